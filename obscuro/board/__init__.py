@@ -1,0 +1,1 @@
+"""Bitboards in numba: position, attacks, moves, hash, FEN. Knows no fog."""

@@ -1,0 +1,75 @@
+"""Machine instructions on 64-bit words that numba does not expose.
+
+All of them are numba intrinsics on `uint64`. PEXT exists on x86 with BMI2 only; `HAS_FAST_PEXT`
+says whether this machine has one that is worth using (AMD's Zen 1 and 2 run it in microcode).
+Setting the environment variable `OBSCURO_NO_PEXT` to anything but 0 switches it off.
+"""
+
+import os
+import platform
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+SLOW_PEXT_CPUS = frozenset({"znver1", "znver2", "bdver4"})
+
+
+def _has_fast_pext() -> bool:
+    if os.environ.get("OBSCURO_NO_PEXT", "0") not in ("", "0"):
+        return False
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return False
+    features = llvm.get_host_cpu_features()
+    return bool(features.get("bmi2")) and llvm.get_host_cpu_name() not in SLOW_PEXT_CPUS
+
+
+HAS_FAST_PEXT = _has_fast_pext()
+
+
+@intrinsic
+def lowest_square(typingctx, bits):  # type: ignore[no-untyped-def]
+    """Index of the lowest set bit of `bits` as int64; undefined for 0."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def popcount(typingctx, bits):  # type: ignore[no-untyped-def]
+    """Number of set bits of `bits` as int64."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        function = builder.module.declare_intrinsic("llvm.ctpop", [ir.IntType(64)])
+        return builder.call(function, [args[0]])
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def byteswap(typingctx, bits):  # type: ignore[no-untyped-def]
+    """`bits` with its bytes (the board's ranks) in reverse order."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        function = builder.module.declare_intrinsic("llvm.bswap", [ir.IntType(64)])
+        return builder.call(function, [args[0]])
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def pext(typingctx, bits, mask):  # type: ignore[no-untyped-def]
+    """The bits of `bits` under `mask`, packed into the low end. Needs BMI2: see `HAS_FAST_PEXT`."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        name = "llvm.x86.bmi.pext.64"
+        word = ir.IntType(64)
+        function = builder.module.globals.get(name)
+        if function is None:
+            function = ir.Function(builder.module, ir.FunctionType(word, [word, word]), name)
+        return builder.call(function, [args[0], args[1]])
+
+    return types.uint64(types.uint64, types.uint64), codegen

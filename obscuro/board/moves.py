@@ -1,0 +1,234 @@
+"""Pseudo-legal moves, which in Fog of War chess are all the legal ones.
+
+King safety is ignored; castling needs the right and an empty path only. The order of the moves
+depends on nothing but the mover's own pieces and the set of the moves itself, both of which the mover
+knows. So the k-th move is the same move in every position that the mover can't tell apart, and the
+search numbers an infoset's actions by it.
+"""
+
+import numpy as np
+from numba import njit
+
+from obscuro.board.attacks import bishop_attacks, rook_attacks
+from obscuro.board.bits import lowest_square
+from obscuro.board.layout import (
+    BACK_RANKS,
+    BISHOP,
+    BISHOPS,
+    BLACK_LONG_PATH,
+    BLACK_SHORT_PATH,
+    CASTLING,
+    DOUBLE_PUSH,
+    EN_PASSANT,
+    EN_PASSANT_SHIFT,
+    KIND_SHIFT,
+    KING,
+    KINGS,
+    KNIGHT,
+    KNIGHTS,
+    NOT_FILE_A,
+    NOT_FILE_H,
+    ONE,
+    PAWNS,
+    PIECE_SHIFT,
+    PROMOTION_SHIFT,
+    QUEEN,
+    QUEENS,
+    RANK_3,
+    RANK_6,
+    ROOK,
+    ROOKS,
+    SQUARE_BITS,
+    STATE,
+    TO_SHIFT,
+    WHITE,
+    WHITE_LONG_PATH,
+    WHITE_SHORT_PATH,
+)
+
+_EIGHT = np.uint64(8)
+_SEVEN = np.uint64(7)
+_NINE = np.uint64(9)
+_KING_CASTLES = np.uint64(KING) << PIECE_SHIFT | np.uint64(CASTLING) << KIND_SHIFT
+_WHITE_SHORT = np.uint64(4) | np.uint64(6) << TO_SHIFT | _KING_CASTLES
+_WHITE_LONG = np.uint64(4) | np.uint64(2) << TO_SHIFT | _KING_CASTLES
+_BLACK_SHORT = np.uint64(60) | np.uint64(62) << TO_SHIFT | _KING_CASTLES
+_BLACK_LONG = np.uint64(60) | np.uint64(58) << TO_SHIFT | _KING_CASTLES
+_EP_KIND = np.uint64(EN_PASSANT) << KIND_SHIFT
+
+
+@njit(nogil=True, cache=True)
+def occupied_squares(pos):
+    """All pieces of a position, as uint64."""
+    return pos[PAWNS] | pos[KNIGHTS] | pos[BISHOPS] | pos[ROOKS] | pos[QUEENS] | pos[KINGS]
+
+
+@njit(nogil=True, cache=True)
+def pieces_of(pos, side):
+    """All pieces of `side` (0 = White), as uint64."""
+    return pos[WHITE] if side == 0 else occupied_squares(pos) ^ pos[WHITE]
+
+
+@njit(nogil=True, cache=True)
+def side_to_move(pos):
+    """0 if White is to move, else 1, as int64."""
+    return np.int64(pos[STATE] & ONE)
+
+
+@njit(nogil=True, cache=True)
+def en_passant_square(pos):
+    """The square where an en passant capture is possible, as uint64; 0 = none."""
+    return (pos[STATE] >> EN_PASSANT_SHIFT) & SQUARE_BITS
+
+
+@njit(nogil=True, cache=True)
+def _add_targets(moves, count, origin, targets, piece):
+    stem = np.uint64(origin) | np.uint64(piece) << PIECE_SHIFT
+    while targets:
+        target = lowest_square(targets)
+        targets &= targets - ONE
+        moves[count] = stem | np.uint64(target) << TO_SHIFT
+        count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _add_pawn_moves(moves, count, targets, step, kind):
+    """Pawn moves to each of `targets` from `step` squares before it, with all promotions."""
+    while targets:
+        target = lowest_square(targets)
+        bit = targets & (~targets + ONE)
+        targets ^= bit
+        move = (
+            np.uint64(target - step) | np.uint64(target) << TO_SHIFT | np.uint64(kind) << KIND_SHIFT
+        )
+        if bit & BACK_RANKS:
+            for promotion in range(1, 5):
+                moves[count] = move | np.uint64(promotion) << PROMOTION_SHIFT
+                count += 1
+        else:
+            moves[count] = move
+            count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def generate_moves(tables, pos, moves):
+    """Write every pseudo-legal move of the side to move into `moves`; return their number.
+
+    tables: Tables; pos: 8 × uint64; moves: uint32[≥ MAX_MOVES], written from index 0.
+    A side without a king is given the moves of its other pieces.
+    """
+    occupied = occupied_squares(pos)
+    side = side_to_move(pos)
+    own = pieces_of(pos, side)
+    enemy = occupied ^ own
+    empty = ~occupied
+    allowed = ~own
+    rights = pos[STATE] >> ONE
+    pawns = pos[PAWNS] & own
+    count = 0
+
+    if side == 0:
+        single = (pawns << _EIGHT) & empty
+        double = ((single & RANK_3) << _EIGHT) & empty
+        count = _add_pawn_moves(moves, count, single, 8, 0)
+        count = _add_pawn_moves(moves, count, double, 16, DOUBLE_PUSH)
+        count = _add_pawn_moves(moves, count, ((pawns & NOT_FILE_A) << _SEVEN) & enemy, 7, 0)
+        count = _add_pawn_moves(moves, count, ((pawns & NOT_FILE_H) << _NINE) & enemy, 9, 0)
+    else:
+        single = (pawns >> _EIGHT) & empty
+        double = ((single & RANK_6) >> _EIGHT) & empty
+        count = _add_pawn_moves(moves, count, single, -8, 0)
+        count = _add_pawn_moves(moves, count, double, -16, DOUBLE_PUSH)
+        count = _add_pawn_moves(moves, count, ((pawns & NOT_FILE_H) >> _SEVEN) & enemy, -7, 0)
+        count = _add_pawn_moves(moves, count, ((pawns & NOT_FILE_A) >> _NINE) & enemy, -9, 0)
+    ep = en_passant_square(pos)
+    if ep:
+        capturers = tables.pawn[1 - side, np.int64(ep)] & pawns
+        while capturers:
+            origin = lowest_square(capturers)
+            capturers &= capturers - ONE
+            moves[count] = np.uint64(origin) | ep << TO_SHIFT | _EP_KIND
+            count += 1
+
+    movers = pos[KNIGHTS] & own
+    while movers:
+        origin = lowest_square(movers)
+        movers &= movers - ONE
+        count = _add_targets(moves, count, origin, tables.knight[origin] & allowed, KNIGHT)
+    movers = pos[BISHOPS] & own
+    while movers:
+        origin = lowest_square(movers)
+        movers &= movers - ONE
+        targets = bishop_attacks(tables, origin, occupied) & allowed
+        count = _add_targets(moves, count, origin, targets, BISHOP)
+    movers = pos[ROOKS] & own
+    while movers:
+        origin = lowest_square(movers)
+        movers &= movers - ONE
+        targets = rook_attacks(tables, origin, occupied) & allowed
+        count = _add_targets(moves, count, origin, targets, ROOK)
+    movers = pos[QUEENS] & own
+    while movers:
+        origin = lowest_square(movers)
+        movers &= movers - ONE
+        targets = bishop_attacks(tables, origin, occupied) | rook_attacks(tables, origin, occupied)
+        count = _add_targets(moves, count, origin, targets & allowed, QUEEN)
+    movers = pos[KINGS] & own
+    if movers:
+        origin = lowest_square(movers)
+        count = _add_targets(moves, count, origin, tables.king[origin] & allowed, KING)
+        if side == 0:
+            if (rights & np.uint64(1)) and not (occupied & WHITE_SHORT_PATH):
+                moves[count] = _WHITE_SHORT
+                count += 1
+            if (rights & np.uint64(2)) and not (occupied & WHITE_LONG_PATH):
+                moves[count] = _WHITE_LONG
+                count += 1
+        else:
+            if (rights & np.uint64(4)) and not (occupied & BLACK_SHORT_PATH):
+                moves[count] = _BLACK_SHORT
+                count += 1
+            if (rights & np.uint64(8)) and not (occupied & BLACK_LONG_PATH):
+                moves[count] = _BLACK_LONG
+                count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def has_move(tables, pos):
+    """Whether the side to move has any pseudo-legal move."""
+    occupied = occupied_squares(pos)
+    side = side_to_move(pos)
+    own = pieces_of(pos, side)
+    allowed = ~own
+    pawns = pos[PAWNS] & own
+    if side == 0:
+        targets = (pawns << _EIGHT) & ~occupied
+        targets |= (((pawns & NOT_FILE_A) << _SEVEN) | ((pawns & NOT_FILE_H) << _NINE)) & (
+            occupied ^ own
+        )
+    else:
+        targets = (pawns >> _EIGHT) & ~occupied
+        targets |= (((pawns & NOT_FILE_H) >> _SEVEN) | ((pawns & NOT_FILE_A) >> _NINE)) & (
+            occupied ^ own
+        )
+    if targets or en_passant_square(pos):
+        return True
+    movers = own & ~pos[PAWNS]
+    while movers:
+        origin = lowest_square(movers)
+        bit = ONE << np.uint64(origin)
+        movers ^= bit
+        if pos[KNIGHTS] & bit:
+            targets = tables.knight[origin]
+        elif pos[KINGS] & bit or pos[QUEENS] & bit:
+            targets = tables.king[origin]  # a slider that can move can move one step
+        elif pos[BISHOPS] & bit:
+            targets = bishop_attacks(tables, origin, occupied)
+        else:
+            targets = rook_attacks(tables, origin, occupied)
+        if targets & allowed:
+            return True
+    return False
