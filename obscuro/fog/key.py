@@ -1,0 +1,50 @@
+"""Information keys: who has seen the same things is in the same infoset.
+
+A side's key is a 64-bit hash chained over its own moves and all its observations, one step a ply.
+The search chains the keys of its tree by the same functions as the real game is chained by, which is
+how our place in the tree is found again.
+"""
+
+import numpy as np
+from numba import njit
+
+from obscuro.board.layout import ONE
+
+_OWN = np.uint64(0xA24BAED4963EE407)
+_OTHER = np.uint64(0x9FB21C651E98DF25)
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_S30 = np.uint64(30)
+_S27 = np.uint64(27)
+_S31 = np.uint64(31)
+
+
+@njit(nogil=True, cache=True)
+def mix(word):
+    """A bijective scramble of 64 bits (the finisher of splitmix64)."""
+    word = (word ^ (word >> _S30)) * _M1
+    word = (word ^ (word >> _S27)) * _M2
+    return word ^ (word >> _S31)
+
+
+@njit(nogil=True, cache=True)
+def initial_key(side, observation):
+    """The key of `side` where the game starts, from the hash of what it sees there."""
+    return _never_zero(mix(observation ^ (np.uint64(side + 1) * _OWN)))
+
+
+@njit(nogil=True, cache=True)
+def key_after_own_move(key, move, observation):
+    """The mover's key after its `move` (a move word) and the hash of what it then observes."""
+    return _never_zero(mix(mix(key + (np.uint64(move) + ONE) * _OWN) ^ observation))
+
+
+@njit(nogil=True, cache=True)
+def key_after_other_move(key, observation):
+    """A side's key after a move of the other side, from the hash of what it then observes."""
+    return _never_zero(mix(mix(key + _OTHER) ^ observation))
+
+
+@njit(nogil=True, cache=True)
+def _never_zero(word):
+    return word if word else ONE
