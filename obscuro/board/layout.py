@@ -45,6 +45,8 @@ RANK_3 = uint64(0x0000000000FF0000)
 RANK_6 = uint64(0x0000FF0000000000)
 BACK_RANKS = uint64(0xFF000000000000FF)
 
+CASTLING_SQUARES = uint64(0x9100000000000091)  # a, e and h of both back ranks
+
 # Squares that must be empty to castle, and what castling moves besides the king.
 WHITE_SHORT_PATH = uint64(0x60)
 WHITE_LONG_PATH = uint64(0x0E)

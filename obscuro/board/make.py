@@ -9,10 +9,13 @@ from obscuro.board.layout import (
     BLACK_SHORT_ROOK,
     CASTLING_BITS,
     CASTLING_SHIFT,
+    CASTLING_SQUARES,
     EN_PASSANT_SHIFT,
     KIND_SHIFT,
     KINGS,
     KNIGHTS,
+    NOT_FILE_A,
+    NOT_FILE_H,
     ONE,
     PAWNS,
     PIECE_SHIFT,
@@ -32,10 +35,25 @@ _EIGHT = np.uint64(8)
 
 
 @njit(nogil=True, cache=True)
-def make_move(tables, pos, move):
+def _rights_lost(touched):
+    """The castling rights (K Q k q = 1 2 4 8) that go when pieces on `touched` move or fall."""
+    lost = np.uint64(0)
+    if touched & np.uint64(0x90):  # e1, h1
+        lost |= np.uint64(1)
+    if touched & np.uint64(0x11):  # a1, e1
+        lost |= np.uint64(2)
+    if touched & np.uint64(0x90 << 56):
+        lost |= np.uint64(4)
+    if touched & np.uint64(0x11 << 56):
+        lost |= np.uint64(8)
+    return lost
+
+
+@njit(nogil=True, cache=True)
+def make_move(pos, move):
     """The position after `move`, which must be pseudo-legal in `pos`.
 
-    tables: Tables; pos: 8 × uint64; move: a move word of any integer type. Returns 8 × uint64.
+    pos: 8 × uint64; move: a move word of any integer type. Returns 8 × uint64.
     """
     word = np.uint64(move)
     origin = word & SQUARE_BITS
@@ -55,12 +73,10 @@ def make_move(tables, pos, move):
     white = pos[WHITE] & kept
     if white_moves:
         white |= target_bit
-    rights = (
-        (state >> CASTLING_SHIFT)
-        & CASTLING_BITS
-        & tables.castling_kept[np.int64(origin)]
-        & tables.castling_kept[np.int64(target)]
-    )
+    rights = (state >> CASTLING_SHIFT) & CASTLING_BITS
+    touched = ~kept & CASTLING_SQUARES
+    if touched and rights:
+        rights &= ~_rights_lost(touched)
     en_passant = np.uint64(0)
 
     special = word >> PROMOTION_SHIFT
@@ -108,14 +124,14 @@ def make_move(tables, pos, move):
             white &= ~captured
         else:  # double push: the square passed over counts only if a pawn can capture there
             pawns |= target_bit
+            beside = ((target_bit & NOT_FILE_A) >> ONE) | ((target_bit & NOT_FILE_H) << ONE)
             if white_moves:
-                passed = target - _EIGHT
-                if tables.pawn[0, np.int64(passed)] & pos[PAWNS] & ~pos[WHITE]:
-                    en_passant = passed
+                # Black's capturers stand beside the pawn that has just moved.
+                if beside & pos[PAWNS] & ~pos[WHITE]:
+                    en_passant = target - _EIGHT
             else:
-                passed = target + _EIGHT
-                if tables.pawn[1, np.int64(passed)] & pos[PAWNS] & pos[WHITE]:
-                    en_passant = passed
+                if beside & pos[PAWNS] & pos[WHITE]:
+                    en_passant = target + _EIGHT
 
     next_state = (
         ((state & ONE) ^ ONE) | (rights << CASTLING_SHIFT) | (en_passant << EN_PASSANT_SHIFT)

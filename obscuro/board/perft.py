@@ -27,7 +27,7 @@ def _perft(tables, positions, moves, counts, cursors, depth):
             continue
         move = moves[level, cursors[level]]
         cursors[level] += 1
-        child = make_move(tables, load(positions, level), move)
+        child = make_move(load(positions, level), move)
         white_kings = child[KINGS] & child[WHITE]
         if level + 1 == depth or white_kings == 0 or white_kings == child[KINGS]:
             leaves += 1

@@ -30,7 +30,6 @@ class Tables(NamedTuple):
     antidiagonal: Words  # [64]
     file: Words  # [64]
     rank_attacks: Words  # [64, 8] by the six inner bits of the rank, and the file
-    castling_kept: Words  # [64] castling rights (K Q k q = 1 2 4 8) left when s is touched
 
 
 BISHOP_STEPS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -112,13 +111,6 @@ def _offsets(masks: Words, start: int) -> Words:
     return _words([start + sum(sizes[:square]) for square in range(64)])
 
 
-def _castling_kept() -> Words:
-    kept = np.full(64, 15, dtype=np.uint64)
-    for square, lost in ((0, 2), (4, 3), (7, 1), (56, 8), (60, 12), (63, 4)):
-        kept[square] = 15 & ~lost
-    return kept
-
-
 def build_tables() -> Tables:
     """Compute all tables (a few ms once its kernel is compiled)."""
     squares = range(64)
@@ -150,7 +142,6 @@ def build_tables() -> Tables:
         antidiagonal=_words([ray_attacks(s, ((1, -1), (-1, 1)), True) for s in squares]),
         file=_words([ray_attacks(s, ((0, 1), (0, -1)), True) for s in squares]),
         rank_attacks=np.array(rank_attacks, dtype=np.uint64),
-        castling_kept=_castling_kept(),
     )
 
 

@@ -30,19 +30,20 @@ def mix(word):
 @njit(nogil=True, cache=True)
 def initial_key(side, observation):
     """The key of `side` where the game starts, from the hash of what it sees there."""
-    return _never_zero(mix(observation ^ (np.uint64(side + 1) * _OWN)))
+    return _never_zero(mix(np.uint64(observation) ^ (np.uint64(side + 1) * _OWN)))
 
 
 @njit(nogil=True, cache=True)
 def key_after_own_move(key, move, observation):
     """The mover's key after its `move` (a move word) and the hash of what it then observes."""
-    return _never_zero(mix(mix(key + (np.uint64(move) + ONE) * _OWN) ^ observation))
+    chained = np.uint64(key) + (np.uint64(move) + ONE) * _OWN
+    return _never_zero(mix(mix(chained) ^ np.uint64(observation)))
 
 
 @njit(nogil=True, cache=True)
 def key_after_other_move(key, observation):
     """A side's key after a move of the other side, from the hash of what it then observes."""
-    return _never_zero(mix(mix(key + _OTHER) ^ observation))
+    return _never_zero(mix(mix(np.uint64(key) + _OTHER) ^ np.uint64(observation)))
 
 
 @njit(nogil=True, cache=True)
