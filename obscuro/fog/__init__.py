@@ -1,0 +1,27 @@
+"""The rules of Fog of War chess: what a side sees, what it is told, when the game ends.
+
+Importing this package costs nothing: the names below load on first use, and the compiled
+kernels only with the modules that hold them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from obscuro.fog.board import FogOfWarBoard
+    from obscuro.fog.observation import Observation
+
+__all__ = ["FogOfWarBoard", "Observation"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "FogOfWarBoard":
+        from obscuro.fog.board import FogOfWarBoard  # noqa: PLC0415
+
+        return FogOfWarBoard
+    if name == "Observation":
+        from obscuro.fog.observation import Observation  # noqa: PLC0415
+
+        return Observation
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
