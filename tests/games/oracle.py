@@ -1,0 +1,102 @@
+"""OpenSpiel's side of the tests, and a plain CFR+ that solves an enumerated game."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyspiel
+from numpy.typing import NDArray
+
+from obscuro.games.extensive_form import CHANCE, MAX, MIN, TERMINAL
+from obscuro.games.tree import NO_INFOSET, GameTree
+
+PLAYERS = {
+    int(pyspiel.PlayerId.CHANCE): CHANCE,
+    int(pyspiel.PlayerId.TERMINAL): TERMINAL,
+    0: MAX,
+    1: MIN,
+}
+
+
+def twin_states(tree: GameTree[Any]) -> list[pyspiel.State]:
+    """OpenSpiel's state at each node, reached by the same actions (its numbers are ours)."""
+    states = [pyspiel.load_game(tree.game.name).new_initial_state()]
+    for node in range(1, len(tree.states)):
+        states.append(states[tree.parent[node]].child(int(tree.action[node])))
+    return states
+
+
+def information_states(tree: GameTree[Any], twins: list[pyspiel.State]) -> dict[str, int]:
+    """Our infoset for each of OpenSpiel's information states where a player moves."""
+    return {
+        twins[node].information_state_string(int(tree.player[node])): int(tree.infoset[node])
+        for node in np.flatnonzero(tree.infoset != NO_INFOSET)
+    }
+
+
+def random_policy(tree: GameTree[Any], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Random probabilities [S], every third infoset pure."""
+    offsets = tree.infosets.offsets
+    policy = np.zeros(offsets[-1])
+    for begin, end in pairwise(offsets):
+        if rng.random() < 1 / 3:
+            policy[rng.integers(begin, end)] = 1.0
+        else:
+            policy[begin:end] = rng.dirichlet(np.ones(end - begin))
+    return policy
+
+
+def cfr_plus(tree: GameTree[Any], iterations: int) -> NDArray[np.float64]:
+    """The average policy [S] of textbook CFR+: alternating updates, linear averaging."""
+    slots = tree.infosets.offsets[-1]
+    regrets, total = np.zeros(slots), np.zeros(slots)
+
+    def policy(infoset: int) -> tuple[slice, NDArray[np.float64]]:
+        choices = slice(*tree.infosets.offsets[infoset : infoset + 2])
+        positive = regrets[choices]
+        mass = positive.sum()
+        return choices, positive / mass if mass > 0 else np.full_like(positive, 1 / positive.size)
+
+    def walk(node: int, reach: tuple[float, float, float], learner: int, weight: int) -> float:
+        mover = int(tree.player[node])
+        if mover == TERMINAL:
+            return float(tree.payoff[node]) * (1 if learner == MAX else -1)
+        children = range(tree.first[node], tree.first[node] + tree.degree[node])
+        if mover == CHANCE:
+            chances = tree.chance[children.start : children.stop]
+        else:
+            choices, chances = policies[tree.infoset[node]]
+        values = np.empty(len(children))
+        for i, child in enumerate(children):
+            below = list(reach)
+            below[mover] *= chances[i]
+            values[i] = walk(child, (below[0], below[1], below[2]), learner, weight)
+        value = float(chances @ values)
+        if mover == learner:
+            gains[choices] += reach[1 - learner] * reach[CHANCE] * (values - value)
+            total[choices] += weight * reach[learner] * chances
+        return value
+
+    for iteration in range(1, iterations + 1):
+        for learner in (MAX, MIN):
+            policies = [policy(i) for i in range(len(tree.infosets.key))]
+            gains = np.zeros(slots)
+            walk(0, (1.0, 1.0, 1.0), learner, iteration)
+            regrets = np.maximum(regrets + gains, 0.0)
+    sums = np.add.reduceat(total, tree.infosets.offsets[:-1])
+    degrees = np.diff(tree.infosets.offsets)
+    average: NDArray[np.float64] = total / np.repeat(sums, degrees)
+    return average
+
+
+def spiel_policy(
+    tree: GameTree[Any], infosets: dict[str, int], policy: NDArray[np.float64]
+) -> dict[str, list[tuple[int, float]]]:
+    """`policy` [S] in OpenSpiel's terms."""
+    offsets, action = tree.infosets.offsets, tree.infosets.action
+    return {
+        name: [(int(action[s]), float(policy[s])) for s in range(offsets[i], offsets[i + 1])]
+        for name, i in infosets.items()
+    }
