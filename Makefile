@@ -1,0 +1,89 @@
+# `make demo` and `make test` each do all the set-up they need; `make help` lists the rest.
+# What is installed goes into .venv; only Python and Stockfish themselves come from the system.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+# Made when the set-up is complete; older than pyproject.toml means: do it again.
+RUN_READY := $(VENV)/.ready-to-run
+DEV_READY := $(VENV)/.ready-to-test
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test warmup clean distclean
+
+help:
+	@echo 'make demo       set up, then watch the engine play'
+	@echo 'make test       set up, then run every check: lint, format, types, layers, tests'
+	@echo 'make setup      create .venv with all packages, find or install Stockfish'
+	@echo 'make warmup     compile the kernels now rather than at the first game'
+	@echo 'make clean      remove what the checks and builds left behind'
+	@echo 'make distclean  remove .venv too'
+
+setup: $(DEV_READY)
+
+demo: $(RUN_READY)
+	@$(BIN)/obscuro demo
+
+warmup: $(RUN_READY)
+	@$(BIN)/obscuro warmup
+
+test: $(DEV_READY)
+	@printf '\n=== 1/5 lint: ruff check\n'
+	@$(BIN)/ruff check .
+	@printf '\n=== 2/5 format: ruff format --check\n'
+	@$(BIN)/ruff format --check .
+	@printf '\n=== 3/5 types: mypy --strict\n'
+	@$(BIN)/mypy --strict
+	@printf '\n=== 4/5 layers: lint-imports\n'
+	@$(BIN)/lint-imports --no-logo
+	@printf '\n=== 5/5 tests: pytest\n'
+	@$(BIN)/pytest
+	@printf '\n=== all checks passed\n'
+
+# The packages that the engine runs with suffice for a demo; the tests need those for development.
+$(RUN_READY): pyproject.toml | $(BIN)/python
+	$(call install,.)
+	@touch $@
+
+$(DEV_READY): pyproject.toml | $(BIN)/python
+	$(call install,'.[dev]')
+	@touch $(RUN_READY) $@
+
+define install
+@printf '\n=== set-up: Python packages into $(VENV)\n'
+@$(BIN)/python -m pip install --quiet --editable $(1)
+@printf '=== set-up: Stockfish\n'
+@engine_bin/install_stockfish || \
+	echo 'WARNING: going on without Stockfish; the engine falls back on its material evaluator'
+endef
+
+# Debian keeps a part of Python's venv module in a package of its own.
+NO_VENV := set-up: $(PYTHON) cannot make virtual environments; run: sudo apt-get install python3-venv
+TOO_OLD := set-up: Obscuro needs Python 3.11 or newer; run: make PYTHON=/path/to/python3
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo '$(TOO_OLD)' >&2; exit 1; }
+	@printf '\n=== set-up: virtual environment %s\n' '$(VENV)'
+	@if $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then \
+		$(PYTHON) -m venv --clear $(VENV); \
+	elif $(PYTHON) -m virtualenv --version >/dev/null 2>&1; then \
+		$(PYTHON) -m virtualenv --quiet --clear $(VENV); \
+	elif [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		apt-get -q update; \
+		apt-get -q install -y --no-install-recommends python3-venv && \
+		$(PYTHON) -m venv --clear $(VENV); \
+	else \
+		false; \
+	fi || { rm -rf $(VENV); echo '$(NO_VENV)' >&2; exit 1; }
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)

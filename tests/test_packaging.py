@@ -1,0 +1,199 @@
+"""What stands around the package: the launcher, the Stockfish script, annotations, the metadata."""
+
+import ast
+import os
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import obscuro
+
+ROOT = Path(__file__).resolve().parent.parent
+INSTALL_STOCKFISH = ROOT / "engine_bin" / "install_stockfish"
+LAUNCHER = ROOT / "engine_bin" / "obscuro"
+
+FAKE_ENV = 'export "$1"; shift; exec "$@"'  # the real one may stand beside a real Stockfish
+
+
+def write_program(path: Path, text: str) -> Path:
+    """Make a shell script that can be run."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def run(program: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program with these environment variables and no others."""
+    return subprocess.run(
+        [program, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+class TestInstallStockfish:
+    """The script that finds or installs Stockfish, run where nothing else can be found."""
+
+    def test_prints_what_is_on_the_path(self, tmp_path: Path) -> None:
+        program = write_program(tmp_path / "bin" / "stockfish", "true")
+        result = run(INSTALL_STOCKFISH, PATH=str(program.parent), OBSCURO_STOCKFISH_PLACES="")
+        assert (result.returncode, result.stdout, result.stderr) == (0, f"{program}\n", "")
+
+    def test_prints_what_is_in_a_place_off_the_path(self, tmp_path: Path) -> None:
+        program = write_program(tmp_path / "games" / "stockfish", "true")
+        places = f"{tmp_path / 'none'} {program.parent}"
+        result = run(INSTALL_STOCKFISH, PATH="/nowhere", OBSCURO_STOCKFISH_PLACES=places)
+        assert (result.returncode, result.stdout, result.stderr) == (0, f"{program}\n", "")
+
+    def test_without_apt_says_what_to_do_in_one_line(self) -> None:
+        result = run(INSTALL_STOCKFISH, PATH="/nowhere", OBSCURO_STOCKFISH_PLACES="")
+        assert result.returncode == 1
+        assert result.stdout == ""
+        assert len(result.stderr.splitlines()) == 1
+        assert "https://stockfishchess.org" in result.stderr
+
+    def test_without_the_right_to_install_says_what_to_do_in_one_line(self, tmp_path: Path) -> None:
+        write_program(tmp_path / "apt-get", "exit 1")
+        write_program(tmp_path / "id", "echo 1000")
+        result = run(INSTALL_STOCKFISH, PATH=str(tmp_path), OBSCURO_STOCKFISH_PLACES="")
+        assert result.returncode == 1
+        assert len(result.stderr.splitlines()) == 1
+        assert "sudo apt-get install stockfish" in result.stderr
+
+    @pytest.mark.parametrize("user", ["root", "sudoer"])
+    def test_installs_with_apt_and_prints_the_path_alone(self, tmp_path: Path, user: str) -> None:
+        tools, games, log = tmp_path / "bin", tmp_path / "games", tmp_path / "log"
+        games.mkdir()
+        program = games / "stockfish"
+        write_program(tools / "env", FAKE_ENV)
+        write_program(tools / "id", "echo 0" if user == "root" else "echo 1000")
+        write_program(tools / "sudo", f'[ "$1" = -n ] && shift && echo sudo >>{log} && exec "$@"')
+        write_program(tools / "true", "exit 0")
+        write_program(
+            tools / "apt-get",
+            f'echo "$DEBIAN_FRONTEND $*" >>{log}; echo chatter\n'
+            f'case "$*" in *install*) echo >{program}; /bin/chmod +x {program}; esac',
+        )
+        result = run(INSTALL_STOCKFISH, PATH=str(tools), OBSCURO_STOCKFISH_PLACES=str(games))
+        assert (result.returncode, result.stdout) == (0, f"{program}\n"), result.stderr
+        calls = log.read_text().splitlines()
+        assert ("sudo" in calls) == (user == "sudoer")
+        update, install = (line for line in calls if line != "sudo")
+        assert update.startswith("noninteractive") and update.endswith("update")
+        assert install.startswith("noninteractive") and install.endswith("stockfish")
+
+    def test_reports_a_failing_apt(self, tmp_path: Path) -> None:
+        write_program(tmp_path / "apt-get", "exit 100")
+        write_program(tmp_path / "id", "echo 0")
+        write_program(tmp_path / "env", FAKE_ENV)
+        result = run(INSTALL_STOCKFISH, PATH=str(tmp_path), OBSCURO_STOCKFISH_PLACES="")
+        assert result.returncode == 1
+        assert result.stdout == ""
+        assert "could not install Stockfish" in result.stderr.splitlines()[-1]
+
+
+class TestLauncher:
+    """The program that a GUI starts, in a copy of the repository that has no other parts."""
+
+    @pytest.fixture
+    def repository(self, tmp_path: Path) -> Path:
+        root = tmp_path / "a clone"
+        (root / "engine_bin").mkdir(parents=True)
+        shutil.copy(LAUNCHER, root / "engine_bin" / "obscuro")
+        return root
+
+    @staticmethod
+    def set_up(root: Path) -> None:
+        """Put an interpreter there that prints how it was called."""
+        packages = root / ".venv" / "lib" / "python3.11" / "site-packages"
+        for name in ("numba", "chess"):
+            (packages / name).mkdir(parents=True)
+        write_program(
+            root / ".venv" / "bin" / "python",
+            'for argument in "$@"; do echo "$argument"; done; echo "$PYTHONPATH"',
+        )
+
+    def test_starts_the_engine_of_its_own_repository(self, repository: Path) -> None:
+        self.set_up(repository)
+        result = run(repository / "engine_bin" / "obscuro", "match", "a b", PATH=os.environ["PATH"])
+        assert result.returncode == 0, result.stderr
+        expected = ["-P", "-m", "obscuro.cli.main", "match", "a b", str(repository)]
+        assert result.stdout.splitlines() == expected
+
+    def test_works_through_symlinks_and_from_any_directory(
+        self, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.set_up(repository)
+        (tmp_path / "first").symlink_to(repository / "engine_bin" / "obscuro")
+        (tmp_path / "second").symlink_to("first")
+        monkeypatch.chdir("/")
+        result = run(tmp_path / "second", PATH=os.environ["PATH"])
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.splitlines()[-1] == str(repository)
+
+    @pytest.mark.parametrize("broken_off", [False, True])
+    def test_not_set_up_is_one_line_that_says_what_to_do(
+        self, repository: Path, tmp_path: Path, broken_off: bool
+    ) -> None:
+        if broken_off:  # the interpreter is there, its packages are not
+            write_program(repository / ".venv" / "bin" / "python", "exit 0")
+            (repository / ".venv" / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
+        write_program(tmp_path / "bin" / "python3", "exit 1")
+        result = run(
+            repository / "engine_bin" / "obscuro", PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+        )
+        assert result.returncode == 1
+        assert result.stdout == ""
+        assert len(result.stderr.splitlines()) == 1
+        assert "setup" in result.stderr
+
+    def test_an_installed_python_serves_where_there_is_no_venv(
+        self, repository: Path, tmp_path: Path
+    ) -> None:
+        write_program(tmp_path / "bin" / "python3", '[ "$1" = -c ] || echo "$@"')
+        result = run(
+            repository / "engine_bin" / "obscuro",
+            "uci",
+            PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        )
+        assert result.stdout == "-P -m obscuro.cli.main uci\n"
+
+
+def unannotated_functions(tree: ast.AST) -> Iterator[str]:
+    """Yield the names of functions without any annotation that are neither kernels nor in one."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            decorators = " ".join(map(ast.unparse, node.decorator_list))
+            if any(mark in decorators for mark in ("njit", "intrinsic")):
+                continue
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            if node.returns is None and not any(a.annotation for a in arguments):
+                yield node.name
+        yield from unannotated_functions(node)
+
+
+@pytest.mark.parametrize(
+    "file", sorted(ROOT.glob("obscuro/**/*.py")), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_only_kernels_go_without_annotations(file: Path) -> None:
+    # mypy is told to allow it in whole packages; this closes the gap.
+    assert list(unannotated_functions(ast.parse(file.read_text()))) == []
+
+
+def test_version_is_a_literal_that_setuptools_can_read() -> None:
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert metadata["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "obscuro.__version__"}
+    tree = ast.parse((ROOT / "obscuro" / "__init__.py").read_text())
+    literals = {
+        ast.unparse(node.targets[0]): ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+    }
+    assert literals["__version__"] == obscuro.__version__
+
+
+def test_changelog_has_an_entry_for_this_version() -> None:
+    assert f"## [{obscuro.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
