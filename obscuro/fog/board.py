@@ -19,6 +19,24 @@ UNSEEN = "*"
 """The character that stands for a square not seen, in a fog FEN."""
 
 
+def fog_placement(board: chess.BaseBoard, seen: chess.Bitboard) -> str:
+    """Return the pieces on the squares of the mask *seen* as in a FEN, ``*`` for the others."""
+    ranks = []
+    for rank in reversed(range(8)):
+        cells = ""
+        for square in chess.SquareSet(chess.BB_RANKS[rank]):
+            if not seen & chess.BB_SQUARES[square]:
+                cells += UNSEEN
+            elif piece := board.piece_at(square):
+                cells += piece.symbol()
+            elif cells and cells[-1].isdigit():
+                cells = cells[:-1] + str(int(cells[-1]) + 1)
+            else:
+                cells += "1"
+        ranks.append(cells)
+    return "/".join(ranks)
+
+
 class FogOfWarBoard(chess.Board):
     """A :class:`chess.Board` under the rules of Fog of War chess (Obscuro, Appendix A).
 
@@ -112,7 +130,7 @@ class FogOfWarBoard(chess.Board):
         return not all(self.kings & side for side in self.occupied_co)
 
     def is_variant_loss(self) -> bool:
-        """Tell whether the side to move lost its king, or has both kings' game but no move."""
+        """Tell whether the side to move has lost its king, or has no move."""
         if self.is_variant_end():
             return not self.kings & self.occupied_co[self.turn] and bool(self.kings)
         return self.is_stalemate()
@@ -237,21 +255,7 @@ class FogOfWarBoard(chess.Board):
         >>> FogOfWarBoard().fog_fen(chess.WHITE)
         '********/********/********/********/8/8/PPPPPPPP/RNBQKBNR'
         """
-        seen = self.vision_mask(color)
-        ranks = []
-        for rank in reversed(range(8)):
-            cells = ""
-            for square in chess.SquareSet(chess.BB_RANKS[rank]):
-                if not seen & chess.BB_SQUARES[square]:
-                    cells += UNSEEN
-                elif piece := self.piece_at(square):
-                    cells += piece.symbol()
-                elif cells and cells[-1].isdigit():
-                    cells = cells[:-1] + str(int(cells[-1]) + 1)
-                else:
-                    cells += "1"
-            ranks.append(cells)
-        text = "/".join(ranks)
+        text = fog_placement(self, self.vision_mask(color))
         target = self.ep_target(color)
         return text if target is None else f"{text},{chess.square_name(target)}"
 
