@@ -29,20 +29,20 @@ HAS_FAST_PEXT = _has_fast_pext()
 
 
 @intrinsic
-def lowest_square(typingctx, bits):  # type: ignore[no-untyped-def]
+def lowest_square(typingctx, bits):
     """Index of the lowest set bit of `bits` as int64; undefined for 0."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), codegen
 
 
 @intrinsic
-def popcount(typingctx, bits):  # type: ignore[no-untyped-def]
+def popcount(typingctx, bits):
     """Number of set bits of `bits` as int64."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         function = builder.module.declare_intrinsic("llvm.ctpop", [ir.IntType(64)])
         return builder.call(function, [args[0]])
 
@@ -50,10 +50,10 @@ def popcount(typingctx, bits):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def byteswap(typingctx, bits):  # type: ignore[no-untyped-def]
+def byteswap(typingctx, bits):
     """`bits` with its bytes (the board's ranks) in reverse order."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         function = builder.module.declare_intrinsic("llvm.bswap", [ir.IntType(64)])
         return builder.call(function, [args[0]])
 
@@ -61,10 +61,10 @@ def byteswap(typingctx, bits):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def pext(typingctx, bits, mask):  # type: ignore[no-untyped-def]
+def pext(typingctx, bits, mask):
     """The bits of `bits` under `mask`, packed into the low end. Needs BMI2: see `HAS_FAST_PEXT`."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, args):
         name = "llvm.x86.bmi.pext.64"
         word = ir.IntType(64)
         function = builder.module.globals.get(name)

@@ -129,9 +129,8 @@ def make_move(pos, move):
                 # Black's capturers stand beside the pawn that has just moved.
                 if beside & pos[PAWNS] & ~pos[WHITE]:
                     en_passant = target - _EIGHT
-            else:
-                if beside & pos[PAWNS] & pos[WHITE]:
-                    en_passant = target + _EIGHT
+            elif beside & pos[PAWNS] & pos[WHITE]:
+                en_passant = target + _EIGHT
 
     next_state = (
         ((state & ONE) ^ ONE) | (rights << CASTLING_SHIFT) | (en_passant << EN_PASSANT_SHIFT)

@@ -143,9 +143,7 @@ def _can_capture_en_passant(board: chess.Board) -> bool:
         return False
     victim = chess.BB_SQUARES[square + (-8 if board.turn else 8)]
     capturers = (
-        chess.BB_PAWN_ATTACKS[not board.turn][square]
-        & board.pawns
-        & board.occupied_co[board.turn]
+        chess.BB_PAWN_ATTACKS[not board.turn][square] & board.pawns & board.occupied_co[board.turn]
     )
     return bool(
         capturers
@@ -188,7 +186,6 @@ def legal_moves(words: Words) -> npt.NDArray[np.uint32]:
     """All pseudo-legal moves of a position, in the generator's order: uint32[n]."""
     moves = np.empty(MAX_MOVES, dtype=np.uint32)
     return moves[: generate_moves(TABLES, tuple(words), moves)].copy()
-
 
 
 def move_to_uci(move: int) -> str:

@@ -72,7 +72,7 @@ def _relevant_blockers(square: int, steps: tuple[tuple[int, int], ...]) -> int:
 
 
 @njit(nogil=True, cache=True)
-def _fill_sliders(masks, offsets, steps, slider):  # type: ignore[no-untyped-def]
+def _fill_sliders(masks, offsets, steps, slider):
     """Write the attacks of one sliding piece for every square and blocker set.
 
     masks, offsets: uint64[64]; steps: int64[4, 2]; slider: uint64[SLIDER_TABLE_SIZE], written.

@@ -1,0 +1,37 @@
+"""Which action to play: partial purification of the last iterate (Obscuro, C.8 and Fig. 8)."""
+
+import numpy as np
+import numpy.typing as npt
+
+
+def purify(
+    policy: npt.NDArray[np.float32],
+    stable: npt.NDArray[np.bool_],
+    resolve: bool,
+    max_support: int,
+    purification: bool = True,
+) -> npt.NDArray[np.float64]:
+    """The distribution to sample from, float64[k], sums to 1.
+
+    policy: float[k], the solver's last iterate; stable: bool[k], in the support at every iteration of
+    the search's last half. With Resolve in force only the top action is played; otherwise the top
+    action and the stable ones, max_support in all, the rest of the mass going to the top action.
+    Without purification (the ablation of Obscuro §4.1): all stable actions, whatever the gadget.
+    """
+    probabilities = policy.astype(np.float64)
+    top = int(np.argmax(probabilities))
+    allowed = stable & (probabilities > 0)
+    allowed[top] = True
+    if purification:
+        if resolve:
+            allowed = np.zeros_like(allowed)
+            allowed[top] = True
+        else:
+            ranked = np.argsort(-probabilities, kind="stable")
+            ranked = np.concatenate(([top], ranked[ranked != top]))
+            best = [a for a in ranked if allowed[a]][: max(max_support, 1)]
+            allowed = np.zeros_like(allowed)
+            allowed[best] = True
+    played = np.where(allowed, probabilities, 0.0)
+    played[top] += max(0.0, 1.0 - float(played.sum()))
+    return np.asarray(played / played.sum(), dtype=np.float64)

@@ -1,0 +1,39 @@
+"""The interface by which a game plugs into the search.
+
+A state is a fixed number of `uint64` words that only the game understands. A player's information key
+is a 64-bit hash chained over own moves and own observations; equal keys mean the same infoset, and all
+nodes of an infoset must have the same actions in the same order.
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+MAX, MIN, CHANCE = 0, 1, 2  # ▲, ▼ and chance; also the column of a player's key
+
+
+class Expansion(NamedTuple):
+    """The children of a batch of B leaves, N in all."""
+
+    player: npt.NDArray[np.int8]  # [B] who moves at the leaf: MAX, MIN or CHANCE
+    offsets: npt.NDArray[np.int64]  # [B + 1] children of leaf b are offsets[b]:offsets[b + 1]
+    states: npt.NDArray[np.uint64]  # [N, W]
+    keys: npt.NDArray[np.uint64]  # [N, 2] ▲'s and ▼'s information keys
+    values: npt.NDArray[np.float32]  # [N] ▲'s view, [-1, 1]; exact where terminal
+    terminal: npt.NDArray[np.uint8]  # [N]
+    chance: npt.NDArray[np.float32]  # [N] probabilities under chance nodes, ignored elsewhere
+
+
+class Game(Protocol):
+    """What the search asks of a game. One object is used by one thread at a time."""
+
+    state_words: int  # W
+
+    def expand(self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64]) -> Expansion:
+        """The children of leaves that are not terminal.
+
+        states: uint64[B, W]; keys: uint64[B, 2], the leaves' own keys, to chain the children's by.
+        May block (it may wait for another process), but must end.
+        """
+        ...

@@ -1,0 +1,40 @@
+"""The constants of the papers and of this search, each with its source."""
+
+from dataclasses import dataclass
+
+MIN_INFOSET_SIZE = 256  # sampled up to this many positions (Obscuro, Fig. 9)
+MAX_SUPPORT = 3  # actions mixed at most after purification (Obscuro, Fig. 8)
+PUCT_C = 1.0  # weight of exploration in Q̄ (Obscuro, C.4)
+EXPLORE_BY_PUCT = (
+    0.5  # share of PUCT in the exploring strategy, else uniform over the support (C.4)
+)
+PRIOR_SAMPLES = 2.0  # the samples −1 and +1 before any visit (C.4)
+PRIOR_SQUARES = 2.0  # the sum of their squares
+PRIOR_SHARE = 0.5  # share of the blueprint's distribution in the prior α over ▼'s infosets (C.3)
+
+SOLVER_TAIL = 0.1  # last share of a search in which the solver runs without expansions (§3.4)
+STABLE_SINCE = 0.5  # actions are stable if in the support since this share of the search (C.8)
+
+# A slice of solving is at most this many edge visits (about 5 ms), so that stopping stays prompt.
+SLICE_EDGES = 1_000_000
+SLICE_ITERATIONS = 64
+# With one thread, edge visits granted to the solver for each expansion: about the time of one
+# evaluation by Stockfish (0.6 ms), as two threads would share it.
+EDGES_PER_EXPANSION = 120_000
+BATCH = 16  # leaves selected, evaluated and attached together
+
+
+@dataclass(frozen=True, slots=True)
+class SearchParameters:
+    """What a user can set of the search; the defaults are the paper's.
+
+    purification, unfrozen, one_sided, mixed_prior: switches of the techniques ablated in Obscuro §4.1.
+    """
+
+    min_infoset_size: int = MIN_INFOSET_SIZE
+    max_support: int = MAX_SUPPORT
+    puct_c: float = PUCT_C
+    purification: bool = True
+    unfrozen: bool = True
+    one_sided: bool = True
+    mixed_prior: bool = True
