@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.games.extensive_form import MAX, MIN, State
+from obscuro.games.extensive_form import State
 from obscuro.games.strategy import Strategy, policy_of
 from obscuro.games.tree import NO_SLOT, GameTree
+from obscuro.search.game import MAX, MIN
 
 
 def expected_value(tree: GameTree[State], strategy: Strategy) -> float:

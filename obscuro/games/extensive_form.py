@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol, TypeVar
 
-MAX: Final = 0
-"""▲, whose payoffs are written."""
-MIN: Final = 1
-"""▼, who loses what ▲ wins."""
-CHANCE: Final = 2
 TERMINAL: Final = -1
-"""The "player to move" where the game is over."""
+"""The "player to move" where the game is over, besides the search's MAX, MIN and CHANCE."""
 
 Observation = tuple[int, ...]
 """What a player is shown after one ply: any integers, of any number."""

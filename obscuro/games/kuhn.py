@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from obscuro.games.extensive_form import CHANCE, MAX, TERMINAL, Observation
+from obscuro.games.extensive_form import TERMINAL, Observation
+from obscuro.search.game import CHANCE, MAX
 
 PASS: Final = 0
 """Check, or fold when there is a bet."""

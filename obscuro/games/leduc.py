@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from obscuro.games.extensive_form import CHANCE, MAX, TERMINAL, Observation
+from obscuro.games.extensive_form import TERMINAL, Observation
+from obscuro.search.game import CHANCE, MAX
 
 FOLD: Final = 0
 CALL: Final = 1

@@ -13,8 +13,9 @@ from typing import Final, Generic, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.games.extensive_form import CHANCE, MAX, MIN, TERMINAL, ExtensiveForm, State
+from obscuro.games.extensive_form import TERMINAL, ExtensiveForm, State
 from obscuro.games.information import event, initial_key, mix
+from obscuro.search.game import CHANCE, MAX, MIN
 
 NO_SLOT: Final = -1
 """The slot of an edge that no player chooses."""

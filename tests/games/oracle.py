@@ -9,8 +9,9 @@ import numpy as np
 import pyspiel
 from numpy.typing import NDArray
 
-from obscuro.games.extensive_form import CHANCE, MAX, MIN, TERMINAL
+from obscuro.games.extensive_form import TERMINAL
 from obscuro.games.tree import NO_INFOSET, GameTree
+from obscuro.search.game import CHANCE, MAX, MIN
 
 PLAYERS = {
     int(pyspiel.PlayerId.CHANCE): CHANCE,

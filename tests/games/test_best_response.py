@@ -7,10 +7,10 @@ import pyspiel
 import pytest
 
 from obscuro.games.best_response import best_response, expected_value, exploitability, nash_gap
-from obscuro.games.extensive_form import MAX, MIN
 from obscuro.games.kuhn import BET, PASS, KuhnState
 from obscuro.games.strategy import strategy_of
 from obscuro.games.tree import GameTree
+from obscuro.search.game import MAX, MIN
 
 from .oracle import cfr_plus, information_states, random_policy, spiel_policy, twin_states
 

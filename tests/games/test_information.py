@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.games.extensive_form import MAX, MIN
 from obscuro.games.information import event, initial_key, mix
+from obscuro.search.game import MAX, MIN
 
 words = st.integers(min_value=0, max_value=2**64 - 1)
 

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obscuro.games.extensive_form import CHANCE, MAX, MIN, TERMINAL
+from obscuro.games.extensive_form import TERMINAL
 from obscuro.games.kuhn import BET, PASS, KuhnPoker, KuhnState
 from obscuro.games.leduc import CALL, FOLD, RAISE, LeducPoker, LeducState
 from obscuro.games.tree import NO_INFOSET, GameTree, check, enumerate_game
+from obscuro.search.game import CHANCE, MAX, MIN
 
 from .oracle import PLAYERS, information_states, twin_states
 
