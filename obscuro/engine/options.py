@@ -1,0 +1,179 @@
+"""Every option of the engine, defined once; the protocol, the command line and the docs use these.
+
+Light to import: nothing here needs compiled code.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from obscuro.search.parameters import MAX_SUPPORT, MIN_INFOSET_SIZE, PUCT_C, SearchParameters
+
+Kind = Literal["check", "spin", "combo", "string"]
+Value = bool | int | str
+
+PUCT_UNIT = 100  # `Puct C` is a spin: hundredths
+MEBIBYTE = 1 << 20
+BYTES_PER_POSITION = 128  # of the belief, tables included
+MOST_POSITIONS = 8_000_000
+
+
+class OptionError(ValueError):
+    """A bad option name or value; its text is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option as UCI declares it. minimum and maximum belong to spins, choices to combos."""
+
+    name: str
+    kind: Kind
+    default: Value
+    minimum: int = 0
+    maximum: int = 0
+    choices: tuple[str, ...] = ()
+    help: str = ""
+
+    def parse(self, text: str) -> Value:
+        """Read a value as a GUI sends it; raises OptionError."""
+        if self.kind == "check":
+            if text.lower() not in ("true", "false"):
+                raise OptionError(f"{self.name} must be true or false, not {text!r}")
+            return text.lower() == "true"
+        if self.kind == "spin":
+            try:
+                number = int(text)
+            except ValueError:
+                raise OptionError(f"{self.name} must be a whole number, not {text!r}") from None
+            if not self.minimum <= number <= self.maximum:
+                raise OptionError(
+                    f"{self.name} must be between {self.minimum} and {self.maximum}, not {number}"
+                )
+            return number
+        if self.kind == "combo":
+            for choice in self.choices:
+                if choice.lower() == text.lower():
+                    return choice
+            raise OptionError(f"{self.name} must be one of {', '.join(self.choices)}, not {text!r}")
+        return "" if text == "<empty>" else text
+
+    def uci(self) -> str:
+        """The line that declares it to a GUI."""
+        if self.kind == "check":
+            return f"option name {self.name} type check default {str(self.default).lower()}"
+        if self.kind == "spin":
+            return (
+                f"option name {self.name} type spin default {self.default} "
+                f"min {self.minimum} max {self.maximum}"
+            )
+        if self.kind == "combo":
+            choices = " ".join(f"var {choice}" for choice in self.choices)
+            return f"option name {self.name} type combo default {self.default} {choices}"
+        return f"option name {self.name} type string default {self.default or '<empty>'}"
+
+
+def _memory() -> int:
+    """Bytes of memory of this machine; 4 GiB where it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return 4 << 30
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_MEMORY_MIB = _memory() // MEBIBYTE
+_DEFAULT_HASH = max(64, min(1024, _MEMORY_MIB // 8))
+_DEFAULT_POSITIONS = max(100_000, min(MOST_POSITIONS, _memory() // 8 // BYTES_PER_POSITION))
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "Threads",
+        "spin",
+        min(_cores(), 4),
+        1,
+        256,
+        help="1: all in one thread, deterministic. n: one solves, the others expand",
+    ),
+    Option("Hash", "spin", _DEFAULT_HASH, 16, max(1024, _MEMORY_MIB), help="MiB for the tree"),
+    Option("Move Overhead", "spin", 30, 0, 5000, help="ms kept back in every move"),
+    Option("Ponder", "check", False, help="the GUI may let the engine think on the other's time"),
+    Option("UCI_Variant", "combo", "fogofwar", choices=("fogofwar",)),
+    Option("UCI_ShowWDL", "check", False, help="win, draw and loss in per mille with each score"),
+    Option("Stockfish", "string", "", help="path of Stockfish; empty: look for it"),
+    Option("Evaluator", "combo", "stockfish", choices=("stockfish", "material")),
+    Option("Seed", "spin", 0, 0, 2**31 - 1, help="0: from the clock"),
+    Option(
+        "Max Positions",
+        "spin",
+        _DEFAULT_POSITIONS,
+        1000,
+        max(MOST_POSITIONS, _DEFAULT_POSITIONS),
+        help="the belief keeps at most so many positions, and a random subset past that",
+    ),
+    Option("Purification", "check", True, help="play the top action or few stable ones"),
+    Option("Unfrozen", "check", True, help="KLUSS; off: 1-KLSS"),
+    Option("One Sided", "check", True, help="one-sided GT-CFR; off: both players explore"),
+    Option("Resolve Prior", "combo", "mixed", choices=("mixed", "uniform")),
+    Option("Min Infoset Size", "spin", MIN_INFOSET_SIZE, 1, 10_000),
+    Option("Max Support", "spin", MAX_SUPPORT, 1, 100),
+    Option("Puct C", "spin", int(PUCT_C * PUCT_UNIT), 0, 10_000, help="in hundredths"),
+    Option("Tau", "spin", 600, 50, 5000, help="centipawns of Stockfish 14 worth tanh(1)"),
+)
+
+_BY_NAME = {option.name.lower(): option for option in OPTIONS}
+
+
+class Options:
+    """The values of all options, read by attribute-like `get` and set by the text a GUI sends."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Value] = {option.name: option.default for option in OPTIONS}
+
+    def set(self, name: str, text: str) -> str:
+        """Set an option by its (case-insensitive) name; returns the proper name. Raises OptionError."""
+        option = _BY_NAME.get(" ".join(name.split()).lower())
+        if option is None:
+            raise OptionError(f"no such option: {name!r}")
+        self._values[option.name] = option.parse(text)
+        return option.name
+
+    def get(self, name: str) -> Value:
+        """The value of an option by its proper name."""
+        return self._values[name]
+
+    def integer(self, name: str) -> int:
+        """The value of a spin option."""
+        value = self._values[name]
+        assert isinstance(value, int)
+        return value
+
+    def flag(self, name: str) -> bool:
+        """The value of a check option."""
+        return bool(self._values[name])
+
+    def text(self, name: str) -> str:
+        """The value of a combo or string option."""
+        return str(self._values[name])
+
+    def copy(self) -> "Options":
+        """An independent copy."""
+        copied = Options()
+        copied._values = dict(self._values)
+        return copied
+
+    def search_parameters(self) -> SearchParameters:
+        """The part that the search takes."""
+        return SearchParameters(
+            min_infoset_size=self.integer("Min Infoset Size"),
+            max_support=self.integer("Max Support"),
+            puct_c=self.integer("Puct C") / PUCT_UNIT,
+            purification=self.flag("Purification"),
+            unfrozen=self.flag("Unfrozen"),
+            one_sided=self.flag("One Sided"),
+            mixed_prior=self.text("Resolve Prior") == "mixed",
+        )

@@ -1,0 +1,54 @@
+"""What a search reports and returns, in the protocol's units. Light to import."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class GoLimits:
+    """The limits of a `go`, times in milliseconds; None where not given.
+
+    received: `time.monotonic()` when the command came in; the turn's clock starts there.
+    """
+
+    received: float
+    wtime: int | None = None
+    btime: int | None = None
+    winc: int | None = None
+    binc: int | None = None
+    movestogo: int | None = None
+    movetime: int | None = None
+    nodes: int | None = None
+    infinite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchInfo:
+    """One report of a running search: the content of the protocol's four info lines."""
+
+    depth: float  # mean
+    seldepth: int
+    nodes: int  # added in this search
+    milliseconds: int
+    value: float  # our side's view, [-1, 1]
+    centipawns: int
+    line: list[str]  # likeliest moves, ours first
+    belief: int
+    exact: bool
+    sampled: int
+    carried: int
+    infosets: int
+    iterations: int
+    expansions: int
+    evaluations: int  # children evaluated
+    gadget: str  # "resolve" or "maxmargin"
+    policy: list[tuple[str, float]] = field(default_factory=list)  # largest first
+    play: list[tuple[str, float]] = field(default_factory=list)  # largest first
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The move to play, None where the game is over, and the last report (None without a search)."""
+
+    move: str | None
+    ponder: str | None = None
+    info: SearchInfo | None = None
