@@ -6,6 +6,7 @@ is said as directly as it can be, without regard to speed.
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -247,12 +248,19 @@ class Belief:
 
 def could_be_shown(board: chess.Board, shown: Sight) -> bool:
     """Tell quickly whether the pieces on the seen squares are those shown."""
-    here = {}
-    for square in shown.seen:
-        piece = board.piece_at(square)
-        if piece is not None:
-            here[square] = piece.symbol()
-    return here == dict(shown.pieces)
+    seen, pieces = _masks(shown)
+    return all(
+        board.pieces_mask(kind, color) & seen == squares for (kind, color), squares in pieces
+    )
+
+
+@functools.lru_cache(maxsize=16)
+def _masks(shown: Sight) -> tuple[int, list[tuple[tuple[int, bool], int]]]:
+    pieces = {(kind, color): 0 for kind in chess.PIECE_TYPES for color in chess.COLORS}
+    for square, symbol in shown.pieces:
+        piece = chess.Piece.from_symbol(symbol)
+        pieces[piece.piece_type, piece.color] |= chess.BB_SQUARES[square]
+    return sum(chess.BB_SQUARES[square] for square in shown.seen), list(pieces.items())
 
 
 # -- games ----------------------------------------------------------------------------------
