@@ -112,8 +112,9 @@ def king_count(pos, side):
 
 
 def from_board(board: chess.Board) -> Words:
-    """The words of a python-chess board: uint64[8]."""
-    rights = sum(bit for rook, bit in _RIGHTS if board.castling_rights & rook)
+    """The words of a python-chess board: uint64[8]; rights that don't fit the pieces are left out."""
+    kept_rights = chess.Board.clean_castling_rights(board)
+    rights = sum(bit for rook, bit in _RIGHTS if kept_rights & rook)
     en_passant = 0
     if board.ep_square is not None and _can_capture_en_passant(board):
         en_passant = board.ep_square

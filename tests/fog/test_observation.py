@@ -1,0 +1,110 @@
+"""Vision and observation kernels against the plain reference; their text form; information keys."""
+
+import random
+
+import chess
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obscuro.board.position import from_board, from_fen
+from obscuro.board.tables import TABLES
+from obscuro.fog.key import initial_key, key_after_other_move, key_after_own_move
+from obscuro.fog.observation import Observation, hash_words, observation_hash
+from obscuro.fog.vision import vision
+from tests import reference
+
+WHITE, BLACK = 0, 1
+
+
+def squares(mask: int) -> set[str]:
+    return {chess.square_name(s) for s in chess.SquareSet(mask)}
+
+
+def test_vision_and_observations_equal_the_reference():
+    for seed in range(25):
+        for board in reference.random_game(random.Random(seed), plies=120):
+            words = from_board(board)
+            for side, color in ((WHITE, chess.WHITE), (BLACK, chess.BLACK)):
+                seen = int(vision(TABLES, tuple(words), side))
+                assert seen == int(reference.vision(board, color))
+                observation = Observation.of(words, side)
+                assert observation.text() == reference.observation_text(board, color)
+                assert Observation.parse(observation.text()) == observation
+                assert observation.key() == int(observation_hash(TABLES, tuple(words), side))
+
+
+def test_blocked_pawn_does_not_see_its_blocker():
+    words = from_fen("4k3/8/8/4p3/4P3/8/8/4K3 w - - 0 1")
+    for side, blocker in ((WHITE, chess.E5), (BLACK, chess.E4)):
+        assert Observation.of(words, side).symbol_at(blocker) == "*"
+
+
+def test_pawn_sees_diagonals_only_with_an_enemy_there():
+    words = from_fen("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
+    seen = squares(Observation.of(words, WHITE).seen)
+    assert "d5" in seen and "f5" not in seen
+
+
+@pytest.mark.parametrize(("side", "shown"), [(WHITE, {"d6", "d5"}), (BLACK, set())])
+def test_en_passant_shows_the_square_and_the_pawn_to_the_capturer_only(side, shown):
+    words = from_fen("7k/8/8/3pP3/8/8/8/K7 w - d6 0 1")
+    observation = Observation.of(words, side)
+    assert (observation.en_passant == chess.D6) == (side == WHITE)
+    assert squares(observation.seen) & {"d6"} == shown & {"d6"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "8/8/8/8/8/8/8",
+        "9/8/8/8/8/8/8/8",
+        "8/8/8/8/8/8/8/7x",
+        "8/8/8/8/8/8/8/8,e9",
+        "44/8/8/8/8/8/8/8k",
+    ],
+)
+def test_a_text_that_is_no_observation_is_refused_with_a_reason(text):
+    with pytest.raises(ValueError, match=r"rank|character|square"):
+        Observation.parse(text)
+
+
+@given(st.text(max_size=90))
+def test_parsing_any_text_gives_an_observation_or_a_value_error(text):
+    try:
+        observation = Observation.parse(text)
+    except ValueError:
+        return
+    assert Observation.parse(observation.text()) == observation
+
+
+def test_both_signs_for_unseen_squares_are_read():
+    text = "****????/8/8/8/8/8/8/4K3"
+    assert Observation.parse(text) == Observation.parse(text.replace("?", "*"))
+
+
+def test_keys_tell_apart_moves_observations_order_and_sides():
+    start = [int(initial_key(side, np.uint64(7))) for side in (WHITE, BLACK)]
+    keys = set(start)
+    for key in map(np.uint64, start):
+        for observation in map(np.uint64, (1, 2, 3)):
+            keys.add(int(key_after_other_move(key, observation)))
+            keys.update(int(key_after_own_move(key, np.uint64(m), observation)) for m in range(4))
+    one, two = np.uint64(1), np.uint64(2)
+    first = np.uint64(start[0])
+    keys.add(int(key_after_other_move(np.uint64(key_after_other_move(first, one)), two)))
+    keys.add(int(key_after_other_move(np.uint64(key_after_other_move(first, two)), one)))
+    assert len(keys) == 2 + 2 * 3 * 5 + 2
+    assert 0 not in keys
+
+
+def test_hash_depends_on_every_word_of_an_observation():
+    base = Observation.of(from_fen(chess.STARTING_FEN), WHITE).words()
+    hashes = {int(hash_words(tuple(base)))}
+    for word in range(9):
+        changed = base.copy()
+        changed[word] ^= np.uint64(1 << 9)
+        hashes.add(int(hash_words(tuple(changed))))
+    assert len(hashes) == 10
