@@ -97,15 +97,21 @@ class Search:
         self._spare: Tree = allocate_tree(edges, words)
         self._words = words
         self._lock = threading.Lock()
-        self._seed = np.uint64(seed)
+        self._seed = seed
+        self._turns = 0  # searches with several threads, for their random numbers
         self._random = np.array([seed], dtype=np.uint64)
         self._fruitless = 0
         self._last_absent = np.zeros(MAX_ACTIONS, dtype=np.int64)
         self.last_value: float | None = None
         self.forget()
 
-    def forget(self) -> None:
-        """Drop the tree and the last value: a new game, or a position that does not follow."""
+    def forget(self, seed: int | None = None) -> None:
+        """Drop the tree and the last value: a new game, or a position that does not follow.
+
+        seed: of the random numbers from here on; None: start the same ones again.
+        """
+        if seed is not None:
+            self._seed = seed
         none = np.zeros(0, dtype=np.float32)
         self.tree.counts[:] = 0
         self.tree.table[:] = 0
@@ -113,6 +119,7 @@ class Search:
         self._our_key = np.uint64(0)
         self.last_value = None
         self._random[0] = self._seed
+        self._turns = 0
         self._kept: KeptRoots | None = None
         self.progress = Progress()
 
@@ -468,7 +475,10 @@ class _Expanders:
     def _work(self, game: Game, number: int) -> None:
         """Select, evaluate and hand over until the expanding part of the search ends."""
         search = self._search
-        random = search._random.copy() + np.uint64(number + 1) * np.uint64(0x632BE59BD9B4E019)
+        state = np.random.SeedSequence([search._seed, search._turns, number]).generate_state(
+            1, np.uint64
+        )
+        random = state.astype(np.uint64)
         explorer = MAX
         while not self._quit.is_set() and not self._clock.expanding_over():
             with search._lock:
@@ -503,7 +513,7 @@ class _Expanders:
         for thread in self._threads:
             thread.join()
         self.attach_finished()
-        self._search._random[0] += np.uint64(0x9E3779B97F4A7C15)
+        self._search._turns += 1
 
 
 def _nothing_kept() -> KeptRoots:
