@@ -21,6 +21,7 @@ SLICE_ITERATIONS = 64
 # With one thread, edge visits granted to the solver for each expansion: about the time of one
 # evaluation by Stockfish (0.6 ms), as two threads would share it.
 EDGES_PER_EXPANSION = 120_000
+EXHAUSTED_AFTER = 500  # selections in a row without a leaf: all that matters is expanded
 BATCH = 16  # leaves selected, evaluated and attached together
 
 

@@ -60,6 +60,12 @@ class KeptRoots(NamedTuple):
     alternate: Reals  # [m] u(x, y | J) − ĝ(J), ▲'s view
 
 
+def nothing_kept() -> KeptRoots:
+    """What an empty tree contributes."""
+    none = np.zeros(0, dtype=np.float32)
+    return KeptRoots(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), none, none, none)
+
+
 @njit(nogil=True, cache=True)
 def _profile_reaches(tree):
     """Each node's reach by ▲ and chance (given J), and by ▼ (its choice of J included): float32[n] × 2."""

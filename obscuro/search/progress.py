@@ -1,0 +1,114 @@
+"""When a search ends, and how far it has come."""
+
+import threading
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.search.parameters import EDGES_PER_EXPANSION, SOLVER_TAIL, STABLE_SINCE
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a search ends; None means no such limit. Times are `time.monotonic` seconds.
+
+    nodes counts histories added to the tree. With no limit at all only `stop` ends the search.
+    """
+
+    deadline: float | None = None
+    nodes: int | None = None
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a search has done so far, in the units of the protocol's info lines."""
+
+    nodes: int = 0  # histories added in this search
+    carried: int = 0  # histories kept from the last one
+    carried_infosets: int = 0
+    sampled: int = 0  # positions added at the root
+    infosets: int = 0
+    iterations: int = 0
+    expansions: int = 0
+    depth: float = 0.0  # mean plies from the root to an expansion's children
+    seldepth: int = 0
+    value: float = 0.0  # ▲'s view, at our infoset
+    resolve: bool = False  # Resolve in force (p_max > 0), else Maxmargin
+    policy: npt.NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    stable: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    full: bool = False  # no room for more nodes
+    exhausted: bool = False  # no leaf is left that matters
+
+
+class Clock:
+    """One search's clock: by time, by nodes, or until it is stopped."""
+
+    def __init__(self, progress: Progress, limits: Limits, stop: threading.Event) -> None:
+        self._progress = progress
+        self._limits = limits
+        self._stop = stop
+        self._begin = time.monotonic()
+        self._history: list[tuple[float, int]] = []  # (share of the search, iterations by then)
+        self._slice_start = self._begin
+        self._slowest_slice = 0.0
+        self._tail_edges = 0
+
+    def start_slice(self) -> None:
+        """Called before each slice of solving."""
+        self._history.append((self._share_done(), self._progress.iterations))
+        self._slice_start = time.monotonic()
+
+    def end_slice(self, edges: int) -> None:
+        """Called after each slice of solving, with the edges it visited."""
+        took = time.monotonic() - self._slice_start
+        self._slowest_slice = max(took, 0.9 * self._slowest_slice)
+        if self.expanding_over():
+            self._tail_edges += edges
+
+    def expanding_over(self) -> bool:
+        """Whether expansions have ended, so that the solver runs on alone."""
+        limits, progress = self._limits, self._progress
+        if self._stop.is_set() or progress.full or progress.exhausted:
+            return True
+        if limits.nodes is not None and progress.nodes >= limits.nodes:
+            return True
+        if limits.deadline is not None:
+            tail = SOLVER_TAIL * (limits.deadline - self._begin)
+            return time.monotonic() >= limits.deadline - tail
+        return False
+
+    def over(self) -> bool:
+        """Whether the search is to end now, before another slice of solving."""
+        limits, progress = self._limits, self._progress
+        if self._stop.is_set():
+            return True
+        if limits.deadline is not None:
+            return time.monotonic() + self._slowest_slice >= limits.deadline
+        if limits.nodes is not None and self.expanding_over():
+            # The solver's last part, measured in work so that it repeats itself.
+            return self._tail_edges >= SOLVER_TAIL * EDGES_PER_EXPANSION * progress.expansions
+        return False
+
+    def iteration_at_half(self) -> int:
+        """The number of iterations done when half of the search was over (T½ of Obscuro, C.8)."""
+        limited = self._limits.deadline is not None or self._limits.nodes is not None
+        whole = 1.0 if limited and not self._stop.is_set() else self._share_done()
+        done = 0
+        for share, iterations in self._history:
+            if share > STABLE_SINCE * whole:
+                break
+            done = iterations
+        return done
+
+    def _share_done(self) -> float:
+        """Share of the search that is done, 1 = the end; without a limit, the seconds so far."""
+        limits = self._limits
+        elapsed = time.monotonic() - self._begin
+        shares = []
+        if limits.deadline is not None:
+            shares.append(elapsed / max(limits.deadline - self._begin, 1e-9))
+        if limits.nodes is not None:
+            shares.append(self._progress.nodes / max(limits.nodes, 1))
+        return max(shares) if shares else elapsed
