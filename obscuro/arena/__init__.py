@@ -1,0 +1,1 @@
+"""Games between players under a referee's eye: matches, their statistics, Elo and PGN."""

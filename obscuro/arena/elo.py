@@ -1,0 +1,113 @@
+"""How much stronger one player is than another, and how sure that is.
+
+A score s, the mean result with a win 1, a draw ½ and a loss 0, is worth d = -400·log10(1/s - 1)
+Elo points. The 95 % interval is s ± 1.96·e, both ends turned into Elo, with e the standard error of
+the mean of independent samples:
+
+- trinomial: the samples are the games;
+- pentanomial: the samples are pairs of games with colours changed, each the mean of its two results
+  (0, ¼, ½, ¾ or 1). What White's advantage adds to the variance of single games cancels out.
+
+Where every sample is equal, as when all games are won, e would be 0; the interval is Wilson's then.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Z_95 = 1.959963984540054
+"""Of the normal distribution, 95 % lies within so many standard deviations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elo:
+    """A difference in Elo points with its 95 % interval; the first player's view. May be infinite."""
+
+    difference: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """`+35.2 ± 20.1`, or what is finite of the difference and the interval."""
+        low, high = math.isfinite(self.low), math.isfinite(self.high)
+        if low and high:
+            return f"{self.difference:+.1f} ± {(self.high - self.low) / 2:.1f}"
+        parts = [f"{self.difference:+.1f}"] if math.isfinite(self.difference) else []
+        parts += [f"at least {self.low:+.1f}"] if low else []
+        parts += [f"at most {self.high:+.1f}"] if high else []
+        return ", ".join(parts) or "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Wins, draws and losses, the first player's view."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @classmethod
+    def of(cls, scores: Sequence[float]) -> Tally:
+        """Count results of 1, ½ and 0."""
+        return cls(scores.count(1.0), scores.count(0.5), scores.count(0.0))
+
+    @property
+    def games(self) -> int:
+        """How many games."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def points(self) -> float:
+        """A win counts 1, a draw ½."""
+        return self.wins + self.draws / 2
+
+    def __str__(self) -> str:
+        """`wins/draws/losses`."""
+        return f"{self.wins}/{self.draws}/{self.losses}"
+
+
+def elo_of_score(score: float) -> float:
+    """Return the Elo difference at which *score*, from 0 to 1, is expected."""
+    if score <= 0:
+        return -math.inf
+    if score >= 1:
+        return math.inf
+    return 400 * math.log10(score / (1 - score))
+
+
+def elo_of_samples(samples: Sequence[float]) -> Elo:
+    """Estimate from independent scores between 0 and 1, of games or of pairs."""
+    if not samples:
+        return Elo(math.nan, -math.inf, math.inf)
+    count = len(samples)
+    mean = sum(samples) / count
+    variance = sum((sample - mean) ** 2 for sample in samples) / count
+    if variance > 0:
+        reach = Z_95 * math.sqrt(variance / count)
+        low, high = mean - reach, mean + reach
+    else:
+        low, high = _wilson(mean, count)
+    return Elo(elo_of_score(mean), elo_of_score(low), elo_of_score(high))
+
+
+def trinomial(tally: Tally) -> Elo:
+    """Estimate from games that count singly."""
+    return elo_of_samples([1.0] * tally.wins + [0.5] * tally.draws + [0.0] * tally.losses)
+
+
+def pentanomial(pairs: Sequence[tuple[float, float]]) -> Elo:
+    """Estimate from pairs of games with colours changed: the first player's two results each."""
+    return elo_of_samples([(first + second) / 2 for first, second in pairs])
+
+
+def _wilson(score: float, count: int) -> tuple[float, float]:
+    """Wilson's score interval of a proportion."""
+    square = Z_95**2
+    middle = (score + square / (2 * count)) / (1 + square / count)
+    reach = Z_95 * math.sqrt(score * (1 - score) / count + square / (4 * count**2))
+    reach /= 1 + square / count
+    # At a score of 0 or 1 one end is exactly that; rounding must not hide it.
+    low = 0.0 if score == 0 else middle - reach
+    return low, 1.0 if score == 1 else middle + reach

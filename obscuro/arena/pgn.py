@@ -1,0 +1,64 @@
+"""Games as PGN, with the variant's name, so that python-chess and others can replay them."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TextIO
+
+import chess.pgn
+
+from obscuro.arena.game import GameRecord, Turn
+
+VARIANT = "Fog of War"
+
+
+def to_pgn(
+    record: GameRecord, *, event: str = "Obscuro arena", round_: int | None = None
+) -> chess.pgn.Game:
+    """Return the game with headers, and a comment on each move of an engine."""
+    game = chess.pgn.Game.from_board(record.board)
+    game.headers.update(
+        {
+            "Event": event,
+            "Site": "?",
+            "Date": datetime.datetime.now(datetime.UTC).strftime("%Y.%m.%d"),
+            "Round": str(round_) if round_ is not None else "?",
+            "White": record.white,
+            "Black": record.black,
+            "Result": record.result,
+            "Variant": VARIANT,
+            "PlyCount": str(len(record.plies)),
+            "Termination": record.ending,
+        }
+    )
+    if record.movetime:
+        game.headers["MoveTime"] = f"{record.movetime} ms"
+    for node, ply in zip(game.mainline(), record.plies, strict=True):
+        node.comment = comment(ply.turn)
+    return game
+
+
+def write_pgn(
+    stream: TextIO, record: GameRecord, *, event: str = "Obscuro arena", round_: int | None = None
+) -> None:
+    """Append the game to an open file, and flush it: a match that is broken off keeps its games."""
+    print(to_pgn(record, event=event, round_=round_), file=stream, end="\n\n")
+    stream.flush()
+
+
+def comment(turn: Turn) -> str:
+    """Return what an engine knew and did in its turn, in a few words; empty for who said nothing."""
+    report = turn.report
+    if report is None:
+        return ""
+    parts = []
+    if report.belief is not None:
+        parts.append(f"|P| {report.belief}" + ("" if report.exact in (True, None) else " inexact"))
+    if report.nodes is not None:
+        parts.append(f"nodes {report.nodes:.0f}")
+    if report.depth is not None:
+        parts.append(f"depth {report.depth:g}")
+    if report.centipawns is not None:
+        parts.append(f"cp {report.centipawns:+.0f}")
+    parts.append(f"{turn.seconds:.3f} s")
+    return ", ".join(parts)

@@ -1,0 +1,296 @@
+"""Who can play: a random mover, a UCI engine in a process, and our engine in this process."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Protocol
+
+import chess
+
+from obscuro.arena.game import BeliefError, Forfeit, Turn
+from obscuro.arena.report import Report
+from obscuro.arena.uci_process import EngineError, UciProcess
+from obscuro.engine.report import Choice, GoLimits, SearchInfo
+from obscuro.fog.board import FogOfWarBoard
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from obscuro.fog.observation import Observation
+
+GRACE_SECONDS = 20.0
+"""An engine that is so late has hung, and loses."""
+LARGEST_LISTED_BELIEF = 20_000
+"""A larger belief is not listed to look for the true position."""
+
+
+class RandomPlayer:
+    """Plays every legal move with the same probability; needs no more than its own pieces."""
+
+    def __init__(self, name: str = "random") -> None:
+        self.name = name
+        self._random = random.Random(0)
+
+    def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
+        """Start a sequence of moves that depends on the seed alone."""
+        self._random = random.Random(seed)
+
+    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
+        """Choose at once."""
+        return Turn(self._random.choice(sorted(move.uci() for move in board.legal_moves)))
+
+    def after_ply(self, board: FogOfWarBoard) -> None:
+        """Nothing: it forgets."""
+
+    def close(self) -> None:
+        """Nothing: it holds nothing."""
+
+
+class UciPlayer:
+    """An engine in a process of its own, which gets the whole game as every GUI sends it.
+
+    The process is started at the first game, and again after it has died. options: set at every
+    start. check_belief: before each of its moves, look for the true position in what the command
+    `belief` lists, if the belief is exact and not too large; outside of the time that is measured.
+    on_warning: gets the engine's warnings and errors.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        name: str | None = None,
+        options: Mapping[str, str] | None = None,
+        check_belief: bool = False,
+        grace: float = GRACE_SECONDS,
+        on_warning: Callable[[str], None] | None = None,
+    ) -> None:
+        self._command = list(command)
+        self._name = name
+        self._options = dict(options or {})
+        self._check_belief = check_belief
+        self._grace = grace
+        self._warn = on_warning or (lambda text: None)
+        self._process: UciProcess | None = None
+
+    @property
+    def name(self) -> str:
+        """The name it was given, else what the engine calls itself."""
+        if self._name is not None:
+            return self._name
+        return self._process.name if self._process is not None else self._command[0]
+
+    @property
+    def knows_variant(self) -> bool:
+        """Whether the running engine offers Fog of War chess."""
+        declared = self._process.options.get("uci_variant", "") if self._process else ""
+        return "fogofwar" in declared.split()
+
+    @property
+    def pid(self) -> int | None:
+        """The id of its process; None where there is none."""
+        return self._process.pid if self._process is not None else None
+
+    def start(self) -> None:
+        """Start the process if there is none, and wait until it could search. Raises EngineError."""
+        if self._process is None:
+            self._process = UciProcess(self._command)
+            if self.knows_variant:
+                self._process.set_option("UCI_Variant", "fogofwar")
+            else:
+                self._warn(f"{self.name} does not offer Fog of War chess (UCI_Variant fogofwar)")
+            for name, value in self._options.items():
+                self._process.set_option(name, value)
+        self._heed(self._process.wait_ready())
+
+    def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
+        """Tell the engine to forget; start it if need be. Raises EngineError."""
+        try:
+            if self._process is not None:
+                self._process.send("ucinewgame")
+            self.start()
+        except EngineError:  # it may have died between the games
+            self._end()
+            self.start()
+
+    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
+        """Let the engine search. Raises Forfeit if it dies or hangs, BeliefError."""
+        if self._process is None:
+            raise Forfeit("has no engine")
+        try:
+            begin = time.monotonic()
+            self._process.send(_position(board))
+            self._process.send(f"go movetime {movetime}")
+            patience = movetime / 1000 + self._grace
+            *said, last = self._process.until("bestmove", patience)
+            seconds = time.monotonic() - begin
+            self._heed(said)
+            report = Report.of_lines(said)
+            checks = int(self._check_belief and self._check(board, report))
+        except EngineError as error:
+            self._end()
+            raise Forfeit(f"forfeits: {error}") from error
+        words = last.split()
+        return Turn(words[1] if len(words) > 1 else "", seconds, report, checks)
+
+    def _heed(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            if line.startswith(("info string warning", "info string error")):
+                self._warn(f"{self.name}: {line.removeprefix('info string ')}")
+
+    def _check(self, board: FogOfWarBoard, report: Report) -> bool:
+        """Look for the true position; tell whether that was possible. Raises BeliefError."""
+        assert self._process is not None
+        if not report.exact or report.belief is None or report.belief > LARGEST_LISTED_BELIEF:
+            return False
+        self._process.send(f"belief {LARGEST_LISTED_BELIEF}")
+        said = self._process.wait_ready()
+        prefix = "info string belief fen "
+        listed = {line.removeprefix(prefix) for line in said if line.startswith(prefix)}
+        truth = board.epd(en_passant="legal")
+        if truth not in listed:
+            raise BeliefError(
+                f"{self.name} holds {len(listed)} positions possible, and not the true one: {truth}"
+                f" after {_position(board)}"
+            )
+        return True
+
+    def after_ply(self, board: FogOfWarBoard) -> None:
+        """Nothing: the engine gets the whole game when it is to move."""
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def close(self) -> None:
+        """Ask the engine to quit; end it if it doesn't."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+
+def _position(board: FogOfWarBoard) -> str:
+    root = board.root()
+    start = "startpos" if root.fen() == board.starting_fen else f"fen {root.fen()}"
+    moves = " ".join(move.uci() for move in board.move_stack)
+    return f"position {start} moves {moves}" if moves else f"position {start}"
+
+
+class EnginePlayer(Protocol):
+    """The part of `obscuro.engine.player.Player` that the arena and the command line use."""
+
+    def prepare(self, progress: Callable[[str], None] | None = None) -> None:
+        """Compile and start everything."""
+
+    def new_game(self, side: int, start: npt.NDArray[np.uint64]) -> None:
+        """Forget; play `side` (0 White) from a position that is common knowledge."""
+
+    def own_move(self, uci: str, observation: Observation | None) -> None:
+        """Take note of its own move and what it saw then."""
+
+    def opponent_move(self, observation: Observation) -> None:
+        """Take note of what it saw after the other side's move."""
+
+    def update(self) -> None:
+        """Bring the belief up to date."""
+
+    def search(
+        self,
+        limits: GoLimits,
+        stop: threading.Event,
+        report: Callable[[SearchInfo], None],
+    ) -> Choice:
+        """Choose a move."""
+
+    @property
+    def belief_size(self) -> int:
+        """|P|."""
+
+    @property
+    def belief_exact(self) -> bool:
+        """Whether P holds every position that is possible."""
+
+    def belief_contains(self, words: npt.NDArray[np.uint64]) -> bool:
+        """Whether a position, uint64[8], is in P."""
+
+    def close(self) -> None:
+        """Release everything."""
+
+
+class InProcessPlayer:
+    """Our engine in this process. It is told only what its side sees.
+
+    check_belief: after every ply, its own and the other's, bring the belief up to date and look for
+    the true position in it; raises BeliefError if an exact belief does not hold it. That takes time
+    beside the clock, so the times measured mean less then. player: the engine, closed with this one.
+    """
+
+    def __init__(
+        self, player: EnginePlayer, *, name: str = "obscuro", check_belief: bool = False
+    ) -> None:
+        self.name = name
+        self.player = player
+        self._check_belief = check_belief
+        self._color: chess.Color = chess.WHITE
+        self._checks = 0
+
+    def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
+        """Start afresh from this position."""
+        from obscuro.board.position import from_board  # noqa: PLC0415 - loads numba
+
+        self._color = color
+        self._checks = 0
+        self.player.new_game(0 if color == chess.WHITE else 1, from_board(board))
+
+    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
+        """Search. A Ctrl-C meanwhile ends the search first, then goes on as KeyboardInterrupt."""
+        begin = time.monotonic()
+        stop = threading.Event()
+        reports: list[SearchInfo] = []
+        limits = GoLimits(received=begin, movetime=movetime)
+        with ThreadPoolExecutor(max_workers=1) as executor:
+            future = executor.submit(self.player.search, limits, stop, reports.append)
+            try:
+                choice = future.result()
+            except BaseException:
+                stop.set()
+                raise
+        seconds = time.monotonic() - begin
+        info = choice.info or (reports[-1] if reports else None)
+        report = Report.of_search(info) if info is not None else None
+        checks, self._checks = self._checks, 0
+        return Turn(choice.move or "(none)", seconds, report, checks)
+
+    def after_ply(self, board: FogOfWarBoard) -> None:
+        """Pass on what this side sees. Raises BeliefError."""
+        observation = board.observation(self._color)
+        if board.turn == self._color:
+            self.player.opponent_move(observation)
+        else:
+            self.player.own_move(board.peek().uci(), observation)
+        if self._check_belief:
+            self._check(board)
+
+    def _check(self, board: FogOfWarBoard) -> None:
+        from obscuro.board.position import from_board  # noqa: PLC0415 - loads numba
+
+        self.player.update()
+        if not self.player.belief_exact:
+            return
+        if not self.player.belief_contains(from_board(board)):
+            raise BeliefError(
+                f"{self.name} ({chess.COLOR_NAMES[self._color]}) holds {self.player.belief_size} "
+                f"positions possible, and not the true one: {board.epd(en_passant='legal')} "
+                f"after {_position(board)}"
+            )
+        self._checks += 1
+
+    def close(self) -> None:
+        """Close the engine."""
+        self.player.close()

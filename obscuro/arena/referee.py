@@ -1,0 +1,80 @@
+"""The referee: who may move, whether a move is legal, and when and how the game is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import chess
+
+from obscuro.arena.game import Contestant, Forfeit, GameRecord, Ply
+from obscuro.fog.board import FogOfWarBoard
+
+ENDINGS = {
+    chess.Termination.FIFTY_MOVES: "fifty-move rule",
+    chess.Termination.THREEFOLD_REPETITION: "threefold repetition",
+    chess.Termination.VARIANT_DRAW: "no king left",
+}
+
+OnPly = Callable[[FogOfWarBoard, Ply], None]
+
+
+def play_game(
+    white: Contestant,
+    black: Contestant,
+    *,
+    movetime: int,
+    seed: int = 0,
+    max_plies: int | None = None,
+    board: FogOfWarBoard | None = None,
+    on_ply: OnPly | None = None,
+) -> GameRecord:
+    """Play one game to its end.
+
+    A player that makes an illegal move, or none, loses. movetime: milliseconds for each move; more
+    is measured (`overrun`), not punished. seed: for players without chance of their own; the two get
+    different ones. max_plies: end in a draw then. board: where to start. on_ply: called after every
+    move. Raises what players raise that is no Forfeit (EngineError, BeliefError).
+    """
+    board = FogOfWarBoard() if board is None else board
+    players = {chess.WHITE: white, chess.BLACK: black}
+    plies: list[Ply] = []
+
+    def record(winner: chess.Color | None, ending: str, regular: bool = True) -> GameRecord:
+        return GameRecord(white.name, black.name, board, winner, ending, regular, plies, movetime)
+
+    for color, player in players.items():
+        player.new_game(board, color, 2 * seed + (color == chess.BLACK))
+    while (outcome := board.outcome()) is None:
+        if max_plies is not None and len(plies) >= max_plies:
+            return record(None, f"stopped after {max_plies} plies", regular=False)
+        mover = board.turn
+        try:
+            turn = players[mover].choose(board, movetime)
+            move = _legal_move(board, turn.uci)
+        except Forfeit as forfeit:
+            return record(not mover, f"{chess.COLOR_NAMES[mover]} {forfeit}", regular=False)
+        plies.append(Ply(mover, turn, board.san(move)))
+        board.push(move)
+        if not board.is_game_over():
+            for player in players.values():
+                player.after_ply(board)
+        if on_ply is not None:
+            on_ply(board, plies[-1])
+    return record(outcome.winner, ENDINGS.get(outcome.termination) or _how_lost(board))
+
+
+def _legal_move(board: FogOfWarBoard, uci: str) -> chess.Move:
+    """Read a player's move. Raises Forfeit if it isn't one, or not a legal one."""
+    try:
+        move = board.parse_uci(uci)
+    except chess.InvalidMoveError:
+        raise Forfeit(f"said {uci[:20]!r}, which is not a move") from None
+    except chess.IllegalMoveError:
+        raise Forfeit(f"made the illegal move {uci}") from None
+    if not move:  # python-chess lets the null move pass
+        raise Forfeit(f"made the illegal move {uci}")
+    return move
+
+
+def _how_lost(board: FogOfWarBoard) -> str:
+    return "king captured" if board.is_variant_end() else "no moves left"

@@ -1,0 +1,69 @@
+"""Means over the moves of one player, and how far it overran its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from obscuro.arena.game import Turn
+
+QUANTITIES = {
+    "belief": "mean |P|",
+    "nodes": "nodes",
+    "infosets": "infosets",
+    "carried": "carried",
+    "iterations": "iterations",
+    "expansions": "expansions",
+    "evaluations": "evals",
+    "depth": "depth",
+}
+"""What is averaged: the field of a Report, and its heading in tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Of some moves of one player.
+
+    means: of each quantity, over the moves that an engine said it for; None if it never did.
+    largest_belief: the largest |P|. inexact: moves with a belief that was cut. seconds: mean time of
+    a move. overrun: largest time beyond what was allowed, in milliseconds; negative if every move
+    came early; None without moves. belief_checks: how often the true position was found in P.
+    """
+
+    moves: int
+    means: dict[str, float | None]
+    largest_belief: int | None
+    inexact: int
+    seconds: float
+    overrun: float | None
+    belief_checks: int
+
+    @classmethod
+    def of(cls, turns: Sequence[Turn], movetime: int) -> Statistics:
+        """Collect them; *movetime* is what each move was allowed, in milliseconds."""
+        reports = [turn.report for turn in turns if turn.report is not None]
+        beliefs = [report.belief for report in reports if report.belief is not None]
+        return cls(
+            moves=len(turns),
+            means={
+                quantity: _mean(
+                    value for r in reports if (value := getattr(r, quantity)) is not None
+                )
+                for quantity in QUANTITIES
+            },
+            largest_belief=max(beliefs, default=None),
+            inexact=sum(report.exact is False for report in reports),
+            seconds=_mean(turn.seconds for turn in turns) or 0.0,
+            overrun=max((turn.seconds * 1000 - movetime for turn in turns), default=None),
+            belief_checks=sum(turn.belief_checks for turn in turns),
+        )
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """Format a number for a table: thousands apart, `-` for none."""
+    return "-" if value is None else f"{value:,.{digits}f}"

@@ -1,0 +1,159 @@
+"""Engines as players: real processes that behave and misbehave, and ours in this process."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import pytest
+
+from obscuro.arena.game import BeliefError
+from obscuro.arena.players import InProcessPlayer, RandomPlayer, UciPlayer
+from obscuro.arena.referee import play_game
+from obscuro.arena.uci_process import EngineError, UciProcess
+from obscuro.fog.board import FogOfWarBoard
+from tests.arena.scripted import FakePlayer, Scripted
+
+FAKE = [sys.executable, "-m", "tests.arena.fake_engine"]
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).resolve().parents[2])
+
+
+class TestUciProcess:
+    @pytest.fixture
+    def engine(self) -> Iterator[UciProcess]:
+        with UciProcess(FAKE) as process:
+            yield process
+
+    def test_shakes_hands(self, engine: UciProcess) -> None:
+        assert engine.name == "Fake 1.0"
+        assert set(engine.options) == {"uci_variant", "move overhead"}
+
+    def test_waits_until_it_is_ready(self, engine: UciProcess) -> None:
+        engine.set_option("Move Overhead", "50")
+        assert engine.wait_ready() == ["info string warning this is a fake"]
+
+    def test_refuses_an_option_that_the_engine_lacks(self, engine: UciProcess) -> None:
+        with pytest.raises(EngineError, match=r"Fake 1.0 has no option 'Contempt'"):
+            engine.set_option("Contempt", "1")
+
+    def test_silence_is_an_error(self, engine: UciProcess) -> None:
+        engine.send("nonsense")
+        with pytest.raises(EngineError, match=r"no bestmove in time"):
+            list(engine.until("bestmove", 0.01))
+
+    def test_an_engine_that_is_gone_is_an_error_again_and_again(self) -> None:
+        engine = UciProcess([*FAKE, "die"])
+        engine.send("go movetime 1")
+        for _ in range(2):
+            with pytest.raises(EngineError, match=r"Fake 1.0 left with exit code 3: out of cheese"):
+                list(engine.until("bestmove", 30))
+        engine.close()
+        engine.close()
+
+    def test_closing_ends_the_process(self) -> None:
+        engine = UciProcess([*FAKE, "hang"])
+        engine.send("go movetime 1")
+        engine.kill()
+        with pytest.raises(EngineError):
+            engine.send("isready")
+
+    def test_a_program_that_is_not_there(self) -> None:
+        with pytest.raises(EngineError, match=r"can't run /nowhere/engine: No such file"):
+            UciProcess(["/nowhere/engine"])
+
+    def test_a_program_that_is_no_engine(self) -> None:
+        with pytest.raises(EngineError, match=r"left with exit code 0"):
+            UciProcess([sys.executable, "-c", "pass"])
+
+
+class TestUciPlayer:
+    def test_plays_a_whole_game(self) -> None:
+        warnings: list[str] = []
+        player = UciPlayer(
+            FAKE, options={"Move Overhead": "5"}, check_belief=True, on_warning=warnings.append
+        )
+        record = play_game(player, RandomPlayer(), movetime=1, seed=1, max_plies=40)
+        assert (record.white, player.knows_variant) == ("Fake 1.0", True)
+        turns = record.turns(chess.WHITE)
+        assert record.result == "1-0" or record.regular or len(turns) == 20
+        assert all(turn.belief_checks == 1 for turn in turns)
+        report = turns[0].report
+        assert report is not None
+        assert (report.belief, report.nodes, report.depth, report.carried) == (2, 1000, 4.5, 10)
+        assert warnings[0] == "Fake 1.0: warning this is a fake"
+        player.close()
+        player.close()
+
+    @pytest.mark.parametrize(
+        ("mode", "ending"),
+        [
+            ("illegal", "black made the illegal move e2e5"),
+            ("die", "black forfeits: Fake 1.0 left with exit code 3: out of cheese"),
+            ("hang", "black forfeits: Fake 1.0 gave no bestmove in time"),
+        ],
+    )
+    def test_misbehaving_loses_and_the_next_game_starts(self, mode: str, ending: str) -> None:
+        player = UciPlayer([*FAKE, mode], grace=0.01 if mode == "hang" else 60)
+        for _ in range(2):
+            record = play_game(Scripted(["e2e4"]), player, movetime=1)
+            assert (record.result, record.ending, record.regular) == ("1-0", ending, False)
+        player.close()
+
+    def test_a_belief_without_the_truth_stops_everything(self) -> None:
+        player = UciPlayer([*FAKE, "wrong-belief"], check_belief=True)
+        with pytest.raises(BeliefError, match=r"moves e2e4"):
+            play_game(Scripted(["e2e4"]), player, movetime=1)
+        player.close()
+
+    def test_a_cut_belief_is_not_checked(self) -> None:
+        player = UciPlayer([*FAKE, "inexact"], check_belief=True)
+        record = play_game(player, Scripted([]), movetime=1)
+        assert [turn.belief_checks for turn in record.turns(chess.WHITE)] == [0]
+        player.close()
+
+    def test_an_engine_that_cannot_start_is_an_error_not_a_loss(self) -> None:
+        with pytest.raises(EngineError):
+            play_game(UciPlayer(["/nowhere/engine"]), RandomPlayer(), movetime=1)
+
+    def test_starts_from_a_position(self) -> None:
+        board = FogOfWarBoard("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1")
+        player = UciPlayer(FAKE, check_belief=True)
+        record = play_game(Scripted([]), player, movetime=1, board=board)
+        assert record.turns(chess.BLACK)[0].belief_checks == 1
+        player.close()
+
+
+class TestInProcessPlayer:
+    def test_is_told_its_moves_and_that_the_other_has_moved(self) -> None:
+        engine = FakePlayer()
+        player = InProcessPlayer(engine, check_belief=True)
+        record = play_game(player, RandomPlayer(), movetime=1, seed=5, max_plies=60)
+        own = [ply.turn.uci for ply in record.plies[::2]]
+        ended = record.regular
+        expected = [move for uci in own for move in (uci, None)][: len(record.plies) - ended]
+        assert engine.plies == expected
+        turns = record.turns(chess.WHITE)
+        assert [turn.belief_checks for turn in turns] == [0] + [2] * (len(turns) - 1)
+        report = turns[0].report
+        assert report is not None
+        assert (report.belief, report.nodes, report.play[0][0]) == (4321, 1234, turns[0].uci)
+
+    def test_plays_black_too(self) -> None:
+        engine = FakePlayer()
+        record = play_game(RandomPlayer(), InProcessPlayer(engine), movetime=1, max_plies=60)
+        assert record.regular or len(record.plies) == 60
+        assert engine.plies[:2] == [None, record.plies[1].turn.uci]
+
+    def test_a_belief_without_the_truth_stops_everything(self) -> None:
+        player = InProcessPlayer(FakePlayer(wrong=True), check_belief=True)
+        with pytest.raises(BeliefError, match=r"obscuro \(white\) holds 4321 positions possible"):
+            play_game(player, RandomPlayer(), movetime=1)
+
+    def test_closes_its_engine(self) -> None:
+        engine = FakePlayer()
+        InProcessPlayer(engine).close()
+        assert engine.closed == 1
