@@ -1,0 +1,136 @@
+"""Fog of War chess as the search sees it: expanding positions into children, keys and values.
+
+A state is 9 words: the position, and a draw word: plies since a pawn move or a capture, plus CAPPED
+once the game may have been drawn on the way as far as our side can tell (KLSS, B.1: values there and
+below are at most 0, so that possible draws are avoided when we are better).
+"""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from obscuro.board.layout import PAWN, PIECE_SHIFT, STATE, THREE_BITS, WORDS
+from obscuro.board.make import make_move
+from obscuro.board.moves import occupied_squares, side_to_move
+from obscuro.board.position import load, store
+from obscuro.board.tables import TABLES
+from obscuro.engine.parameters import FIFTY_MOVES
+from obscuro.evaluation.evaluator import Evaluator
+from obscuro.fog.key import key_after_other_move, key_after_own_move
+from obscuro.fog.observation import observation_hash
+from obscuro.search.game import MAX, MIN, Expansion
+
+STATE_WORDS = WORDS + 1
+DRAW_WORD = WORDS
+CAPPED = np.uint64(1 << 32)
+_PLIES = np.uint64((1 << 32) - 1)
+_ONE = np.uint64(1)
+_TO_MOVE = np.uint64(0x9E3779B97F4A7C15)
+
+Words = npt.NDArray[np.uint64]
+
+
+@njit(nogil=True, cache=True)
+def sighting(observation, state_word):
+    """What is counted for repetitions: an observation's hash with the side to move."""
+    return observation + (state_word & _ONE) * _TO_MOVE
+
+
+@njit(nogil=True, cache=True)
+def _next_draw_word(pos, child, move, word):
+    """The draw word after `move`, repetitions left out."""
+    capped = word & CAPPED
+    plies = (word & _PLIES) + _ONE
+    pawn_move = (np.uint64(move) >> PIECE_SHIFT) & THREE_BITS == PAWN
+    if pawn_move or (  # a capture leaves no newly occupied square
+        occupied_squares(child) & ~occupied_squares(pos) == 0
+    ):
+        plies = np.uint64(0)
+    if plies >= FIFTY_MOVES:
+        capped = CAPPED
+    return capped | plies
+
+
+@njit(nogil=True, cache=True)
+def _expand(
+    tables, states, keys, our_side, repeated, offsets, moves, values, players, children, child_keys
+):
+    """Write the children of uint64[B, 9] states: players, children, child_keys; values turned to ▲'s view.
+
+    repeated: sightings that would be a third repetition, uint64[r]. values: float32[N], in: the view
+    of the side to move in the parent; out: ▲'s.
+    """
+    for b in range(states.shape[0]):
+        pos = load(states, b)
+        mover = side_to_move(pos)
+        column = MAX if mover == our_side else MIN
+        players[b] = column
+        for i in range(offsets[b], offsets[b + 1]):
+            child = make_move(pos, moves[i])
+            store(children, i, child)
+            own = observation_hash(tables, child, mover)
+            other = observation_hash(tables, child, 1 - mover)
+            child_keys[i, column] = key_after_own_move(keys[b, column], moves[i], own)
+            child_keys[i, MAX + MIN - column] = key_after_other_move(
+                keys[b, MAX + MIN - column], other
+            )
+            draw_word = _next_draw_word(pos, child, moves[i], states[b, DRAW_WORD])
+            if repeated.shape[0] > 0:
+                seen = sighting(own if column == MAX else other, child[STATE])
+                for sight in repeated:
+                    if sight == seen:
+                        draw_word |= CAPPED
+            children[i, DRAW_WORD] = draw_word
+            value = values[i] if column == MAX else -values[i]
+            if draw_word & CAPPED and value > 0:
+                value = np.float32(0)
+            values[i] = value
+
+
+class ChessGame:
+    """One expander's view of the game: an evaluator, our side, and what would repeat."""
+
+    state_words = STATE_WORDS
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.evaluations = 0  # children evaluated so far
+        self._our_side = 0
+        self._repeated: Words = np.zeros(0, dtype=np.uint64)
+
+    def set_turn(self, our_side: int, repeated: Words) -> None:
+        """Say whose search it is (0 = White) and which sightings of ours would be a third repetition."""
+        self._our_side = our_side
+        self._repeated = repeated
+
+    def expand(self, states: Words, keys: Words) -> Expansion:
+        """See `obscuro.search.game.Game`; every state must have a move."""
+        evaluated = self.evaluator.evaluate(np.ascontiguousarray(states[:, :WORDS]))
+        count = len(evaluated.moves)
+        self.evaluations += count
+        values = evaluated.values.astype(np.float32)
+        players = np.empty(len(states), dtype=np.int8)
+        children = np.empty((count, STATE_WORDS), dtype=np.uint64)
+        child_keys = np.empty((count, 2), dtype=np.uint64)
+        _expand(
+            TABLES,
+            states,
+            keys,
+            self._our_side,
+            self._repeated,
+            evaluated.offsets,
+            evaluated.moves,
+            values,
+            players,
+            children,
+            child_keys,
+        )
+        return Expansion(
+            players,
+            evaluated.offsets,
+            children,
+            child_keys,
+            values,
+            evaluated.terminal,
+            np.zeros(count, dtype=np.float32),
+        )

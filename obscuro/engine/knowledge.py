@@ -1,0 +1,160 @@
+"""What our side knows of the game: the belief, its information key, and what might be a draw.
+
+Own moves and observations are queued as they come and worked off later, on the clock of a search.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.belief.belief import Belief, ContradictionError
+from obscuro.board.layout import PAWN, STATE
+from obscuro.board.position import find_move, legal_moves, move_squares
+from obscuro.engine.chess_game import sighting
+from obscuro.engine.parameters import REPETITIONS
+from obscuro.fog.key import initial_key, key_after_other_move, key_after_own_move, mix
+from obscuro.fog.observation import Observation
+
+Words = npt.NDArray[np.uint64]
+
+
+class GameError(ValueError):
+    """A move or an observation that does not fit the game; its text is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ply:
+    """One queued ply: our own move, or the opponent's (move None), and what we then saw."""
+
+    move: str | None
+    observation: Observation | None
+
+
+class Knowledge:
+    """One side's knowledge of one game, from a start that both sides know.
+
+    side: ours, 0 = White. start: uint64[8]. warn: told in one line what a user should know.
+    lost_place: called when our place in a search tree can't be found any more.
+    """
+
+    def __init__(
+        self,
+        side: int,
+        start: Words,
+        *,
+        max_positions: int,
+        threads: int,
+        seed: int,
+        warn: Callable[[str], None],
+        lost_place: Callable[[], None],
+    ) -> None:
+        self.side = side
+        self.belief = Belief(start, side, max_positions=max_positions, threads=threads, seed=seed)
+        self.plies = 0  # worked off so far
+        self.quiet_plies = 0  # since a pawn move or a capture, as far as we know
+        self.observation = Observation.of(start, side)
+        self.key = int(initial_key(side, np.uint64(self.observation.key())))
+        self._warn = warn
+        self._lost_place = lost_place
+        self._queue: list[_Ply] = []
+        self._sightings: dict[int, int] = {}  # how often we have seen what
+        self._note_sighting(int(start[STATE]) & 1)
+
+    def own_move(self, uci: str, observation: Observation | None) -> None:
+        """Our side played `uci` and then saw `observation` (None: not told). Worked off later."""
+        self._queue.append(_Ply(uci, observation))
+
+    def opponent_move(self, observation: Observation) -> None:
+        """The other side moved, and we then saw `observation`. Worked off later."""
+        self._queue.append(_Ply(None, observation))
+
+    def update(self, deadline: float | None = None) -> None:
+        """Work off what is queued. deadline: `time.monotonic` second after which it is cut short.
+
+        Raises GameError if an own move is not possible or an observation can't be ours; the plies
+        before it are worked off, it and those after it are dropped.
+        """
+        try:
+            for ply in self._queue:
+                if ply.move is not None:
+                    self._after_own_move(ply.move, ply.observation, deadline)
+                elif ply.observation is not None:
+                    self._after_opponent_move(ply.observation, deadline)
+                self.plies += 1
+        finally:
+            self._queue.clear()
+
+    def any_position(self) -> Words:
+        """Some position held possible; our pieces and our moves are the same in all of them."""
+        return np.array(self.belief.positions[0])
+
+    def legal_moves(self) -> npt.NDArray[np.uint32]:
+        """Our moves now, as words in the generator's order; empty when it is not our turn."""
+        position = self.any_position()
+        if int(position[STATE]) & 1 != self.side:
+            return np.zeros(0, dtype=np.uint32)
+        return legal_moves(position)
+
+    def repeated(self) -> Words:
+        """Sightings that, seen once more, may be a third repetition: uint64[n]."""
+        often = [s for s, count in self._sightings.items() if count >= REPETITIONS - 1]
+        return np.array(sorted(often), dtype=np.uint64)
+
+    def _after_own_move(
+        self, uci: str, observation: Observation | None, deadline: float | None
+    ) -> None:
+        position = self.any_position()
+        word = find_move(position, uci)
+        if word is None or int(position[STATE]) & 1 != self.side:
+            raise GameError(f"illegal move {uci}")
+        _, target, piece = move_squares(word)
+        captured = self.observation.pieces(1 - self.side) >> target & 1
+        self.quiet_plies = 0 if piece == PAWN or captured else self.quiet_plies + 1
+        update = self.belief.after_own_move(word, observation, deadline)
+        if observation is None:
+            observation = self._common_observation()
+        if observation is None:
+            # What we then saw is unknown, and with it our key and our place in the tree.
+            self.key = int(mix(np.uint64(self.key)))
+            self._lost_place()
+            return
+        seen = np.uint64(observation.key())
+        self.key = int(key_after_own_move(np.uint64(self.key), np.uint64(word), seen))
+        self._see(observation, 1 - self.side, update.warning)
+
+    def _after_opponent_move(self, observation: Observation, deadline: float | None) -> None:
+        lost = self.observation.pieces(self.side) & ~observation.pieces(self.side)
+        self.quiet_plies = 0 if lost else self.quiet_plies + 1
+        try:
+            update = self.belief.after_opponent_move(observation, deadline)
+        except ContradictionError as error:
+            raise GameError(str(error)) from None
+        seen = np.uint64(observation.key())
+        self.key = int(key_after_other_move(np.uint64(self.key), seen))
+        self._see(observation, self.side, update.warning)
+
+    def _see(self, observation: Observation, to_move: int, warning: str | None) -> None:
+        self.observation = observation
+        if self.quiet_plies == 0:
+            self._sightings.clear()
+        self._note_sighting(to_move)
+        if warning is not None:
+            if self.belief.rebuilds == 1:
+                self._warn(warning)
+            self._lost_place()
+
+    def _note_sighting(self, to_move: int) -> None:
+        sight = int(sighting(np.uint64(self.observation.key()), np.uint64(to_move)))
+        self._sightings[sight] = self._sightings.get(sight, 0) + 1
+
+    def _common_observation(self) -> Observation | None:
+        """What we must have seen, if all positions held possible agree on it."""
+        seen: Observation | None = None
+        for words in self.belief.positions:
+            observation = Observation.of(words, self.side)
+            if seen is not None and observation != seen:
+                return None
+            seen = observation
+        return seen

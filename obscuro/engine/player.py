@@ -1,0 +1,430 @@
+"""One side's player: what it saw comes in, a move goes out. No hidden fact reaches it.
+
+A turn (Obscuro, Fig. 8): bring the belief up to date, build the subgame around the kept tree and
+sampled positions, search, choose.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from threading import Event
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.board.layout import STATE, WORDS
+from obscuro.board.make import make_move
+from obscuro.board.position import (
+    hash_positions,
+    legal_moves,
+    move_squares,
+    move_to_uci,
+    to_fen,
+)
+from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
+from obscuro.engine.clock import turn_deadline
+from obscuro.engine.knowledge import GameError, Knowledge
+from obscuro.engine.options import MEBIBYTE, Options
+from obscuro.engine.parameters import (
+    BELIEF_SHARE,
+    SAMPLING_CHUNK,
+    SAMPLING_SHARE,
+)
+from obscuro.engine.report import Choice, GoLimits, SearchInfo
+from obscuro.evaluation.evaluator import Evaluator
+from obscuro.evaluation.factory import make_evaluator
+from obscuro.evaluation.scale import centipawns_of_value
+from obscuro.fog.key import mix
+from obscuro.fog.observation import Observation
+from obscuro.search.choice import purify
+from obscuro.search.game import Expansion
+from obscuro.search.progress import Limits, Progress
+from obscuro.search.search import Search
+from obscuro.search.subgame import NewRoots
+
+Words = npt.NDArray[np.uint64]
+
+
+class Player:
+    """Plays one side of one game at a time. See the module.
+
+    options: read when something is made from them; `set_options` changes them. warn: told, in one
+    line each, what a user should know (Stockfish missing, belief rebuilt).
+    """
+
+    def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
+        self._options = options.copy()
+        self._warn = warn
+        self._evaluators: list[Evaluator] = []
+        self._games: list[ChessGame] = []
+        self._search: Search | None = None
+        self._known: Knowledge | None = None
+        self._searched_at = 0  # plies of the game at the last search
+        self._seed = 1
+
+    # -- life ------------------------------------------------------------------------------------
+
+    def set_options(self, options: Options) -> None:
+        """Take over options between two searches; what depends on a changed one is made anew."""
+        old, self._options = self._options, options.copy()
+
+        def changed(*names: str) -> bool:
+            return any(old.get(name) != options.get(name) for name in names)
+
+        if changed("Threads", "Evaluator", "Stockfish", "Tau"):
+            self.close()
+        elif changed("Hash"):
+            self._search = None
+        elif self._search is not None:
+            self._search.parameters = options.search_parameters()
+
+    def prepare(self, progress: Callable[[str], None] | None = None) -> None:
+        """Compile or load all kernels and start the evaluators, so that a search starts at once.
+
+        progress is told what comes next.
+        """
+        tell = progress or (lambda text: None)
+        tell("evaluators")
+        self._ensure_search()
+        for evaluator in self._evaluators:
+            evaluator.start()
+        tell("belief and search")
+        from obscuro.engine.warmup import play_briefly  # noqa: PLC0415 - it makes a Player
+
+        play_briefly(tell)
+
+    def close(self) -> None:
+        """End all child processes and drop the tree. The game goes on if a search is asked for."""
+        for evaluator in self._evaluators:
+            evaluator.close()
+        self._evaluators, self._games, self._search = [], [], None
+
+    # -- the game --------------------------------------------------------------------------------
+
+    def new_game(self, side: int, start: Words) -> None:
+        """Start a game in which we play `side` (0 = White) from a position both sides know.
+
+        start: uint64[8].
+        """
+        seed = self._options.integer("Seed")
+        self._seed = seed or time.time_ns() & 0x7FFFFFFF or 1
+        self._searched_at = 0
+        self._known = Knowledge(
+            side,
+            start,
+            max_positions=self._options.integer("Max Positions"),
+            threads=self._options.integer("Threads"),
+            seed=self._seed,
+            warn=self._warn,
+            lost_place=self._forget_tree,
+        )
+        self._forget_tree()
+
+    def own_move(self, uci: str, observation: Observation | None) -> None:
+        """Our side played `uci` and then saw `observation` (None: not told). Worked off later."""
+        self._knowledge().own_move(uci, observation)
+
+    def opponent_move(self, observation: Observation) -> None:
+        """The other side moved, and we then saw `observation`. Worked off later."""
+        self._knowledge().opponent_move(observation)
+
+    def update(self, deadline: float | None = None) -> None:
+        """Bring the belief up to date; `search` does it by itself. See `Knowledge.update`."""
+        self._knowledge().update(deadline)
+
+    @property
+    def belief_size(self) -> int:
+        """Number of positions held possible."""
+        return len(self._knowledge().belief)
+
+    @property
+    def belief_exact(self) -> bool:
+        """Whether the belief holds exactly the positions that fit all that was seen."""
+        return bool(self._knowledge().belief.exact)
+
+    def belief_fens(self, count: int) -> list[str]:
+        """The first `count` positions of the belief, in sorted order, as FENs without counters."""
+        return sorted(to_fen(words) for words in self._knowledge().belief.positions)[:count]
+
+    def belief_contains(self, words: Words) -> bool:
+        """Whether the belief, brought up to date, holds a position: uint64[8]. For tests and matches."""
+        self.update()
+        return bool(self._knowledge().belief.contains(words))
+
+    @property
+    def observation(self) -> Observation:
+        """What our side saw last, as far as the updates have come."""
+        return self._knowledge().observation
+
+    def legal_moves(self) -> list[str]:
+        """Our side's moves now; we always know them exactly. Empty when it is not our turn."""
+        self.update()
+        return [move_to_uci(move) for move in self._knowledge().legal_moves()]
+
+    # -- the turn --------------------------------------------------------------------------------
+
+    def search(
+        self,
+        limits: GoLimits,
+        stop: Event,
+        report: Callable[[SearchInfo], None] | None = None,
+    ) -> Choice:
+        """Choose a move; blocks until a limit is reached or `stop` is set.
+
+        report is called at most every 0.5 s and once at the end. Raises GameError as `update`.
+        """
+        known = self._knowledge()
+        deadline = turn_deadline(limits, known.side, self._options.integer("Move Overhead"))
+        known.update(_share_of(deadline, limits.received, BELIEF_SHARE))
+        if int(known.any_position()[STATE]) & 1 != known.side:
+            raise GameError("it is not our side's turn")
+        moves = known.legal_moves()
+        if not len(moves):
+            return Choice(None)
+        forced = self._forced_move(moves)
+        if forced is not None:
+            info = self._forced_info(limits, forced)
+            if report is not None:
+                report(info)
+            return Choice(forced, info=info)
+        return self._search_moves(limits, deadline, stop, moves, report)
+
+    def _search_moves(
+        self,
+        limits: GoLimits,
+        deadline: float | None,
+        stop: Event,
+        moves: npt.NDArray[np.uint32],
+        report: Callable[[SearchInfo], None] | None,
+    ) -> Choice:
+        search = self._ensure_search()
+        search.parameters = self._options.search_parameters()
+        evaluated = sum(game.evaluations for game in self._games)
+        known = self._knowledge()
+        for game in self._games:
+            game.set_turn(known.side, known.repeated())
+        self._build_subgame(search, _share_of(deadline, time.monotonic(), SAMPLING_SHARE), stop)
+        names = [move_to_uci(move) for move in moves]
+
+        def describe(progress: Progress) -> SearchInfo:
+            total = sum(game.evaluations for game in self._games) - evaluated
+            return self._describe(progress, limits, names, total)
+
+        progress = search.run(
+            Limits(deadline, limits.nodes),
+            stop,
+            None if report is None else lambda progress: report(describe(progress)),
+        )
+        info = describe(progress)
+        if report is not None:
+            report(info)
+        if len(progress.policy) != len(moves):
+            # Not one position of our infoset has been expanded: too little time. Any move will do.
+            return Choice(names[self._random().integers(len(names))], info=info)
+        played = self._played(progress)
+        return Choice(names[int(self._random().choice(len(names), p=played))], info=info)
+
+    def _build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
+        """Keep what the old tree knows, and add positions of the belief, expanded, as new roots."""
+        known = self._knowledge()
+        belief = known.belief
+        own_states = search.keep(known.key, known.plies - self._searched_at)
+        self._searched_at = known.plies
+        wanted = min(len(belief), self._options.integer("Min Infoset Size")) - len(own_states)
+        states = np.zeros((max(wanted, 0), STATE_WORDS), dtype=np.uint64)
+        if wanted > 0:
+            held = np.empty(len(own_states), dtype=np.uint64)
+            hash_positions(np.ascontiguousarray(own_states[:, :WORDS]), held)
+            sampled = belief.sample(wanted, self._random(), exclude=held)
+            states = np.zeros((len(sampled), STATE_WORDS), dtype=np.uint64)
+            states[:, :WORDS] = sampled
+            states[:, DRAW_WORD] = known.quiet_plies
+        keys = np.empty((len(states), 2), dtype=np.uint64)
+        keys[:, 0] = known.key
+        hashes = np.empty(len(states), dtype=np.uint64)
+        hash_positions(np.ascontiguousarray(states[:, :WORDS]), hashes)
+        salt = np.uint64(known.key)
+        for i, hashed in enumerate(hashes):
+            keys[i, 1] = int(mix(np.uint64(hashed) ^ salt)) or 1
+
+        expansions: list[Expansion] = []
+        done = 0
+        while done < len(states):
+            chunk = slice(done, done + SAMPLING_CHUNK)
+            expansions.append(search.expand_roots(states[chunk], keys[chunk]))
+            done = min(done + SAMPLING_CHUNK, len(states))
+            late = deadline is not None and time.monotonic() >= deadline
+            if late or stop.is_set():
+                break
+        values = np.array(
+            [
+                expansion.values[begin:end].max()
+                for expansion in expansions
+                for begin, end in zip(expansion.offsets, expansion.offsets[1:], strict=False)
+            ],
+            dtype=np.float32,
+        )
+        if known.plies == 0:
+            # The start is common knowledge: ▼ has no other infoset to choose instead.
+            alternate = np.full(done, -1, dtype=np.float32)
+        elif search.last_value is None:
+            alternate = values
+        else:
+            alternate = np.minimum(values, np.float32(search.last_value))
+        new = NewRoots(
+            np.arange(done + 1, dtype=np.int64),
+            states[:done],
+            keys[:done],
+            np.ones(done, dtype=np.float32),
+            values,
+            alternate,
+        )
+        search.begin(known.key, new, expansions)
+
+    # -- choosing and telling --------------------------------------------------------------------
+
+    def _forced_move(self, moves: npt.NDArray[np.uint32]) -> str | None:
+        """A capture of a king that is certainly there, or the only move."""
+        square = self._knowledge().belief.certain_enemy_king()
+        if square is not None:
+            for move in moves:
+                if move_squares(move)[1] == square:
+                    return move_to_uci(move)
+        return move_to_uci(moves[0]) if len(moves) == 1 else None
+
+    def _played(self, progress: Progress) -> npt.NDArray[np.float64]:
+        """What is sampled from, over our moves."""
+        return purify(
+            progress.policy,
+            progress.stable,
+            progress.resolve,
+            self._options.integer("Max Support"),
+            self._options.flag("Purification"),
+        )
+
+    def _describe(
+        self, progress: Progress, limits: GoLimits, names: list[str], evaluations: int
+    ) -> SearchInfo:
+        known = len(progress.policy) == len(names)
+        return SearchInfo(
+            depth=progress.depth,
+            seldepth=progress.seldepth,
+            nodes=progress.nodes,
+            milliseconds=int((time.monotonic() - limits.received) * 1000),
+            value=progress.value,
+            centipawns=self._centipawns(progress.value),
+            line=self._line(),
+            belief=self.belief_size,
+            exact=self.belief_exact,
+            sampled=progress.sampled,
+            carried=progress.carried,
+            infosets=progress.infosets,
+            iterations=progress.iterations,
+            expansions=progress.expansions,
+            evaluations=evaluations,
+            gadget="resolve" if progress.resolve else "maxmargin",
+            policy=_ranked(names, progress.policy) if known else [],
+            play=_ranked(names, self._played(progress)) if known else [],
+        )
+
+    def _forced_info(self, limits: GoLimits, move: str) -> SearchInfo:
+        value = 1.0 if self._knowledge().belief.certain_enemy_king() is not None else 0.0
+        if self._search is not None and value == 0.0 and self._search.last_value is not None:
+            value = self._search.last_value
+        return SearchInfo(
+            depth=0,
+            seldepth=0,
+            nodes=0,
+            milliseconds=int((time.monotonic() - limits.received) * 1000),
+            value=value,
+            centipawns=self._centipawns(value),
+            line=[move],
+            belief=self.belief_size,
+            exact=self.belief_exact,
+            sampled=0,
+            carried=0,
+            infosets=0,
+            iterations=0,
+            expansions=0,
+            evaluations=0,
+            gadget="maxmargin",
+            policy=[(move, 1.0)],
+            play=[(move, 1.0)],
+        )
+
+    def _centipawns(self, value: float) -> int:
+        return centipawns_of_value(value, self._options.integer("Tau") / 100)
+
+    def _line(self) -> list[str]:
+        """The likeliest line of play as moves."""
+        search = self._search
+        state = search.line_state() if search is not None else None
+        if search is None or state is None:
+            return []
+        names = []
+        position = state[:WORDS]
+        for action in search.line():
+            moves = legal_moves(position)
+            if action >= len(moves):
+                break
+            names.append(move_to_uci(moves[action]))
+            position = np.array(make_move(tuple(position), moves[action]), dtype=np.uint64)
+        return names
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    def _knowledge(self) -> Knowledge:
+        if self._known is None:
+            raise GameError("no game has been started")
+        return self._known
+
+    def _forget_tree(self) -> None:
+        if self._search is not None:
+            self._search.forget(self._seed)
+
+    def _ensure_search(self) -> Search:
+        if self._search is None:
+            threads = self._options.integer("Threads")
+            if not self._evaluators:
+                warned: set[str] = set()
+
+                def warn_once(text: str) -> None:
+                    if text not in warned:
+                        warned.add(text)
+                        self._warn(text)
+
+                self._evaluators = [
+                    make_evaluator(
+                        self._options.text("Evaluator"),
+                        stockfish=self._options.text("Stockfish") or None,
+                        tau=self._options.integer("Tau") / 100,
+                        on_warning=warn_once,
+                    )
+                    for _ in range(max(1, threads - 1))
+                ]
+                self._games = [ChessGame(evaluator) for evaluator in self._evaluators]
+            self._search = Search(
+                self._games,
+                self._options.search_parameters(),
+                self._options.integer("Hash") * MEBIBYTE,
+                threads=threads,
+                seed=self._seed,
+            )
+        return self._search
+
+    def _random(self) -> np.random.Generator:
+        """Random numbers for this turn: the same for the same seed, game and ply."""
+        material = f"{self._seed} {self._knowledge().key}".encode()
+        digest = hashlib.blake2b(material, digest_size=8).digest()
+        return np.random.default_rng(int.from_bytes(digest, "little"))
+
+
+def _share_of(deadline: float | None, start: float, share: float) -> float | None:
+    """The second at which a share of the time from `start` to `deadline` has passed."""
+    return None if deadline is None else start + share * (deadline - start)
+
+
+def _ranked(names: list[str], probabilities: npt.NDArray[np.floating]) -> list[tuple[str, float]]:
+    """The moves with a probability above 0, largest first."""
+    pairs = [(name, float(p)) for name, p in zip(names, probabilities, strict=True) if p > 0]
+    return sorted(pairs, key=lambda pair: -pair[1])

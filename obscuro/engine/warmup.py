@@ -1,0 +1,45 @@
+"""Compiling everything once, so that later processes load it from the cache."""
+
+import time
+from collections.abc import Callable
+from threading import Event
+
+import chess
+import numpy as np
+
+from obscuro.board.make import make_move
+from obscuro.board.position import find_move, from_fen
+from obscuro.engine.options import Options
+from obscuro.engine.player import Player
+from obscuro.engine.report import GoLimits
+from obscuro.fog.observation import Observation
+
+# A short game that goes through every kernel: both kinds of belief update, capture, a kept tree.
+_GAME = ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3")
+
+
+def play_briefly(tell: Callable[[str], None]) -> None:
+    """Play both sides of a few moves with small limits, by the same code as real games."""
+    for side, threads in ((0, "1"), (1, "2")):
+        options = Options()
+        options.set("Evaluator", "material")
+        options.set("Threads", threads)
+        options.set("Hash", "16")
+        options.set("Seed", "1")
+        player = Player(options, lambda text: None)
+        words = from_fen(chess.STARTING_FEN)
+        player.new_game(side, words)
+        for ply, uci in enumerate(_GAME):
+            tell(f"playing {uci}")
+            if ply % 2 == side:
+                player.search(GoLimits(time.monotonic(), nodes=3000), Event())
+            move = find_move(words, uci)
+            assert move is not None
+            words = np.array(make_move(tuple(words), move), dtype=np.uint64)
+            seen = Observation.of(words, side)
+            if ply % 2 == side:
+                player.own_move(uci, seen)
+            else:
+                player.opponent_move(seen)
+        player.update()
+        player.close()
