@@ -17,6 +17,7 @@ GREETING = (
     "id name Fake 1.0",
     "id author nobody",
     "option name UCI_Variant type combo default fogofwar var fogofwar",
+    "option name Evaluator type combo default stockfish var stockfish var material",
     "option name Move Overhead type spin default 30 min 0 max 5000",
     "uciok",
 )

@@ -30,7 +30,7 @@ class TestUciProcess:
 
     def test_shakes_hands(self, engine: UciProcess) -> None:
         assert engine.name == "Fake 1.0"
-        assert set(engine.options) == {"uci_variant", "move overhead"}
+        assert set(engine.options) == {"uci_variant", "evaluator", "move overhead"}
 
     def test_waits_until_it_is_ready(self, engine: UciProcess) -> None:
         engine.set_option("Move Overhead", "50")

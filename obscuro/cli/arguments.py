@@ -1,0 +1,161 @@
+"""The command line's grammar and its help texts."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+
+from obscuro import __version__
+from obscuro.engine.options import OPTIONS
+
+_EXAMPLES = """\
+examples:
+  obscuro                                   speak UCI, for GUIs and bridges
+  obscuro demo                              watch a game
+  obscuro play --side black --movetime 2000
+  obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
+  obscuro warmup                            compile everything now
+  obscuro doctor                            what is installed, what is missing
+"""
+
+_MATCH_EXAMPLES = """\
+examples:
+  obscuro match obscuro random --games 10 --movetime 200
+  obscuro match obscuro obscuro --games 100 --movetime 1000 --option-b Unfrozen=false --pgn klss.pgn
+  obscuro match obscuro "/opt/other/engine --uci" --games 20 --movetime 500
+
+Colours alternate. Ctrl-C ends the match with the result so far.
+"""
+
+_Parsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the arguments; leaves the program where they are wrong, or ask for help or version."""
+    return build_parser().parse_args(arguments)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="obscuro",
+        description="An engine for Fog of War chess. Without a command it speaks UCI.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"obscuro {__version__}")
+    parser.add_argument("--log", metavar="FILE", help="UCI: write all that is said to a file")
+    parser.set_defaults(command="uci")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for add in (_add_uci, _add_play, _add_demo, _add_match, _add_warmup, _add_doctor):
+        add(commands)
+    return parser
+
+
+def _add(commands: _Parsers, name: str, about: str, epilog: str = "") -> argparse.ArgumentParser:  # type: ignore[valid-type]
+    parser: argparse.ArgumentParser = commands.add_parser(  # type: ignore[attr-defined]
+        name,
+        help=about,
+        description=about[0].upper() + about[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(command=name)
+    return parser
+
+
+def _add_uci(commands: _Parsers) -> None:  # type: ignore[valid-type]
+    parser = _add(commands, "uci", "speak UCI on stdin and stdout")
+    # Not to overwrite what `obscuro --log FILE uci` has set.
+    parser.add_argument(
+        "--log",
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="write all that is said to a file",
+    )
+
+
+def _add_play(commands: _Parsers) -> None:  # type: ignore[valid-type]
+    parser = _add(commands, "play", "play against the engine in the terminal, in the fog")
+    parser.add_argument(
+        "--side", choices=("white", "black", "random"), default="white", help="default: white"
+    )
+    _add_engine_options(parser, movetime=1000)
+
+
+def _add_demo(commands: _Parsers) -> None:  # type: ignore[valid-type]
+    parser = _add(commands, "demo", "watch the engine play against random moves")
+    _add_engine_options(parser, movetime=300)
+    parser.add_argument("--seed", type=whole(0), default=0, help="default: 0, another each time")
+    parser.add_argument(
+        "--max-moves", type=whole(1), default=100, help="stop after so many; default: 100"
+    )
+
+
+def _add_match(commands: _Parsers) -> None:  # type: ignore[valid-type]
+    parser = _add(commands, "match", "play games between two players", _MATCH_EXAMPLES)
+    who = "`obscuro`, `random`, or the command line of a UCI engine"
+    parser.add_argument("first", metavar="A", help=who)
+    parser.add_argument("second", metavar="B", help="likewise")
+    parser.add_argument("--games", type=whole(1), default=10, help="default: 10")
+    _add_movetime(parser, 1000)
+    parser.add_argument("--pgn", metavar="FILE", help="append the games to a file")
+    parser.add_argument(
+        "--concurrency", type=whole(1), default=1, help="games at a time; default: 1"
+    )
+    parser.add_argument("--seed", type=whole(0), default=1, help="of random players; default: 1")
+    parser.add_argument(
+        "--max-moves", type=whole(1), default=500, help="then it is a draw; default: 500"
+    )
+    for player in "ab":
+        parser.add_argument(
+            f"--option-{player}",
+            metavar="NAME=VALUE",
+            action="append",
+            default=[],
+            help=f"set a UCI option of {player.upper()}; may be given several times",
+        )
+
+
+def _add_warmup(commands: _Parsers) -> None:  # type: ignore[valid-type]
+    _add(commands, "warmup", "compile the kernels now rather than at the first game")
+
+
+def _add_doctor(commands: _Parsers) -> None:  # type: ignore[valid-type]
+    _add(commands, "doctor", "say what is installed, what works, and what to do about the rest")
+
+
+def _add_engine_options(parser: argparse.ArgumentParser, movetime: int) -> None:
+    _add_movetime(parser, movetime)
+    evaluator = next(option for option in OPTIONS if option.name == "Evaluator")
+    parser.add_argument(
+        "--evaluator",
+        choices=evaluator.choices,
+        default=evaluator.default,
+        help=f"what judges positions; default: {evaluator.default}",
+    )
+
+
+def _add_movetime(parser: argparse.ArgumentParser, default: int) -> None:
+    parser.add_argument(
+        "--movetime",
+        metavar="MS",
+        type=whole(1),
+        default=default,
+        help=f"milliseconds for each move; default: {default}",
+    )
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """Return a reader of whole numbers that are at least *least*."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{number} is less than {least}")
+        return number
+
+    return read

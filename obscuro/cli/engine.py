@@ -1,0 +1,44 @@
+"""The engine in this process, for the commands that need one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from obscuro.arena.players import EnginePlayer
+from obscuro.engine.options import Options
+
+Warn = Callable[[str], None]
+MakePlayer = Callable[[Options, Warn], EnginePlayer]
+
+
+def make_player(options: Options, warn: Warn) -> EnginePlayer:
+    """Make the engine; loads numba, which takes a moment."""
+    from obscuro.engine.player import Player  # noqa: PLC0415
+
+    return Player(options, warn)
+
+
+def engine_options(**values: str | int) -> Options:
+    """Return options with these values; names in lower case, `_` for a space."""
+    options = Options()
+    for name, value in values.items():
+        options.set(name.replace("_", " "), str(value))
+    return options
+
+
+def prepare(player: EnginePlayer) -> None:
+    """Compile or load everything; on a terminal, say on stderr what goes on."""
+    from rich.console import Console  # noqa: PLC0415
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        player.prepare()
+        return
+    with console.status("getting ready (the first time it compiles, for a minute or so)") as status:
+        player.prepare(lambda text: status.update(f"getting ready: {text}"))
+
+
+def engine_command() -> list[str]:
+    """Return the command that starts this very program as a UCI engine."""
+    return [sys.executable, "-P", "-m", "obscuro.cli.main", "uci"]

@@ -1,0 +1,126 @@
+"""The command line as a whole: what it loads, help, versions, and errors of one line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import obscuro
+from obscuro.cli.arguments import parse
+from obscuro.cli.main import main
+
+COMMAND = [sys.executable, "-P", "-m", "obscuro.cli.main"]
+
+
+def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], input=stdin, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize("arguments", [[], ["uci"]])
+def test_uci_is_answered_before_anything_heavy_is_loaded(arguments: list[str]) -> None:
+    code = (
+        "import sys\n"
+        "from obscuro.cli.main import main\n"
+        f"main({arguments})\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        input="uci\nquit\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "uciok" in result.stdout
+    loaded = set(result.stderr.split())
+    assert not loaded & {"numba", "numpy", "rich", "argparse", "chess.engine", "llvmlite"}
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"obscuro {obscuro.__version__}\n"
+
+
+def test_help_names_every_command_and_gives_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    text = capsys.readouterr().out
+    for command in ("uci", "play", "demo", "match", "warmup", "doctor"):
+        assert f"\n    {command} " in text
+    assert "examples:" in text
+
+
+@pytest.mark.parametrize("command", ["uci", "play", "demo", "match", "warmup", "doctor"])
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    assert f"usage: obscuro {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["demo", "--movetime", "fast"], "'fast' is not a whole number"),
+        (["demo", "--movetime", "0"], "0 is less than 1"),
+        (["play", "--side", "blue"], "invalid choice: 'blue'"),
+        (["plya"], "invalid choice: 'plya'"),
+        (["match", "random"], "the following arguments are required: B"),
+    ],
+)
+def test_bad_arguments_end_with_code_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_log_file_may_stand_before_or_after_uci() -> None:
+    for arguments in (["--log", "x"], ["--log", "x", "uci"], ["uci", "--log", "x"]):
+        parsed = parse(arguments)
+        assert (parsed.command, parsed.log) == ("uci", "x")
+    assert parse(["uci"]).log is None
+
+
+def test_an_error_of_the_user_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "random", "/nowhere/engine", "--games", "1"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == (
+        "obscuro: '/nowhere/engine' is neither obscuro, nor random, nor a program\n"
+    )
+
+
+def test_a_missing_package_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    monkeypatch.delitem(sys.modules, "obscuro.cli.warmup", raising=False)
+    monkeypatch.setattr(
+        "importlib.import_module",
+        lambda name: (_ for _ in ()).throw(ModuleNotFoundError("no", name="rich")),
+    )
+    assert main(["warmup"]) == 1
+    assert capsys.readouterr().err == "obscuro: rich is not installed; see: obscuro doctor\n"
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(
+        [*COMMAND, "match", "random", "random", "--games", "2"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd=Path(__file__).parents[2],
+    )
+    os.close(writer)
+    assert result.returncode == 1
+    assert result.stderr == ""
