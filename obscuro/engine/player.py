@@ -31,6 +31,7 @@ from obscuro.engine.parameters import (
     SAMPLING_SHARE,
 )
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
+from obscuro.engine.warmup import load_kernels
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.evaluation.scale import centipawns_of_value
@@ -81,17 +82,14 @@ class Player:
     def prepare(self, progress: Callable[[str], None] | None = None) -> None:
         """Compile or load all kernels and start the evaluators, so that a search starts at once.
 
-        progress is told what comes next.
+        progress: told what comes next. Quick when all is up already.
         """
         tell = progress or (lambda text: None)
-        tell("evaluators")
+        load_kernels(tell)
+        tell("starting the evaluator")
         self._ensure_search()
         for evaluator in self._evaluators:
             evaluator.start()
-        tell("belief and search")
-        from obscuro.engine.warmup import play_briefly  # noqa: PLC0415 - it makes a Player
-
-        play_briefly(tell)
 
     def close(self) -> None:
         """End all child processes and drop the tree. The game goes on if a search is asked for."""

@@ -7,30 +7,40 @@ from threading import Event
 import chess
 import numpy as np
 
+from obscuro.belief.belief import Belief
 from obscuro.board.make import make_move
 from obscuro.board.position import find_move, from_fen
 from obscuro.engine.options import Options
-from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.fog.observation import Observation
 
-# A short game that goes through every kernel: both kinds of belief update, capture, a kept tree.
-_GAME = ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3")
+# A short game that needs every kernel: both kinds of belief update, a capture, a kept tree.
+GAME = ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3")
 
 
-def play_briefly(tell: Callable[[str], None]) -> None:
-    """Play both sides of a few moves with small limits, by the same code as real games."""
+_loaded = False  # in this process
+
+
+def load_kernels(tell: Callable[[str], None]) -> None:
+    """Play both sides of a few moves with small limits, by the same code as real games.
+
+    tell: told in a few words what comes next. Does nothing when called again.
+    """
+    global _loaded  # noqa: PLW0603 - kernels are loaded once a process
+    if _loaded:
+        return
+    from obscuro.engine.player import Player  # noqa: PLC0415 - it imports this module
+
     for side, threads in ((0, "1"), (1, "2")):
         options = Options()
-        options.set("Evaluator", "material")
-        options.set("Threads", threads)
-        options.set("Hash", "16")
+        for name, value in (("Evaluator", "material"), ("Threads", threads), ("Hash", "16")):
+            options.set(name, value)
         options.set("Seed", "1")
         player = Player(options, lambda text: None)
         words = from_fen(chess.STARTING_FEN)
         player.new_game(side, words)
-        for ply, uci in enumerate(_GAME):
-            tell(f"playing {uci}")
+        for ply, uci in enumerate(GAME):
+            tell(f"playing {uci} as {'black' if side else 'white'}")
             if ply % 2 == side:
                 player.search(GoLimits(time.monotonic(), nodes=3000), Event())
             move = find_move(words, uci)
@@ -43,3 +53,6 @@ def play_briefly(tell: Callable[[str], None]) -> None:
                 player.opponent_move(seen)
         player.update()
         player.close()
+        tell("rebuilding a belief")
+        Belief(words, side).rebuild(Observation.of(words, side))
+    _loaded = True
