@@ -87,7 +87,7 @@ class Screen:
             number = (len(board.move_stack) + 1) // 2
             dots = "." if ply.color == chess.WHITE else "..."
             text.append(f"{number}{dots} {ply.san}", "bold")
-            text.append("  the engine" if ply.color == ENGINE else "  random, unseen", "dim")
+            text.append("  the engine" if ply.color == ENGINE else "  random", "dim")
         text.append("\n")
         report = self._turn.report if self._turn is not None else None
         if self._turn is not None and report is not None:
