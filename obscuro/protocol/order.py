@@ -1,0 +1,97 @@
+"""One `go`: what was asked for, and the signals that a running search heeds."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from obscuro.engine.clock import turn_deadline
+from obscuro.engine.report import GoLimits, SearchInfo
+from obscuro.protocol.history import History
+from obscuro.protocol.parsing import Go
+
+
+class SearchOrder:
+    """A search from `go` to `bestmove`. Made and signalled by one thread, worked off by another.
+
+    stop: set when the search is to end. overhead_ms: the option `Move Overhead`.
+    """
+
+    def __init__(self, history: History, go: Go, overhead_ms: int, show_wdl: bool) -> None:
+        self.history = history
+        self.show_wdl = show_wdl
+        self.stop = threading.Event()
+        self._go = go
+        self._overhead_ms = overhead_ms
+        self._pondering = go.ponder
+        self._may_answer = threading.Event()
+        if not (go.ponder or go.limits.infinite):
+            self._may_answer.set()
+        self._clock: threading.Timer | None = None
+        self._lock = threading.Lock()
+        self._started = False
+        self._done = False
+        self._at_start: list[Callable[[], None]] = []
+
+    # -- for who gives the order ------------------------------------------------------------
+
+    def end(self) -> None:
+        """End the search as soon as possible."""
+        self.stop.set()
+        self._may_answer.set()
+
+    def ponderhit(self, received: float) -> None:
+        """The clock runs from now on. Nothing happens where the search doesn't ponder."""
+        if not self._pondering:
+            return
+        self._pondering = False
+        if self._go.limits.infinite:
+            return
+        limits = replace(self._go.limits, received=received)
+        deadline = turn_deadline(limits, 0 if self.history.side else 1, self._overhead_ms)
+        if deadline is not None:
+            self._clock = threading.Timer(max(0.0, deadline - time.monotonic()), self.stop.set)
+            self._clock.daemon = True
+            self._clock.start()
+        self._may_answer.set()
+
+    def when_started(self, action: Callable[[], None]) -> bool:
+        """Do something once the engine is ready and searches, at once if it does; False if done."""
+        with self._lock:
+            if self._done:
+                return False
+            if not self._started:
+                self._at_start.append(action)
+                return True
+        action()
+        return True
+
+    # -- for who works it off ---------------------------------------------------------------
+
+    def limits(self) -> GoLimits:
+        """Return the limits of the search; while pondering no clock runs."""
+        return replace(self._go.limits, infinite=True) if self._go.ponder else self._go.limits
+
+    def heed(self, info: SearchInfo) -> None:
+        """End the search if it is as deep as was asked for."""
+        if self._go.depth is not None and info.depth >= self._go.depth:
+            self.stop.set()
+
+    def start(self) -> None:
+        """Note that the engine is ready and the search begins. May be called again."""
+        with self._lock:
+            self._started = True
+            actions, self._at_start = self._at_start, []
+        for action in actions:
+            action()
+
+    def wait_to_answer(self) -> None:
+        """Block while `bestmove` must not be said: until stop, or until ponderhit."""
+        self._may_answer.wait()
+
+    def finish(self) -> None:
+        """Note that `bestmove` has been said."""
+        if self._clock is not None:
+            self._clock.cancel()
+        with self._lock:
+            self._done = True

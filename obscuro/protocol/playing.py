@@ -1,0 +1,224 @@
+"""The engine behind the front end: all that touches the Player, in one thread.
+
+Whatever goes wrong in here is one line for the user, and the game goes on.
+"""
+
+import random
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import chess
+
+from obscuro.engine.options import Options
+from obscuro.engine.report import SearchInfo
+from obscuro.protocol.channel import Output
+from obscuro.protocol.history import History
+from obscuro.protocol.order import SearchOrder
+from obscuro.protocol.printing import (
+    belief_lines,
+    belief_size_text,
+    bestmove_line,
+    board_lines,
+    info_lines,
+)
+from obscuro.protocol.sight import parse_sight
+from obscuro.protocol.worker import TICK_SECONDS, Ticker
+
+if TYPE_CHECKING:
+    from obscuro.engine.player import Player
+
+MakePlayer = Callable[[Options, Callable[[str], None]], "Player"]
+
+
+def make_player(options: Options, warn: Callable[[str], None]) -> "Player":
+    """Make the real Player. Loads numba, and compiles what isn't compiled yet."""
+    from obscuro.engine.player import Player  # noqa: PLC0415 - takes seconds
+
+    return Player(options, warn)
+
+
+class Playing:
+    """One Player, made when it is first needed, and made anew after a failure.
+
+    It belongs to one thread. tick_seconds: see `Ticker`.
+    """
+
+    def __init__(
+        self,
+        output: Output,
+        options: Options,
+        make: MakePlayer,
+        tick_seconds: float = TICK_SECONDS,
+    ) -> None:
+        self._output = output
+        self._options = options
+        self._make = make
+        self._tick_seconds = tick_seconds
+        self._player: Player | None = None
+        self._told: History | None = None  # what the player knows of the game
+        self._ready = False  # this player is prepared
+        self._compiled = False  # some player was, so that all is compiled
+
+    # -- the jobs ---------------------------------------------------------------------------
+
+    def set_options(self, options: Options) -> None:
+        """Take over options."""
+        self._options = options
+        self._ready = False
+        if self._player is not None:
+            with self._failing("setoption"):
+                self._player.set_options(options)
+
+    def forget(self) -> None:
+        """Forget the game."""
+        self._told = None
+
+    def prepare(self) -> None:
+        """Get ready to search at once, and say so."""
+        with self._failing("getting ready"):
+            self._prepared()
+        self._output.lines("readyok")
+
+    def search(self, order: SearchOrder) -> None:
+        """Search, and say `bestmove` as soon as that may be said."""
+        move: str | None = None
+        ponder: str | None = None
+        with self._failing("search") as failed:
+            move, ponder = self._choose(order)
+        if failed:
+            move = any_move(order.history)
+        order.start()
+        order.wait_to_answer()
+        self._output.lines(bestmove_line(move, ponder))
+        order.finish()
+
+    def show(self, history: History) -> None:
+        """Answer `d`."""
+        self._output.lines(*board_lines(history))
+        if history.over is not None:
+            return
+        with self._failing("d"):
+            player = self._updated(history)
+            self._output.lines(belief_size_text(player.belief_size, player.belief_exact))
+
+    def belief(self, history: History, count: int) -> None:
+        """Answer `belief`."""
+        if history.over is not None:
+            self._output.lines(*belief_lines(0, True, ()))
+            return
+        with self._failing("belief"):
+            player = self._updated(history)
+            fens = player.belief_fens(count)
+            self._output.lines(*belief_lines(player.belief_size, player.belief_exact, fens))
+
+    def close(self) -> None:
+        """Let go of the player and its child processes."""
+        player, self._player = self._player, None
+        self._told, self._ready = None, False
+        if player is not None:
+            with self._failing("leaving"):
+                player.close()
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _choose(self, order: SearchOrder) -> tuple[str | None, str | None]:
+        """Return the move to play and one to ponder on; None, None where there is none to play."""
+        history = order.history
+        if history.over is not None:
+            return None, None
+        if not history.our_turn:
+            self._output.error(f"go: it is not {chess.COLOR_NAMES[history.side]}'s turn")
+            return None, None
+        player = self._player_now() if self._compiled else self._prepared()
+        self._tell(player, history)
+        last: SearchInfo | None = None
+
+        def report(info: SearchInfo) -> None:
+            nonlocal last
+            last = info
+            self._output.lines(*info_lines(info, order.show_wdl))
+            order.heed(info)
+
+        order.start()
+        choice = player.search(order.limits(), order.stop, report)
+        if choice.info is not None and choice.info != last:
+            report(choice.info)
+        if choice.move not in history.moves:
+            raise RuntimeError(f"the engine chose {choice.move}, which is not legal")
+        return choice.move, choice.ponder
+
+    def _player_now(self) -> "Player":
+        if self._player is None:
+            self._player = self._make(self._options, self._output.warning)
+        return self._player
+
+    def _prepared(self) -> "Player":
+        """Return the player, ready to search at once; says now and then that it takes a while."""
+        if self._player is None or not self._ready:
+            with self._ticker() as ticker:
+                self._player_now().prepare(ticker.tell)
+            self._ready = self._compiled = True
+        return self._player_now()
+
+    def _updated(self, history: History) -> "Player":
+        """Return the player with its belief as it is at the end of this history."""
+        with self._ticker() as ticker:
+            ticker.tell("belief")
+            player = self._player_now()
+            self._tell(player, history)
+            player.update()
+        return player
+
+    def _ticker(self) -> Ticker:
+        return Ticker(self._output.lines, self._tick_seconds)
+
+    def _tell(self, player: "Player", history: History) -> None:
+        """Tell the player what it doesn't know yet: the new plies of its game, or all of another."""
+        from obscuro.board.position import from_fen  # noqa: PLC0415 - loads numba
+        from obscuro.fog.observation import Observation  # noqa: PLC0415 - loads numba
+
+        if history is self._told:
+            return
+        known = 0
+        if self._told is not None and history.continues(self._told):
+            known = len(self._told.plies)
+        self._told = None  # until all is told
+        if not known:
+            player.new_game(0 if history.side == chess.WHITE else 1, from_fen(history.start))
+        for move, seen in history.plies[known:]:
+            observation = None if seen is None else Observation.parse(seen)
+            if move is not None:
+                player.own_move(move, observation)
+            else:
+                assert observation is not None
+                player.opponent_move(observation)
+        self._told = history
+
+    # -- failures ---------------------------------------------------------------------------
+
+    @contextmanager
+    def _failing(self, what: str) -> Iterator[list[str]]:
+        """Turn an exception into one line. Yields a list that isn't empty after a failure.
+
+        The player may be in any state then, so it is let go.
+        """
+        failed: list[str] = []
+        try:
+            yield failed
+        except Exception as error:
+            failed.append(what)
+            reason = str(error) or type(error).__name__
+            self._output.failure(f"{what} failed, {reason}", traceback.format_exc())
+            self.close()
+
+
+def any_move(history: History) -> str | None:
+    """Return a move to go on with where the search has failed: the king if it can be taken."""
+    board = parse_sight(history.seen).board
+    enemy_king = board.king(not history.side)
+    for uci in history.moves:
+        if chess.Move.from_uci(uci).to_square == enemy_king:
+            return uci
+    return random.choice(history.moves) if history.moves else None

@@ -1,0 +1,40 @@
+"""The command `position`: reads games, and goes on where the last one was left."""
+
+import chess
+
+from obscuro.protocol.history import History
+from obscuro.protocol.parsing import Position, parse_position
+from obscuro.protocol.referee import Referee
+from obscuro.protocol.start import start_board
+from obscuro.protocol.witness import Witness
+
+
+class PositionReader:
+    """Reads one `position` command after the other.
+
+    GUIs send the whole game before each move; only what is new is worked on.
+    """
+
+    def __init__(self) -> None:
+        self._source: tuple[chess.Color | None, str | None] | None = None
+        self._reader: Referee | Witness = Referee(start_board(None))
+        self._taken: list[str] = []  # the tokens that the reader has taken
+
+    def read(self, arguments: str) -> History:
+        """Return the account of the side that the position is for. Raises ProtocolError."""
+        command = parse_position(arguments)
+        self._find_reader(command)
+        for token in command.tokens[len(self._taken) :]:
+            self._reader.take(token)
+            self._taken.append(token)
+        return self._reader.history()
+
+    def _find_reader(self, command: Position) -> None:
+        """Keep the reader if this is its game with more tokens, or make a fresh one."""
+        source = (command.side, command.fen)
+        if source == self._source and list(command.tokens[: len(self._taken)]) == self._taken:
+            return
+        start = start_board(command.fen)
+        self._source = source
+        self._reader = Referee(start) if command.side is None else Witness(command.side, start)
+        self._taken = []

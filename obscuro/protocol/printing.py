@@ -1,0 +1,135 @@
+"""What the engine says, as lines. Pure functions."""
+
+from collections.abc import Iterable
+
+import chess
+
+from obscuro import __version__
+from obscuro.engine.options import OPTIONS
+from obscuro.engine.report import SearchInfo
+from obscuro.protocol.history import History
+from obscuro.protocol.sight import parse_sight
+
+DRAW_SHARE = 0.1
+"""Share of draws in `wdl` where both sides stand alike. A convention: nothing was measured."""
+LONGEST_MESSAGE = 300
+"""Characters of an error or a warning; what was typed may be much longer."""
+
+COMMANDS: tuple[tuple[str, str], ...] = (
+    ("uci", "say who we are and which options there are"),
+    ("isready", "get ready to search, then say readyok"),
+    ("ucinewgame", "forget the game"),
+    ("setoption name <name> [value <value>]", "change an option"),
+    ("position (startpos | fen <FEN>) [moves <move> ...]", "a whole game; what is hidden stays so"),
+    (
+        "position fog (white | black) (startpos | fen <FEN>) [turns <move or observation> ...]",
+        "what one side did and saw",
+    ),
+    (
+        "go [wtime <ms>] [btime <ms>] [winc <ms>] [binc <ms>] [movestogo <n>] [movetime <ms>] "
+        "[nodes <n>] [depth <n>] [infinite] [ponder]",
+        "search; without a limit, until stop",
+    ),
+    ("stop", "end the search and say bestmove"),
+    ("ponderhit", "the move pondered on was played: go on, with the clock running"),
+    ("d", "the board as our side sees it"),
+    ("belief [n]", "how many positions are possible, and n of them"),
+    ("debug (on | off)", "read, and without effect"),
+    ("help", "this list"),
+    ("quit", "leave"),
+)
+"""Every command: how to write it, and what it does."""
+
+
+def uci_lines() -> list[str]:
+    """Return the answer to `uci`."""
+    return [
+        f"id name Obscuro {__version__}",
+        "id author the Obscuro contributors",
+        *(option.uci() for option in OPTIONS),
+        "uciok",
+    ]
+
+
+def help_lines() -> list[str]:
+    """Return the answer to `help`, a line for each command."""
+    return [f"info string {usage}: {what}" for usage, what in COMMANDS]
+
+
+def one_line(text: str) -> str:
+    """Return a message fit for one line: printable characters only, and not too many."""
+    if len(text) > LONGEST_MESSAGE:
+        text = text[: LONGEST_MESSAGE - 3] + "..."
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def info_lines(info: SearchInfo, show_wdl: bool) -> list[str]:
+    """Return the lines that tell of a search; those of policy and play only if there is one yet."""
+    seconds = max(info.milliseconds, 1) / 1000
+    score = f"score cp {info.centipawns}"
+    if show_wdl:
+        score += " wdl {} {} {}".format(*win_draw_loss(info.value))
+    lines = [
+        f"info depth {round(info.depth)} seldepth {info.seldepth} "
+        f"nodes {info.carried + info.nodes} nps {round(info.nodes / seconds)} "
+        f"time {info.milliseconds} {score}" + (f" pv {' '.join(info.line)}" if info.line else ""),
+        f"info string belief {info.belief} exact {_flag(info.exact)} sampled {info.sampled} "
+        f"carried {info.carried} infosets {info.infosets} iterations {info.iterations} "
+        f"expansions {info.expansions} evals {info.evaluations} gadget {info.gadget}",
+    ]
+    for name, moves in (("policy", info.policy), ("play", info.play)):
+        if moves:
+            shares = " ".join(f"{move} {share:.4f}" for move, share in moves)
+            lines.append(f"info string {name} {shares}")
+    return lines
+
+
+def win_draw_loss(value: float) -> tuple[int, int, int]:
+    """Return chances in per mille, which sum to 1000, for a value in [-1, 1].
+
+    Win minus loss is the value; draws have the share DRAW_SHARE · (1 − value²).
+    """
+    value = min(max(value, -1.0), 1.0)
+    draw = round(1000 * DRAW_SHARE * (1 - value * value))
+    win = round((1000 * (1 + value) - draw) / 2)
+    return win, draw, 1000 - win - draw
+
+
+def bestmove_line(move: str | None, ponder: str | None = None) -> str:
+    """Return the line that ends a search; move None where the game is over."""
+    return f"bestmove {move or '(none)'}" + (f" ponder {ponder}" if move and ponder else "")
+
+
+def board_lines(history: History) -> list[str]:
+    """Return the board as a side sees it: `*` not seen, `.` seen and empty."""
+    sight = parse_sight(history.seen)
+    lines = []
+    for rank in reversed(range(8)):
+        cells = []
+        for square in chess.SquareSet(chess.BB_RANKS[rank]):
+            piece = sight.board.piece_at(square)
+            seen = sight.seen & chess.BB_SQUARES[square]
+            cells.append(piece.symbol() if piece else "." if seen else "*")
+        lines.append(f"{rank + 1}  {' '.join(cells)}")
+    lines.append("   a b c d e f g h")
+    turn = history.over or ("to move" if history.our_turn else "not to move")
+    lines.append(f"side {chess.COLOR_NAMES[history.side]}, {turn}")
+    lines.append(f"fog fen {history.seen}")
+    return lines
+
+
+def belief_size_text(size: int, exact: bool) -> str:
+    """Return how large the belief is, as `d` and `belief` say it."""
+    return f"belief size {size} exact {_flag(exact)}"
+
+
+def belief_lines(size: int, exact: bool, fens: Iterable[str]) -> list[str]:
+    """Return the answer to `belief`."""
+    return [
+        f"info string {belief_size_text(size, exact)}",
+        *(f"info string belief fen {fen}" for fen in fens),
+    ]
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"

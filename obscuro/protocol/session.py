@@ -1,0 +1,143 @@
+"""A dialogue with a GUI: each line that comes in, and what is done about it."""
+
+import traceback
+from collections.abc import Callable
+
+from obscuro.engine.options import OptionError, Options
+from obscuro.protocol.channel import Output
+from obscuro.protocol.errors import ProtocolError
+from obscuro.protocol.order import SearchOrder
+from obscuro.protocol.parsing import parse_belief, parse_go, parse_setoption
+from obscuro.protocol.playing import MakePlayer, Playing
+from obscuro.protocol.positions import PositionReader
+from obscuro.protocol.printing import help_lines, uci_lines
+from obscuro.protocol.worker import TICK_SECONDS, Worker
+
+
+class Session:
+    """The state of a dialogue. `handle` never blocks for long: what takes time is a job of another
+    thread, and jobs are done in the order of their commands.
+
+    What changes the game, the options, or the search ends a running search first; its `bestmove` is
+    said all the same. `d` and `belief` are answered after it.
+    """
+
+    def __init__(
+        self, output: Output, make: MakePlayer, tick_seconds: float = TICK_SECONDS
+    ) -> None:
+        self._output = output
+        self._options = Options()
+        self._positions = PositionReader()
+        self._history = self._positions.read("startpos")
+        self._order: SearchOrder | None = None  # the last one
+        self._received = 0.0
+        self._playing = Playing(output, self._options.copy(), make, tick_seconds)
+        self._worker = Worker(last=self._playing.close)
+        self._commands: dict[str, Callable[[str], None]] = {
+            "uci": lambda text: output.lines(*uci_lines()),
+            "isready": self._isready,
+            "ucinewgame": self._ucinewgame,
+            "setoption": self._setoption,
+            "position": self._position,
+            "go": self._go,
+            "stop": self._stop,
+            "ponderhit": self._ponderhit,
+            "d": self._d,
+            "belief": self._belief,
+            "debug": lambda text: None,
+            "register": lambda text: None,  # UCI has it; there is nothing to register
+            "help": lambda text: output.lines(*help_lines()),
+        }
+
+    def handle(self, line: str, received: float) -> bool:
+        """Do what a line says; False if it says to leave. Never raises.
+
+        received: the `time.monotonic` second at which it came in.
+        """
+        name, *rest = line.split(maxsplit=1)[:2] or [""]
+        self._received = received
+        if name == "quit":
+            return False
+        if not name:
+            return True
+        command = self._commands.get(name)
+        if command is None:
+            self._output.error(f"unknown command {line.strip()}")
+            return True
+        try:
+            command(rest[0] if rest else "")
+        except (ProtocolError, OptionError) as error:
+            self._output.error(str(error))
+        except Exception as error:
+            reason = str(error) or type(error).__name__
+            self._output.failure(f"{name} failed, {reason}", traceback.format_exc())
+        return True
+
+    def end(self, seconds: float) -> bool:
+        """End the search and let go of everything; tell whether that was done within the time."""
+        self._end_search()
+        return self._worker.end(seconds)
+
+    def close_now(self) -> None:
+        """End child processes though a job is still going on; for a process that is about to end."""
+        self._playing.close()
+
+    # -- the commands -----------------------------------------------------------------------
+
+    def _isready(self, text: str) -> None:
+        order = self._order
+        if order is not None and order.when_started(lambda: self._output.lines("readyok")):
+            return
+        self._worker.post(self._playing.prepare)
+
+    def _ucinewgame(self, text: str) -> None:
+        self._end_search()
+        self._history = self._positions.read("startpos")
+        self._worker.post(self._playing.forget)
+
+    def _setoption(self, text: str) -> None:
+        options = self._options.copy()
+        name = options.set(*parse_setoption(text))
+        self._end_search()
+        if options.get(name) == self._options.get(name):
+            return
+        self._options = options
+        self._worker.post(lambda: self._playing.set_options(options))
+
+    def _position(self, text: str) -> None:
+        history = self._positions.read(text)
+        self._end_search()
+        self._history = history
+
+    def _go(self, text: str) -> None:
+        go = parse_go(text, self._received)
+        for word in go.ignored:
+            self._output.warning(f"go: {word} is not supported")
+        self._end_search()
+        order = SearchOrder(
+            self._history,
+            go,
+            self._options.integer("Move Overhead"),
+            self._options.flag("UCI_ShowWDL"),
+        )
+        self._order = order
+        self._worker.post(lambda: self._playing.search(order))
+
+    def _stop(self, text: str) -> None:
+        self._end_search()
+
+    def _ponderhit(self, text: str) -> None:
+        if self._order is not None:
+            self._order.ponderhit(self._received)
+
+    def _d(self, text: str) -> None:
+        history = self._history
+        self._worker.post(lambda: self._playing.show(history))
+
+    def _belief(self, text: str) -> None:
+        history, count = self._history, parse_belief(text)
+        self._worker.post(lambda: self._playing.belief(history, count))
+
+    def _end_search(self) -> None:
+        if self._order is not None:
+            self._order.end()

@@ -1,0 +1,167 @@
+"""The engine as a process: `run` speaks UCI until it is told to leave, or nobody is there any more.
+
+Importing this loads neither numba nor numpy, so that `uci` is answered at once.
+"""
+
+import contextlib
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Protocol
+
+from obscuro.protocol.channel import TOO_LONG, Log, Output, read_lines
+from obscuro.protocol.playing import MakePlayer, make_player
+from obscuro.protocol.session import Session
+from obscuro.protocol.worker import TICK_SECONDS
+
+QUIT_SECONDS = 1.0
+"""How long the engine may take to end by itself."""
+CLOSE_SECONDS = 0.3
+"""Then, how long to end its child processes, before it all ends."""
+PATIENCE_SECONDS = 1.7
+"""After a signal, even if nothing moves any more, because nobody reads what we say."""
+LINES_AHEAD = 1024
+"""So many lines are read before they are done."""
+
+
+class Stream(Protocol):
+    """What has a file descriptor."""
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+
+
+def run(
+    stdin: int | Stream | None = 0,
+    stdout: int | Stream | None = 1,
+    log: str | None = None,
+    *,
+    make: MakePlayer = make_player,
+    leave: Callable[[int], object] = os._exit,
+    tick_seconds: float = TICK_SECONDS,
+) -> int:
+    """Speak UCI on two streams until `quit`, the end of the input, SIGTERM or SIGINT; returns 0.
+
+    log: a file that gets all lines. leave: ends the process with an exit code where a thread can't
+    be waited for, because it compiles. make, tick_seconds: for tests.
+    """
+    if stdin is None or stdout is None:  # closed by who started us
+        return 0
+    doorbell = _Doorbell()
+    warning = ""
+    try:
+        journal = Log(log)
+    except OSError as error:
+        journal = Log(None)
+        warning = f"no log is written, {error}"
+    output = Output(_descriptor(stdout), journal, doorbell.leave)
+    if warning:
+        output.warning(warning)
+    session = Session(output, make, tick_seconds)
+    threading.Thread(
+        target=doorbell.read, args=(_descriptor(stdin), journal), name="input", daemon=True
+    ).start()
+    with _signals(doorbell.leave, leave), _no_tracebacks(output):
+        for line, received in doorbell.lines():
+            if line is TOO_LONG:
+                output.error("the line is too long")
+            elif not session.handle(line, received):
+                break
+        done = session.end(QUIT_SECONDS)
+    if not done:
+        closing = threading.Thread(target=session.close_now, daemon=True)
+        closing.start()
+        closing.join(CLOSE_SECONDS)
+        leave(0)
+    journal.close()
+    return 0
+
+
+class _Doorbell:
+    """Where lines arrive from the input, and reasons to leave from anywhere."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[tuple[str | None, float] | None] = queue.SimpleQueue()
+        self._room = threading.Semaphore(LINES_AHEAD)
+        self._leaving = False
+
+    def read(self, descriptor: int, log: Log) -> None:
+        """Read to the end of the input; what came before it is still done."""
+        for line in read_lines(descriptor):
+            received = time.monotonic()
+            log.write(">", "(too long)" if line is TOO_LONG else line)
+            self._room.acquire()
+            self._queue.put((line, received))
+        self._queue.put(None)
+
+    def leave(self) -> None:
+        """End it, whatever is still to be done. May be called from a signal handler."""
+        self._leaving = True
+        self._queue.put(None)
+
+    def lines(self) -> Iterator[tuple[str | None, float]]:
+        """Yield the lines with the second they came at, until it is time to leave."""
+        while (item := self._queue.get()) is not None and not self._leaving:
+            self._room.release()
+            yield item
+
+
+@contextlib.contextmanager
+def _signals(ring: Callable[[], None], leave: Callable[[int], object]) -> Iterator[None]:
+    """Let SIGTERM and SIGINT mean `quit`, for a process whose main thread this is."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    # A handler may interrupt anything, so all it does is put something into queues.
+    alarm: queue.SimpleQueue[bool] = queue.SimpleQueue()
+
+    def watch() -> None:
+        if alarm.get():
+            time.sleep(PATIENCE_SECONDS)
+            leave(0)
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        ring()
+        alarm.put(True)
+
+    threading.Thread(target=watch, name="watch", daemon=True).start()
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        alarm.put(False)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _no_tracebacks(output: Output) -> Iterator[None]:
+    """Turn what a thread fails of, or what fails in the clearing up, into one line."""
+
+    def of_thread(failure: threading.ExceptHookArgs) -> None:
+        details = traceback.format_exception(
+            failure.exc_type, failure.exc_value, failure.exc_traceback
+        )
+        reason = str(failure.exc_value) or failure.exc_type.__name__
+        output.failure(f"a thread failed, {reason}", "".join(details))
+
+    def unraisable(failure: "sys.UnraisableHookArgs") -> None:
+        output.note(f"{failure.err_msg or 'ignored'}: {failure.exc_value!r}")
+
+    hooks = threading.excepthook, sys.unraisablehook
+    threading.excepthook, sys.unraisablehook = of_thread, unraisable
+    try:
+        yield
+    finally:
+        threading.excepthook, sys.unraisablehook = hooks
+
+
+def _descriptor(stream: int | Stream) -> int:
+    return stream if isinstance(stream, int) else stream.fileno()
