@@ -171,12 +171,13 @@ def report(
     )
     if len(result.games) < arguments.games:
         yield ""
-        yield f"Broken off: {arguments.games} games were to be played."
+        yield f"Broken off: {len(result.games)} of {arguments.games} games were played."
     yield ""
     yield from ("Made by", "", "```", command_line(), "```", "")
     yield from (f"- {fact}" for fact in machine())
     yield ""
-    yield "The games are in [first_light.pgn](first_light.pgn)."
+    games_file = arguments.report.with_suffix(".pgn").name
+    yield f"The games are in [{games_file}]({games_file})."
     yield ""
     yield "## Summary"
     yield ""

@@ -27,6 +27,7 @@ GRACE_SECONDS = 20.0
 """An engine that is so late has hung, and loses."""
 LARGEST_LISTED_BELIEF = 20_000
 """A larger belief is not listed to look for the true position."""
+LISTING_SECONDS = 60.0
 
 
 class RandomPlayer:
@@ -148,10 +149,7 @@ class UciPlayer:
         assert self._process is not None
         if not report.exact or report.belief is None or report.belief > LARGEST_LISTED_BELIEF:
             return False
-        self._process.send(f"belief {LARGEST_LISTED_BELIEF}")
-        said = self._process.wait_ready()
-        prefix = "info string belief fen "
-        listed = {line.removeprefix(prefix) for line in said if line.startswith(prefix)}
+        listed = self._listed_belief(self._process)
         truth = board.epd(en_passant="legal")
         if truth not in listed:
             raise BeliefError(
@@ -159,6 +157,24 @@ class UciPlayer:
                 f" after {_position(board)}"
             )
         return True
+
+    @staticmethod
+    def _listed_belief(process: UciProcess) -> set[str]:
+        """Ask for all positions that the engine holds possible. Raises EngineError."""
+        process.send(f"belief {LARGEST_LISTED_BELIEF}")
+        size, fen = "info string belief size ", "info string belief fen "
+        expected: int | None = None
+        listed: set[str] = set()
+        for line in process.lines(LISTING_SECONDS, awaited="belief"):
+            if line.startswith("info string error"):
+                raise EngineError(f"{process.name} can't list its belief: {line}")
+            if line.startswith(size):
+                expected = int(line.removeprefix(size).split()[0])
+            elif line.startswith(fen):
+                listed.add(line.removeprefix(fen))
+            if len(listed) == expected:
+                break
+        return listed
 
     def after_ply(self, board: FogOfWarBoard) -> None:
         """Nothing: the engine gets the whole game when it is to move."""

@@ -94,10 +94,13 @@ class UciProcess:
         except (OSError, ValueError) as error:
             raise EngineError(self._epitaph()) from error
 
-    def until(self, last: str, seconds: float, silence: float | None = None) -> Iterator[str]:
-        """Yield the lines that come, up to and with the first whose first word is *last*.
+    def lines(
+        self, seconds: float, silence: float | None = None, awaited: str = "answer"
+    ) -> Iterator[str]:
+        """Yield the lines that come, without end.
 
         Raises EngineError after so many seconds, or so many of *silence*, or if the engine is gone.
+        awaited: what it did not give then, for the error's text.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -107,10 +110,18 @@ class UciProcess:
             try:
                 line = self._lines.get(timeout=max(patience, 0.0))
             except queue.Empty:
-                raise EngineError(f"{self.name} gave no {last} in time") from None
+                raise EngineError(f"{self.name} gave no {awaited} in time") from None
             if line is None:
                 self._lines.put(None)
                 raise EngineError(self._epitaph())
+            yield line
+
+    def until(self, last: str, seconds: float, silence: float | None = None) -> Iterator[str]:
+        """Yield the lines that come, up to and with the first whose first word is *last*.
+
+        Raises EngineError as `lines` does.
+        """
+        for line in self.lines(seconds, silence, last):
             yield line
             if line.split(maxsplit=1)[:1] == [last]:
                 return

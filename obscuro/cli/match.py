@@ -171,8 +171,9 @@ def summary(result: MatchResult) -> list[str]:
     """The result in lines: score, by colour, Elo, and what the engines did."""
     total = result.tally()
     colors = [result.tally(color) for color in (chess.WHITE, chess.BLACK)]
+    games = "1 game" if total.games == 1 else f"{total.games} games"
     lines = [
-        f"{result.first} against {result.second}, {total.games} games at {result.movetime} ms a move",
+        f"{result.first} against {result.second}, {games} at {result.movetime} ms a move",
         f"score     {total.points:g} of {total.games} ({total.points / total.games:.1%}), "
         f"won/drawn/lost {total}",
         f"colours   as White {colors[0]}, as Black {colors[1]}",

@@ -53,4 +53,4 @@ def test_an_engine_that_fails_is_one_line(
     monkeypatch.setattr(first_light, "ENGINE", Path("/nowhere/engine"))
     assert run(monkeypatch, "--games", "1", "--report", str(report)) == 1
     assert "first_light: can't run /nowhere/engine: No such file" in capsys.readouterr().out
-    assert "Broken off: 1 games were to be played." in report.read_text()
+    assert "Broken off: 0 of 1 games were played." in report.read_text()

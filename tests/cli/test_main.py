@@ -109,6 +109,17 @@ def test_a_missing_package_is_one_line(
     assert capsys.readouterr().err == "obscuro: rich is not installed; see: obscuro doctor\n"
 
 
+def test_ctrl_c_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(arguments: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("obscuro.cli.demo.run", interrupted)
+    assert main(["demo"]) == 130
+    assert capsys.readouterr().err == "\n"
+
+
 def test_a_closed_pipe_is_no_traceback() -> None:
     reader, writer = os.pipe()
     os.close(reader)
