@@ -1,0 +1,46 @@
+"""What an evaluator is: the interface that the search's chess side works with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class ChildValues(NamedTuple):
+    """The values of all children of a batch of positions.
+
+    The children of position b are offsets[b]:offsets[b + 1], in the order of `generate_moves`.
+    Values are in [-1, 1] from the view of the side to move in the parent, who chooses among them.
+    """
+
+    offsets: npt.NDArray[np.int64]  # [positions + 1]
+    moves: npt.NDArray[np.uint32]  # [children] move words
+    values: npt.NDArray[np.float32]  # [children]
+    terminal: npt.NDArray[np.uint8]  # [children] 1: king captured or enemy stalemated, value +1
+
+
+class EvaluatorFailed(RuntimeError):  # noqa: N818 - says what happened, as `subprocess.TimeoutExpired`
+    """The evaluator can't go on; the message says why, in words for the user."""
+
+
+class Evaluator(Protocol):
+    """Evaluates the children of positions. One thread at a time uses an evaluator."""
+
+    @property
+    def name(self) -> str:
+        """What evaluates, for the user: `stockfish`, `material`."""
+
+    def start(self) -> None:
+        """Load and compile all that `evaluate` needs, so that the first batch takes no longer.
+
+        May be called again; does nothing then. Raises EvaluatorFailed.
+        """
+
+    def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
+        """The values of all children of uint64[n, 8], in bounded time. Raises EvaluatorFailed."""
+
+    def close(self) -> None:
+        """Release everything, processes above all. May be called again, and from another thread."""
