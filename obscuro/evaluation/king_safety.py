@@ -1,0 +1,34 @@
+"""Whether a king could be captured: what Fog of War's rules ignore and its evaluation must not."""
+
+import numpy as np
+from numba import njit
+
+from obscuro.board.attacks import bishop_attacks, rook_attacks
+from obscuro.board.bits import lowest_square
+from obscuro.board.layout import BISHOPS, KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS
+from obscuro.board.moves import occupied_squares, pieces_of
+
+
+@njit(nogil=True, cache=True)
+def square_is_attacked(tables, pos, square, by_side):
+    """Whether a piece of `by_side` (0 = White) attacks `square`, whoever is to move."""
+    occupied = occupied_squares(pos)
+    attackers = pieces_of(pos, by_side)
+    if tables.knight[square] & pos[KNIGHTS] & attackers:
+        return True
+    if tables.pawn[1 - by_side, square] & pos[PAWNS] & attackers:
+        return True
+    if tables.king[square] & pos[KINGS] & attackers:
+        return True
+    if bishop_attacks(tables, square, occupied) & (pos[BISHOPS] | pos[QUEENS]) & attackers:
+        return True
+    return (rook_attacks(tables, square, occupied) & (pos[ROOKS] | pos[QUEENS]) & attackers) != 0
+
+
+@njit(nogil=True, cache=True)
+def king_is_attacked(tables, pos, side):
+    """Whether the king of `side` (0 = White) is attacked; False if it has none."""
+    king = pos[KINGS] & pieces_of(pos, side)
+    if king == np.uint64(0):
+        return False
+    return square_is_attacked(tables, pos, lowest_square(king), 1 - side)

@@ -1,0 +1,84 @@
+"""Children's values by material and sight alone: Obscuro's simple evaluation (§4.1, ablation 6).
+
+It needs nothing installed. The paper names its two terms, not their weights. Here pieces have the
+usual ones, and seeing 20 squares more is worth a pawn: enough to bring pieces out, too little to give
+one up for.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from obscuro.board.bits import popcount
+from obscuro.board.layout import BISHOPS, KNIGHTS, PAWNS, QUEENS, ROOKS, WORDS
+from obscuro.board.make import make_move
+from obscuro.board.moves import pieces_of, side_to_move
+from obscuro.board.position import load
+from obscuro.board.tables import TABLES
+from obscuro.evaluation import scale
+from obscuro.evaluation.children import expand
+from obscuro.evaluation.evaluator import ChildValues
+from obscuro.fog.vision import vision
+
+KNIGHT_PAWNS, BISHOP_PAWNS, ROOK_PAWNS, QUEEN_PAWNS = 3, 3, 5, 9
+SEEN_SQUARE_PAWNS = 0.05
+
+_value_of_pawns = njit(nogil=True, cache=True)(scale.value_of_pawns)
+
+
+@njit(nogil=True, cache=True)
+def material_pawns(pos, side):
+    """The material of `side` (0 = White) in pawns."""
+    own = pieces_of(pos, side)
+    return (
+        popcount(pos[PAWNS] & own)
+        + KNIGHT_PAWNS * popcount(pos[KNIGHTS] & own)
+        + BISHOP_PAWNS * popcount(pos[BISHOPS] & own)
+        + ROOK_PAWNS * popcount(pos[ROOKS] & own)
+        + QUEEN_PAWNS * popcount(pos[QUEENS] & own)
+    )
+
+
+@njit(nogil=True, cache=True)
+def material_value(tables, pos, side, tau):
+    """The value of a position to `side`, whoever is to move, in [-1, 1]."""
+    material = material_pawns(pos, side) - material_pawns(pos, 1 - side)
+    seen = popcount(vision(tables, pos, side)) - popcount(vision(tables, pos, 1 - side))
+    return _value_of_pawns(material + SEEN_SQUARE_PAWNS * seen, tau)
+
+
+@njit(nogil=True, cache=True)
+def _fill_values(tables, positions, offsets, moves, tau, values):
+    """Give every child without a value its static value, in the view of the side that moved."""
+    for index in range(positions.shape[0]):
+        pos = load(positions, index)
+        for child in range(offsets[index], offsets[index + 1]):
+            if np.isnan(values[child]):
+                after = make_move(pos, moves[child])
+                values[child] = material_value(tables, after, side_to_move(pos), tau)
+
+
+class MaterialEvaluator:
+    """Evaluates every child by itself, as it stands. Never fails."""
+
+    name = "material"
+
+    def __init__(self, tau: float = scale.TAU) -> None:
+        """tau: pawns worth tanh(1)."""
+        self._tau = tau
+
+    def start(self) -> None:
+        """Compile the kernels. See `Evaluator`."""
+        self.evaluate(np.zeros((1, WORDS), dtype=np.uint64))
+
+    def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
+        """The values of all children of uint64[n, 8]. See `Evaluator`."""
+        positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
+        children = expand(positions, find_mates=False)
+        _fill_values(
+            TABLES, positions, children.offsets, children.moves, self._tau, children.values
+        )
+        return children
+
+    def close(self) -> None:
+        """Nothing to release. See `Evaluator`."""

@@ -1,0 +1,61 @@
+"""Material and sight, against the same said in python-chess."""
+
+import math
+
+import chess
+import numpy as np
+import pytest
+
+from obscuro.evaluation.material import SEEN_SQUARE_PAWNS, MaterialEvaluator
+from tests.evaluation.naive import by_move, game_boards, naive_children, words_of
+from tests.reference import vision
+
+PAWNS = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
+
+
+def naive_value(board: chess.Board, color: chess.Color, tau: float) -> float:
+    pawns = sum(
+        worth * (len(board.pieces(piece, color)) - len(board.pieces(piece, not color)))
+        for piece, worth in PAWNS.items()
+    )
+    seen = len(vision(board, color)) - len(vision(board, not color))
+    return math.tanh((pawns + SEEN_SQUARE_PAWNS * seen) / tau)
+
+
+@pytest.mark.parametrize("tau", [6.0, 3.0])
+def test_values_are_those_of_the_naive_evaluation(tau: float) -> None:
+    boards = game_boards(seed=5, count=60)
+    values = MaterialEvaluator(tau).evaluate(words_of(boards))
+    for index, board in enumerate(boards):
+        found = by_move(values, index)
+        expected = naive_children(board, find_mates=False)
+        assert found.keys() == expected.keys()
+        for move, child in expected.items():
+            value = child.value
+            if value is None:
+                value = naive_value(child.board, board.turn, tau)
+                value = min(max(value, -0.9999), 0.9999)
+            assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal)
+
+
+def test_both_sides_see_the_same_value() -> None:
+    boards = game_boards(seed=6, count=50)
+    mirrored = [board.mirror() for board in boards]
+    evaluator = MaterialEvaluator()
+    values = evaluator.evaluate(words_of(boards))
+    mirror_values = evaluator.evaluate(words_of(mirrored))
+    for index in range(len(boards)):
+        ours = sorted(by_move(values, index).values())
+        theirs = sorted(by_move(mirror_values, index).values())
+        assert ours == theirs
+
+
+def test_a_piece_is_worth_more_than_sight() -> None:
+    board = chess.Board("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1")
+    found = by_move(MaterialEvaluator().evaluate(words_of([board])), 0)
+    assert max(found, key=lambda move: found[move]) == "e4d5"
+
+
+def test_no_positions() -> None:
+    values = MaterialEvaluator().evaluate(np.empty((0, 8), dtype=np.uint64))
+    assert values.offsets.tolist() == [0]
