@@ -1,0 +1,78 @@
+"""An evaluator that never fails: when the first one does, the second one takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from obscuro.evaluation.evaluator import ChildValues, Evaluator, EvaluatorFailed
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+FAILURES = 3  # batches in a row that may fail before the first evaluator is given up
+
+
+class FallbackEvaluator:
+    """Evaluates by `primary` as long as that works, else by `fallback`, which must not fail.
+
+    A batch that fails is evaluated by the fallback. One that can't be started, or fails FAILURES
+    batches in a row, is given up until `start` is called again. on_warning: called once, in the
+    evaluating thread, with what happened, at the first failed batch and when it is given up.
+    """
+
+    def __init__(
+        self, primary: Evaluator, fallback: Evaluator, on_warning: Callable[[str], None]
+    ) -> None:
+        """Start neither."""
+        self._primary = primary
+        self._fallback = fallback
+        self._warn = on_warning
+        self._failures = 0  # in a row
+        self._given_up = False
+        self._warned: set[str] = set()
+
+    @property
+    def name(self) -> str:
+        """The name of the evaluator that is in use."""
+        return (self._fallback if self._given_up else self._primary).name
+
+    def start(self) -> None:
+        """Start both; try the first one again if it was given up. Never fails."""
+        self._fallback.start()
+        self._failures = 0
+        self._given_up = False
+        try:
+            self._primary.start()
+        except EvaluatorFailed as error:
+            self._give_up(error)
+
+    def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
+        """The values of all children of uint64[n, 8]. Never fails. See `Evaluator`."""
+        if not self._given_up:
+            try:
+                values = self._primary.evaluate(positions)
+                self._failures = 0
+                return values
+            except EvaluatorFailed as error:
+                self._failures += 1
+                if self._failures == FAILURES:
+                    self._give_up(error)
+                else:
+                    self._warn_once(f"{error}; a batch is evaluated by {self._fallback.name}")
+        return self._fallback.evaluate(positions)
+
+    def _give_up(self, error: EvaluatorFailed) -> None:
+        self._given_up = True
+        self._warn_once(f"{error}; evaluating by {self._fallback.name} from now on")
+
+    def _warn_once(self, warning: str) -> None:
+        if warning not in self._warned:
+            self._warned.add(warning)
+            self._warn(warning)
+
+    def close(self) -> None:
+        """Close both. See `Evaluator`."""
+        self._primary.close()
+        self._fallback.close()
