@@ -1,0 +1,21 @@
+"""What one side must think possible: P, every position that explains what it did and saw.
+
+Importing this package costs nothing: the names below load on first use, with their kernels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from obscuro.belief.belief import Belief, ContradictionError, Update
+
+__all__ = ["Belief", "ContradictionError", "Update"]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        from obscuro.belief import belief  # noqa: PLC0415
+
+        return getattr(belief, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,178 @@
+"""Whether a position fits an observation, decided without computing what is seen in it.
+
+What a side sees follows from its own pieces and from what stands on the squares that it sees. So a
+position fits an observation if and only if
+
+- the seen squares hold what was observed, and no own piece stands elsewhere,
+- each push of an own pawn that was not seen is blocked by something,
+- no diagonal of an own pawn that was not seen holds an enemy piece,
+- the square for an en passant capture, or its absence, is the observed one,
+
+provided that the observation agrees with itself: that these conditions lead to just the squares
+that were seen. `requirements` checks the latter once for each observation.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from obscuro.board.layout import (
+    BISHOPS,
+    KINGS,
+    KNIGHTS,
+    NOT_FILE_A,
+    NOT_FILE_H,
+    ONE,
+    PAWNS,
+    QUEENS,
+    RANK_3,
+    RANK_6,
+    ROOKS,
+    WHITE,
+)
+from obscuro.board.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
+from obscuro.fog.observation import EN_PASSANT_WORD, OBSERVATION_WORDS, SEEN, observation_words
+from obscuro.fog.vision import vision
+
+REQUIREMENT_WORDS = 12
+
+_ZERO = np.uint64(0)
+_SEVEN = np.uint64(7)
+_EIGHT = np.uint64(8)
+_NINE = np.uint64(9)
+
+
+class Requirements(NamedTuple):
+    """What an observation asks of a position, each a uint64; masks unless said otherwise."""
+
+    seen: np.uint64
+    pawns: np.uint64  # this and the next six: piece boards of both colours, within `seen`
+    knights: np.uint64
+    bishops: np.uint64
+    rooks: np.uint64
+    queens: np.uint64
+    kings: np.uint64
+    white: np.uint64
+    en_passant: np.uint64  # a square: where the observer can capture en passant; 0 = nowhere
+    blocked: np.uint64  # unseen squares on which something stands
+    no_enemy: np.uint64  # unseen squares on which no enemy piece stands
+    possible: np.uint64  # 1 if some position may fit, 0 if the observation contradicts itself
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def requirements(tables, observed, side, words):
+    """Write what the observation uint64[9] of `side` asks of a position.
+
+    words: uint64[REQUIREMENT_WORDS], written: the fields of `Requirements` in their order.
+    """
+    seen = observed[SEEN]
+    words[0] = seen
+    for index in range(1, 8):
+        words[index] = observed[index] & seen
+    words[8] = observed[EN_PASSANT_WORD]
+    boards = (
+        words[1],
+        words[2],
+        words[3],
+        words[4],
+        words[5],
+        words[6],
+        words[7],
+        np.uint64(side ^ 1),  # the other side to move: no en passant for the observer
+    )
+    occupied = occupied_squares(boards)
+    own = pieces_of(boards, side)
+    pawns = boards[PAWNS] & own
+    empty = seen & ~occupied
+    if side == 0:
+        single = pawns << _EIGHT
+        double = (single & empty & RANK_3) << _EIGHT
+        diagonals = ((pawns & NOT_FILE_A) << _SEVEN) | ((pawns & NOT_FILE_H) << _NINE)
+    else:
+        single = pawns >> _EIGHT
+        double = (single & empty & RANK_6) >> _EIGHT
+        diagonals = ((pawns & NOT_FILE_H) >> _SEVEN) | ((pawns & NOT_FILE_A) >> _NINE)
+    blocked = (single | double) & ~seen
+    words[9] = blocked
+    words[10] = diagonals & ~seen
+
+    # An example: what was observed, and enemy knights as blockers. All others see the same.
+    example = (
+        boards[0],
+        boards[1] | blocked,
+        boards[2],
+        boards[3],
+        boards[4],
+        boards[5],
+        boards[6] if side == 0 else boards[6] | blocked,
+        boards[7],
+    )
+    en_passant = observed[EN_PASSANT_WORD]
+    also_seen = _ZERO
+    if en_passant:
+        also_seen = ONE << en_passant
+        also_seen |= also_seen >> _EIGHT if side == 0 else also_seen << _EIGHT
+    possible = (vision(tables, example, side) | also_seen) == seen and own & boards[KINGS] != 0
+    words[11] = np.uint64(possible)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def read_requirements(words):
+    """The array uint64[REQUIREMENT_WORDS] as a tuple, which lives in registers."""
+    return Requirements(
+        words[0],
+        words[1],
+        words[2],
+        words[3],
+        words[4],
+        words[5],
+        words[6],
+        words[7],
+        words[8],
+        words[9],
+        words[10],
+        words[11],
+    )
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def mismatch(pos, required):
+    """Seen squares where the position differs from what was observed, as a mask."""
+    return (
+        (pos[PAWNS] ^ required.pawns)
+        | (pos[KNIGHTS] ^ required.knights)
+        | (pos[BISHOPS] ^ required.bishops)
+        | (pos[ROOKS] ^ required.rooks)
+        | (pos[QUEENS] ^ required.queens)
+        | (pos[KINGS] ^ required.kings)
+        | (pos[WHITE] ^ required.white)
+    ) & required.seen
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def fits(pos, side, required):
+    """Whether `side` would observe in `pos` just what the requirements were made from.
+
+    True of the naive comparison as well, if `required.possible`; else the answer means nothing.
+    """
+    if mismatch(pos, required):
+        return False
+    occupied = occupied_squares(pos)
+    own = pieces_of(pos, side)
+    return (
+        own & ~required.seen == 0
+        and required.blocked & ~occupied == 0
+        and required.no_enemy & (occupied ^ own) == 0
+        and required.en_passant == (en_passant_square(pos) if side_to_move(pos) == side else _ZERO)
+    )
+
+
+@njit(nogil=True, cache=True)
+def observes(tables, pos, side, observed):
+    """As `fits`, the naive way: whether what `side` observes in `pos` is `observed`: uint64[9]."""
+    actual = observation_words(tables, pos, side)
+    for index in range(OBSERVATION_WORDS):  # noqa: SIM110 - a kernel
+        if actual[index] != observed[index]:
+            return False
+    return True
