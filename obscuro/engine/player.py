@@ -117,6 +117,8 @@ class Player:
             lost_place=self._forget_tree,
         )
         self._forget_tree()
+        for evaluator in self._evaluators:
+            evaluator.forget()
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
         """Our side played `uci` and then saw `observation` (None: not told). Worked off later."""

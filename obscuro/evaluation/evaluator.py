@@ -42,5 +42,8 @@ class Evaluator(Protocol):
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
         """The values of all children of uint64[n, 8], in bounded time. Raises EvaluatorFailed."""
 
+    def forget(self) -> None:
+        """A new game: from here on, the same batches are given the same values as the last time."""
+
     def close(self) -> None:
         """Release everything, processes above all. May be called again, and from another thread."""

@@ -31,7 +31,7 @@ def make_evaluator(
         from obscuro.evaluation.fallback import FallbackEvaluator  # noqa: PLC0415
         from obscuro.evaluation.stockfish import StockfishEvaluator  # noqa: PLC0415
 
-        return FallbackEvaluator(
-            StockfishEvaluator(stockfish or None, tau), MaterialEvaluator(tau), on_warning
-        )
+        # Moves beside a king's capture matter to nobody who sees it, and cost ten times as much.
+        searching = StockfishEvaluator(stockfish or None, tau, search_dominated=False)
+        return FallbackEvaluator(searching, MaterialEvaluator(tau), on_warning)
     raise ValueError(f"there is no evaluator {name!r}; there are {', '.join(EVALUATORS)}")

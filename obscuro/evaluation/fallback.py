@@ -72,6 +72,11 @@ class FallbackEvaluator:
             self._warned.add(warning)
             self._warn(warning)
 
+    def forget(self) -> None:
+        """Have both forget. See `Evaluator`."""
+        self._primary.forget()
+        self._fallback.forget()
+
     def close(self) -> None:
         """Close both. See `Evaluator`."""
         self._primary.close()

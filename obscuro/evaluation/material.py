@@ -80,5 +80,8 @@ class MaterialEvaluator:
         )
         return children
 
+    def forget(self) -> None:
+        """Do nothing: it remembers nothing. See `Evaluator`."""
+
     def close(self) -> None:
         """Nothing to release. See `Evaluator`."""

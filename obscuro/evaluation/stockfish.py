@@ -161,6 +161,7 @@ class StockfishEvaluator:
         self._tau = tau
         self._limits = limits
         self._reproducible = reproducible
+        self._forget_next = False
         self._search_dominated = search_dominated
         self._process: StockfishProcess | None = None
         self._closed = False
@@ -186,6 +187,10 @@ class StockfishEvaluator:
         """Start the process and compile the kernels, by evaluating a little. See `Evaluator`."""
         if self._process is None:
             self.evaluate(np.array([from_fen(fen) for fen in _WARM_UP], dtype=np.uint64))
+
+    def forget(self) -> None:
+        """Have Stockfish forget its searches before the next batch. See `Evaluator`."""
+        self._forget_next = True
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
         """The values of all children of uint64[n, 8]. Raises EvaluatorFailed. See `Evaluator`."""
@@ -225,7 +230,9 @@ class StockfishEvaluator:
     def _begin_lists(self, job: Job) -> None:
         if len(job.lists):
             requests = np.empty(len(job.lists) * REQUEST_BYTES, dtype=np.uint8)
-            size = _write_lists(TABLES, job.positions, job.lists, self._reproducible, requests)
+            forget = self._reproducible or self._forget_next
+            size = _write_lists(TABLES, job.positions, job.lists, forget, requests)
+            self._forget_next = False
             self._ready_process().begin(requests[:size].data, len(job.lists), ALL_MOVES)
         self._begun = True
 

@@ -321,3 +321,16 @@ def test_answers_of_an_older_version_are_in_other_units(tmp_path: Path) -> None:
             found = by_move(evaluator.evaluate(words_of([chess.Board()])), 0)
             assert evaluator.engine_name == f"Stockfish {version}"
         assert found["e2e4"][0] == pytest.approx(np.tanh(100 * worth / 6.0), abs=1e-6)
+
+
+@needs_stockfish
+def test_after_forgetting_the_same_batches_get_the_same_values_again(
+    evaluator: StockfishEvaluator,
+) -> None:
+    batches = [words_of(game_boards(seed, 20)) for seed in (1, 2)]
+
+    def play() -> list[bytes]:
+        evaluator.forget()
+        return [evaluator.evaluate(batch).values.tobytes() for batch in batches]
+
+    assert play() == play() == play()
