@@ -25,6 +25,7 @@ __all__ = ["Belief", "ContradictionError", "Update"]
 Words = npt.NDArray[np.uint64]
 Hashes = npt.NDArray[np.uint64]
 
+TRIED = 64  # positions in which a move's text is looked up
 REMEMBERED = 4096  # positions kept from before an update that left none, for rebuilding
 
 
@@ -201,7 +202,10 @@ class Belief:
         exclude: `position_hash` of positions not to draw. Returns uint64[k, 8], k = `count` or all
         that there are. Takes time in proportion to `count` and the size of `exclude`, not of P.
         """
-        excluded = np.fromiter(exclude, dtype=np.uint64, count=len(exclude))
+        if isinstance(exclude, np.ndarray):
+            excluded = exclude
+        else:
+            excluded = np.fromiter(exclude, dtype=np.uint64, count=len(exclude))
         size = len(self)
         if size <= 4 * (count + len(excluded)):
             rows = self._not_excluded(rng.permutation(size), excluded)
@@ -215,7 +219,7 @@ class Belief:
 
     def contains(self, words: Words) -> bool:
         """Whether the position uint64[8] is in P. Looks through all of P."""
-        return bool(find(self._positions, words) >= 0)
+        return bool(find(self._positions, np.ascontiguousarray(words)) >= 0)
 
     def certain_enemy_king(self) -> int | None:
         """The square where the enemy king stands in all of P, if there is one."""
@@ -231,8 +235,8 @@ class Belief:
             raise ValueError("it is the other side's turn")
 
     def _move_word(self, uci: str) -> int | None:
-        """The word of a move in the first position that allows it."""
-        for words in self._positions[:REMEMBERED]:
+        """The word of a move: the same in all positions that allow it, which most often all do."""
+        for words in self._positions[:TRIED]:
             if (word := find_move(words, uci)) is not None:
                 return word
         return None

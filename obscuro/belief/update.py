@@ -22,6 +22,7 @@ SMALL = 4096  # parents that are visited in one thread and their children kept i
 ROOM = 1 << 15  # children that a thread writes before they are put into the pool
 FIRST_CHUNK = 2048  # parents per thread and chunk, to begin with
 CHUNK_SECONDS = 0.005, 0.015  # chunks grow and shrink to take this long: the clock's grain
+EXPECTED = 1 << 16  # children to provide for, before a guess can be made at their number
 FINISHING = 60e-9  # seconds, for each position stored, that end an update
 
 
@@ -87,11 +88,7 @@ class Updater:
         if not small:
             rng.shuffle(blocks)
         pool = Pool(
-            parents if small else 2 * parents,
-            self.limit,
-            self.workers,
-            small=small,
-            distinct=distinct,
+            min(parents, EXPECTED), self.limit, self.workers, small=small, distinct=distinct
         )
         threads = 1 if small else self.workers.threads
         self._provide(threads)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+import sys
 
 import chess
 import numpy as np
@@ -343,3 +345,44 @@ def test_both_sides_believe_in_what_happened(name: str) -> None:
             follow(belief, game, ply)
             assert belief.contains(after(game.positions[ply], move))
         assert belief.exact
+
+
+# -- the compiler -----------------------------------------------------------------------------------
+
+
+def test_after_warming_up_no_kernel_is_compiled() -> None:
+    """In a process of its own, where nothing else has called the kernels."""
+    script = """
+import sys
+from numba.core.dispatcher import Dispatcher
+import numpy as np
+from obscuro.belief import Belief, warm_up
+from tests.belief.games import follow, random_game
+from obscuro.fog.observation import Observation
+
+def variants():
+    return {
+        f"{module.__name__}.{name}": len(kernel.signatures)
+        for module in list(sys.modules.values())
+        if getattr(module, "__name__", "").startswith("obscuro.")
+        for name, kernel in vars(module).items()
+        if isinstance(kernel, Dispatcher)
+    }
+
+warm_up()
+game = random_game(22, 40, eager=0.0)
+before = variants()
+for side in (0, 1):
+    belief = Belief(game.positions[0], side, max_positions=20_000, threads=2, seed=1)
+    for ply in range(len(game.moves)):
+        follow(belief, game, ply)
+        belief.contains(game.positions[ply + 1])
+        belief.certain_enemy_king()
+        belief.sample(3, np.random.default_rng(), {1, 2})
+    belief.rebuild(Observation.of(game.positions[-1], side))
+print(*(name for name, count in variants().items() if count != before[name]))
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert result.stdout.split() == []
