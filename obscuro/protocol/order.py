@@ -90,7 +90,7 @@ class SearchOrder:
         self._may_answer.wait()
 
     def finish(self) -> None:
-        """Note that `bestmove` has been said."""
+        """Note that the search is over; `bestmove` is the next thing said."""
         if self._clock is not None:
             self._clock.cancel()
         with self._lock:

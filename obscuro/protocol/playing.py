@@ -91,8 +91,8 @@ class Playing:
             move = any_move(order.history)
         order.start()
         order.wait_to_answer()
+        order.finish()  # first, so that who has read `bestmove` finds no search going on
         self._output.lines(bestmove_line(move, ponder))
-        order.finish()
 
     def show(self, history: History) -> None:
         """Answer `d`."""
@@ -181,13 +181,13 @@ class Playing:
 
         if history is self._told:
             return
-        known = 0
-        if self._told is not None and history.continues(self._told):
-            known = len(self._told.plies)
-        self._told = None  # until all is told
-        if not known:
+        earlier, self._told = self._told, None  # until all is told
+        if earlier is not None and history.continues(earlier):
+            new = history.plies[len(earlier.plies) :]
+        else:
             player.new_game(0 if history.side == chess.WHITE else 1, from_fen(history.start))
-        for move, seen in history.plies[known:]:
+            new = history.plies
+        for move, seen in new:
             observation = None if seen is None else Observation.parse(seen)
             if move is not None:
                 player.own_move(move, observation)
