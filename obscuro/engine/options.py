@@ -14,7 +14,7 @@ Value = bool | int | str
 
 PUCT_UNIT = 100  # `Puct C` is a spin: hundredths
 MEBIBYTE = 1 << 20
-BYTES_PER_POSITION = 128  # of the belief, tables included
+BYTES_PER_POSITION = 400  # of the belief, at the peak of an update
 MOST_POSITIONS = 8_000_000
 
 

@@ -7,7 +7,7 @@ from threading import Event
 import chess
 import numpy as np
 
-from obscuro.belief.belief import Belief
+from obscuro.belief.warming import warm_up
 from obscuro.board.make import make_move
 from obscuro.board.position import find_move, from_fen
 from obscuro.engine.options import Options
@@ -31,6 +31,8 @@ def load_kernels(tell: Callable[[str], None]) -> None:
         return
     from obscuro.engine.player import Player  # noqa: PLC0415 - it imports this module
 
+    tell("following a belief")
+    warm_up()
     for side, threads in ((0, "1"), (1, "2")):
         options = Options()
         for name, value in (("Evaluator", "material"), ("Threads", threads), ("Hash", "16")):
@@ -53,6 +55,4 @@ def load_kernels(tell: Callable[[str], None]) -> None:
                 player.opponent_move(seen)
         player.update()
         player.close()
-        tell("rebuilding a belief")
-        Belief(words, side).rebuild(Observation.of(words, side))
     _loaded = True
