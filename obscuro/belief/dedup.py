@@ -116,11 +116,10 @@ def insert(children, hashes, start, stop, owned, distinct, table, rows, row_hash
 
 @njit(nogil=True, cache=True)
 def fill_table(table, row_hashes, sizes):
-    """Write the table anew from the stored positions, all of them different."""
+    """Enter the stored positions, all of them different, into an empty table."""
     regions = row_hashes.shape[0]
     slots = np.uint64(table.shape[1])
     bits = _region_bits(regions)
-    table[:] = _ZERO
     for region in range(regions):
         for row in range(sizes[region]):
             hashed = row_hashes[region, row]

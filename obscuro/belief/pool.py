@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.belief.buffers import Buffers
 from obscuro.belief.dedup import fill_table, insert, keep_up_to
 from obscuro.belief.workers import Workers
 from obscuro.board.layout import ALL, WORDS
@@ -25,6 +26,8 @@ MANY_REGIONS = 64  # a power of two; threads beyond this number have nothing to 
 SLACK = 0.5  # share of the limit by which it may be passed before the surplus is dropped
 LEAST_SLACK = 4096
 SPREAD = 1.1  # how much more than the mean the fullest region is expected to hold
+GROWTH = 4  # times what is stored: the most that room is made for in one step
+NEARLY = 0.8  # of a region's room
 LEAST_SLOTS = 128
 ODD = 3  # see `_allocate`
 
@@ -45,7 +48,14 @@ class Pool:
     """
 
     def __init__(
-        self, expected: int, limit: int, workers: Workers, *, small: bool, distinct: bool
+        self,
+        expected: int,
+        limit: int,
+        workers: Workers,
+        buffers: Buffers,
+        *,
+        small: bool,
+        distinct: bool,
     ) -> None:
         """Make an empty pool.
 
@@ -58,6 +68,7 @@ class Pool:
         self._limit = limit
         self._most = limit + max(int(limit * SLACK), LEAST_SLACK)
         self._workers = workers
+        self._buffers = buffers
         self._distinct = distinct
         self._regions = 1 if small else MANY_REGIONS
         self._expected = expected
@@ -67,6 +78,11 @@ class Pool:
     def __len__(self) -> int:
         """Number of positions stored, at times somewhat more than the limit."""
         return int(self._sizes.sum())
+
+    @property
+    def nearly_full(self) -> bool:
+        """Whether the next positions may need more room."""
+        return bool(self._sizes.max() > NEARLY * self._capacity)
 
     def _slots_for(self, positions: int) -> int:
         """Slots of a region's table that are enough for so many positions in all."""
@@ -79,15 +95,30 @@ class Pool:
     def _allocate(self, slots: int) -> None:
         # Regions that begin at equal places within the cache's sets would push each other out.
         self._capacity = slots // 2 - ODD
-        self._rows = np.empty((self._regions * self._capacity, WORDS), dtype=np.uint64)
-        self._hashes = np.empty((self._regions, self._capacity), dtype=np.uint64)
-        table = (self._regions, slots) if not self._distinct else (1, 1)
-        self._table = np.zeros(table, dtype=np.uint64)
         self._slots = slots
+        places = self._regions * self._capacity
+        self._flat = [
+            self._buffers.lend("rows", places * WORDS),
+            self._buffers.lend("hashes", places),
+            self._buffers.lend("table", 1 if self._distinct else self._regions * slots),
+        ]
+        rows, hashes, table = self._flat
+        table[:] = 0
+        self._rows = rows.reshape(places, WORDS)
+        self._hashes = hashes.reshape(self._regions, self._capacity)
+        self._table = table.reshape((1, 1) if self._distinct else (self._regions, slots))
+
+    def _give_back(self, flat: list[Words]) -> None:
+        for name, buffer in zip(("rows", "hashes", "table"), flat, strict=True):
+            self._buffers.take_back(name, buffer)
 
     def expect(self, positions: int) -> None:
-        """Guess how many positions there will be, so that room is made for them at once."""
-        self._expected = positions
+        """Guess how many positions there will be, so that room is made for them in few steps.
+
+        A step is bounded: the regions lie far apart, and each one's first touch of new memory has
+        the system clear pages (of 2 MiB, at times) that a cut update would never use.
+        """
+        self._expected = min(positions, GROWTH * len(self))
 
     def add(self, batches: Sequence[Batch]) -> None:
         """Store all positions of the batches that are new and can survive.
@@ -138,14 +169,15 @@ class Pool:
         if len(self) > self._most:
             self._drop_surplus()
             return
-        rows, hashes, capacity = self._rows, self._hashes, self._capacity
+        rows, hashes, capacity, outgrown = self._rows, self._hashes, self._capacity, self._flat
         self._allocate(max(2 * self._slots, self._slots_for(self._expected)))
         for region, size in enumerate(self._sizes):
             new, old = region * self._capacity, region * capacity
             self._rows[new : new + size] = rows[old : old + size]
             self._hashes[region, :size] = hashes[region, :size]
+        self._give_back(outgrown)
         if not self._distinct:
-            fill_table(self._table, self._hashes, self._sizes)
+            fill_table(self._table, self._hashes, self._sizes)  # it is new, and empty
 
     def _drop_surplus(self) -> None:
         """Lower the ceiling so that no more than `limit` positions stay."""
@@ -160,10 +192,14 @@ class Pool:
         self.full = True
         keep_up_to(self.ceiling, self._rows, self._hashes, self._sizes)
         if not self._distinct:
+            self._table[:] = 0
             fill_table(self._table, self._hashes, self._sizes)
 
     def positions(self) -> Words:
-        """All positions that survived, as a new array uint64[n, 8], region by region."""
+        """All positions that survived, as a new array uint64[n, 8], region by region.
+
+        The pool's memory goes back to the buffers: this is the last that is asked of it.
+        """
         self._drop_surplus()
         ends = np.cumsum(self._sizes)
         gathered = np.empty((len(self), WORDS), dtype=np.uint64)
@@ -178,4 +214,5 @@ class Pool:
         self._workers.run(
             [partial(copy, range(team, self._regions, teams)) for team in range(teams)]
         )
+        self._give_back(self._flat)
         return gathered

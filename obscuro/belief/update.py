@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.belief.buffers import Buffers
 from obscuro.belief.pool import Batch, Pool
 from obscuro.belief.successors import BLOCK
 from obscuro.belief.workers import Workers
@@ -22,8 +23,12 @@ SMALL = 4096  # parents that are visited in one thread and their children kept i
 ROOM = 1 << 15  # children that a thread writes before they are put into the pool
 FIRST_CHUNK = 2048  # parents per thread and chunk, to begin with
 CHUNK_SECONDS = 0.005, 0.015  # chunks grow and shrink to take this long: the clock's grain
-EXPECTED = 1 << 16  # children to provide for, before a guess can be made at their number
+# Children to provide for before a guess can be made at their number: a parent of a growing belief
+# has several, and making more room costs more than having had it.
+EXPECTED_PER_PARENT = 8
+EXPECTED = 1 << 19
 FINISHING = 60e-9  # seconds, for each position stored, that end an update
+GROWING = 500e-9  # seconds, for each position stored, that making more room may take
 
 
 class Scratch(NamedTuple):
@@ -66,6 +71,7 @@ class Updater:
         self.limit = limit
         self.workers = Workers(threads)
         self._scratch: list[Scratch] = []
+        self._buffers = Buffers()
 
     def run(
         self,
@@ -88,24 +94,34 @@ class Updater:
         if not small:
             rng.shuffle(blocks)
         pool = Pool(
-            min(parents, EXPECTED), self.limit, self.workers, small=small, distinct=distinct
+            min(parents if distinct else EXPECTED_PER_PARENT * parents, EXPECTED),
+            self.limit,
+            self.workers,
+            self._buffers,
+            small=small,
+            distinct=distinct,
         )
         threads = 1 if small else self.workers.threads
         self._provide(threads)
         chunk = FIRST_CHUNK
         index, last = 0, len(blocks) * BLOCK
+        begun = time.monotonic()
         while index < last:
             started = time.monotonic()
             index, chunk = self._visit_chunk(
                 visit, blocks, index, min(index + chunk * threads, last), threads, chunk, pool
             )
-            pool.expect(len(pool) * last // index)
             now = time.monotonic()
+            growth = last / index
+            if deadline is not None:  # room for what there is time for: touching memory costs time
+                growth = min(growth, (deadline - begun) / max(now - begun, 1e-6))
+            pool.expect(int(len(pool) * max(growth, 1.0)))
             if now - started < CHUNK_SECONDS[0]:
                 chunk *= 2
             elif now - started > CHUNK_SECONDS[1]:
                 chunk = max(chunk // 2, BLOCK)
-            if deadline is not None and now + FINISHING * len(pool) >= deadline:
+            ahead = FINISHING + (GROWING if pool.nearly_full else 0.0)
+            if deadline is not None and now + ahead * len(pool) >= deadline:
                 break
         complete = index >= last and not pool.full
         positions = pool.positions()

@@ -6,6 +6,7 @@ import chess
 import numpy as np
 
 from obscuro.belief.belief import Belief
+from obscuro.belief.buffers import Buffers
 from obscuro.belief.pool import Batch, Pool
 from obscuro.belief.workers import Workers
 from obscuro.board.layout import WORDS
@@ -35,7 +36,7 @@ def _fill_a_pool() -> None:
     children = np.arange(count * WORDS, dtype=np.uint64).reshape(count, WORDS)
     hashes = np.arange(count, dtype=np.uint64)
     for distinct in (False, True):
-        pool = Pool(0, count // 2, Workers(1), small=False, distinct=distinct)
+        pool = Pool(0, count // 2, Workers(1), Buffers(), small=False, distinct=distinct)
         pool.add([Batch(children, hashes, count)])
         pool.positions()
 

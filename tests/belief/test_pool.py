@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from obscuro.belief import pool as pool_module
+from obscuro.belief.buffers import Buffers
 from obscuro.belief.pool import Batch, Pool
 from obscuro.belief.workers import Workers
 from tests.belief.games import as_set
@@ -32,7 +33,7 @@ def part(batch: Batch, rows: Sequence[int] | npt.NDArray[np.int64] | slice) -> B
 
 def pooled(batches: list[Batch], limit: int = MANY, threads: int = 1, small: bool = False) -> Words:
     workers = Workers(threads)
-    pool = Pool(0, limit, workers, small=small, distinct=False)
+    pool = Pool(0, limit, workers, Buffers(), small=small, distinct=False)
     for batch in batches:
         pool.add([batch])
     positions = pool.positions()
@@ -59,7 +60,7 @@ def test_different_positions_with_one_hash_are_both_kept() -> None:
     batch = offers(300)
     batch.hashes[:] = batch.hashes[0]
     for small in (False, True):
-        pool = Pool(0, MANY, Workers(1), small=small, distinct=False)
+        pool = Pool(0, MANY, Workers(1), Buffers(), small=small, distinct=False)
         pool.add([batch, batch])
         assert as_set(pool.positions()) == as_set(batch.children)
 
@@ -93,7 +94,7 @@ def test_order_does_not_depend_on_threads_or_chunks() -> None:
 
 def test_storage_stays_near_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "LEAST_SLACK", 10)
-    pool = Pool(0, 1000, Workers(1), small=False, distinct=False)
+    pool = Pool(0, 1000, Workers(1), Buffers(), small=False, distinct=False)
     for seed in range(50):
         pool.add([offers(100, seed)])
         assert len(pool) <= 1500
@@ -125,3 +126,26 @@ def test_workers_return_results_in_order_and_pass_on_exceptions() -> None:
     workers.close()
     with pytest.raises(ValueError, match="at least one thread"):
         Workers(0)
+
+
+def test_memory_is_lent_again_and_never_twice_at_once() -> None:
+    buffers = Buffers()
+    first = buffers.lend("rows", 1000)
+    second = buffers.lend("rows", 10)
+    assert not np.shares_memory(first, second)
+    buffers.take_back("rows", first)
+    buffers.take_back("rows", second)  # the smaller one is let go
+    again = buffers.lend("rows", 500)
+    assert np.shares_memory(first, again) and len(again) == 500
+    assert not np.shares_memory(again, buffers.lend("rows", 10))
+
+
+def test_a_second_pool_in_the_same_memory_starts_empty() -> None:
+    buffers, workers = Buffers(), Workers(1)
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        children = rng.integers(1 << 63, size=(500, 8), dtype=np.uint64)
+        hashes = rng.integers(1 << 63, size=500, dtype=np.uint64)
+        pool = Pool(0, 10**6, workers, buffers, small=False, distinct=False)
+        pool.add([Batch(children, hashes, 500), Batch(children, hashes, 500)])
+        assert {tuple(row) for row in pool.positions()} == {tuple(row) for row in children}
