@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.belief.buffers import Buffers
 from obscuro.belief.fit import REQUIREMENT_WORDS, requirements
 from obscuro.belief.own_move import conditions
 from obscuro.belief.placement import ANYHOW
@@ -65,12 +66,14 @@ class Belief:
         seed: int = 0,
         *,
         naive: bool = False,
+        buffers: Buffers | None = None,
     ) -> None:
         """Start from a position known to our side.
 
         words: uint64[8]; max_positions: greatest size of P; threads: how many to use where there
         is enough to do; seed: ≥ 0, for what is drawn at random; naive: use the slow kernels that
-        the fast ones are tested against.
+        the fast ones are tested against; buffers: memory to work in, shared by beliefs that are
+        not updated at the same time.
 
         Raises ValueError for a cap or a number of threads below 1 or a negative seed.
         """
@@ -87,7 +90,7 @@ class Belief:
         self._earlier = self._positions
         self._vacated = 0
         self._pushed = 0
-        self._updater = Updater(max_positions, threads)
+        self._updater = Updater(max_positions, threads, buffers)
         self._naive = naive
         self._seed = seed
         self._ply = 0

@@ -108,6 +108,12 @@ class Pool:
         self._hashes = hashes.reshape(self._regions, self._capacity)
         self._table = table.reshape((1, 1) if self._distinct else (self._regions, slots))
 
+    def touch(self) -> None:
+        """Write to all memory and give it back to the buffers; the pool is of no use afterwards."""
+        for buffer in self._flat:
+            buffer[:] = 0
+        self._give_back(self._flat)
+
     def _give_back(self, flat: list[Words]) -> None:
         for name, buffer in zip(("rows", "hashes", "table"), flat, strict=True):
             self._buffers.take_back(name, buffer)

@@ -26,7 +26,7 @@ CHUNK_SECONDS = 0.005, 0.015  # chunks grow and shrink to take this long: the cl
 # Children to provide for before a guess can be made at their number: a parent of a growing belief
 # has several, and making more room costs more than having had it.
 EXPECTED_PER_PARENT = 8
-EXPECTED = 1 << 19
+EXPECTED = 470_000  # just fits tables of a power of two
 FINISHING = 60e-9  # seconds, for each position stored, that end an update
 GROWING = 500e-9  # seconds, for each position stored, that making more room may take
 
@@ -64,14 +64,14 @@ def new_scratch(room: int) -> Scratch:
 class Updater:
     """Runs updates; holds the threads and their memory.
 
-    limit: greatest number of positions to keep.
+    limit: greatest number of positions to keep; buffers: memory to work in, if it is to outlast this.
     """
 
-    def __init__(self, limit: int, threads: int) -> None:
+    def __init__(self, limit: int, threads: int, buffers: Buffers | None = None) -> None:
         self.limit = limit
         self.workers = Workers(threads)
         self._scratch: list[Scratch] = []
-        self._buffers = Buffers()
+        self._buffers = Buffers() if buffers is None else buffers
 
     def run(
         self,
@@ -159,3 +159,12 @@ class Updater:
                 break
         pool.add(batches)
         return reached, chunk
+
+
+def reserve(buffers: Buffers, limit: int) -> None:
+    """Touch the memory that large updates begin with, so that none has to wait for it on the clock.
+
+    limit: greatest number of positions to keep.
+    """
+    pool = Pool(min(EXPECTED, limit), limit, Workers(1), buffers, small=False, distinct=False)
+    pool.touch()

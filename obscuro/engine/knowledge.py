@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.belief import Belief, ContradictionError
+from obscuro.belief.buffers import Buffers
 from obscuro.board.layout import PAWN, STATE
 from obscuro.board.position import find_move, legal_moves, move_squares
 from obscuro.engine.chess_game import sighting
@@ -36,6 +37,7 @@ class Knowledge:
     """One side's knowledge of one game, from a start that both sides know.
 
     side: ours, 0 = White. start: uint64[8]. warn: told in one line what a user should know.
+    buffers: memory for the belief to work in, kept from game to game.
     lost_place: called when our place in a search tree can't be found any more.
     """
 
@@ -47,11 +49,14 @@ class Knowledge:
         max_positions: int,
         threads: int,
         seed: int,
+        buffers: Buffers,
         warn: Callable[[str], None],
         lost_place: Callable[[], None],
     ) -> None:
         self.side = side
-        self.belief = Belief(start, side, max_positions=max_positions, threads=threads, seed=seed)
+        self.belief = Belief(
+            start, side, max_positions=max_positions, threads=threads, seed=seed, buffers=buffers
+        )
         self.plies = 0  # worked off so far
         self.quiet_plies = 0  # since a pawn move or a capture, as far as we know
         self.observation = Observation.of(start, side)

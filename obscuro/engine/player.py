@@ -12,6 +12,8 @@ from threading import Event
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.belief.buffers import Buffers
+from obscuro.belief.update import reserve
 from obscuro.board.layout import STATE, WORDS
 from obscuro.board.make import make_move
 from obscuro.board.position import (
@@ -60,6 +62,8 @@ class Player:
         self._games: list[ChessGame] = []
         self._search: Search | None = None
         self._known: Knowledge | None = None
+        self._buffers = Buffers()
+        self._reserved = False
         self._searched_at = 0  # plies of the game at the last search
         self._seed = 1
 
@@ -86,6 +90,9 @@ class Player:
         """
         tell = progress or (lambda text: None)
         load_kernels(tell)
+        if not self._reserved:
+            reserve(self._buffers, self._options.integer("Max Positions"))
+            self._reserved = True
         tell("starting the evaluator")
         self._ensure_search()
         for evaluator in self._evaluators:
@@ -113,6 +120,7 @@ class Player:
             max_positions=self._options.integer("Max Positions"),
             threads=self._options.integer("Threads"),
             seed=self._seed,
+            buffers=self._buffers,
             warn=self._warn,
             lost_place=self._forget_tree,
         )

@@ -11,6 +11,7 @@ import pytest
 from obscuro.belief import pool as pool_module
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.pool import Batch, Pool
+from obscuro.belief.update import EXPECTED, reserve
 from obscuro.belief.workers import Workers
 from tests.belief.games import as_set
 
@@ -149,3 +150,15 @@ def test_a_second_pool_in_the_same_memory_starts_empty() -> None:
         pool = Pool(0, 10**6, workers, buffers, small=False, distinct=False)
         pool.add([Batch(children, hashes, 500), Batch(children, hashes, 500)])
         assert {tuple(row) for row in pool.positions()} == {tuple(row) for row in children}
+
+
+def test_reserved_memory_is_what_a_large_update_begins_with() -> None:
+    buffers = Buffers()
+    reserve(buffers, MANY)
+    rows = buffers.lend("rows", 8)
+    buffers.take_back("rows", rows)
+    pool = Pool(EXPECTED, MANY, Workers(1), buffers, small=False, distinct=False)
+    children = np.ones((1, 8), dtype=np.uint64)
+    pool.add([Batch(children, np.ones(1, dtype=np.uint64), 1)])
+    assert (pool.positions() == children).all()
+    assert np.shares_memory(rows, buffers.lend("rows", 8))
