@@ -272,10 +272,14 @@ def machine() -> Iterator[str]:
 
 
 def commit() -> str:
-    """Return the commit that was run, and whether there were changes beside it."""
-    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
-    found = subprocess.run(git, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown"
+    """Return the commit that was run, and whether the program was changed beside it."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(ROOT), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "obscuro", "engine_bin", "pyproject.toml")
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + ("-dirty" if changed else "")
 
 
 def processor() -> str:
