@@ -365,13 +365,13 @@ class Player:
 
     def _line(self) -> list[str]:
         """The likeliest line of play as moves."""
-        search = self._search
-        state = search.line_state() if search is not None else None
-        if search is None or state is None:
+        found = self._search.line() if self._search is not None else None
+        if found is None:
             return []
+        state, actions = found
         names = []
         position = state[:WORDS]
-        for action in search.line():
+        for action in actions:
             moves = legal_moves(position)
             if action >= len(moves):
                 break

@@ -31,6 +31,7 @@ from obscuro.search.solver import iterate
 from obscuro.search.subgame import KeptRoots, NewRoots, build_subgame, keep_roots, nothing_kept
 from obscuro.search.tree import (
     FULL,
+    LEAF,
     NODES,
     ROOTS,
     Tree,
@@ -194,35 +195,26 @@ class Search:
         self.last_value = self._summary(clock).value
         return self.progress
 
-    def line(self, moves: int = 8) -> list[int]:
-        """Indices of the likeliest actions from our infoset on, for a principal variation."""
-        tree = self.tree
-        own = int(find_infoset(tree, self._our_key))
-        if own == NO_INFOSET:
-            return []
-        nodes = np.flatnonzero(tree.node_infoset[: tree.counts[NODES]] == own)
-        reach = tree.node_reach[nodes]
-        node = int(nodes[int(np.argmax(reach))])
-        actions: list[int] = []
-        while len(actions) < moves:
-            first, count = int(tree.node_first_action[node]), int(tree.node_edges[node])
-            action = int(np.argmax(tree.strategy[first : first + count]))
-            actions.append(action)
-            child = int(tree.edge_child[tree.node_first_edge[node] + action])
-            if child < 0:
-                break
-            node = child
-        return actions
+    def line(self, moves: int = 8) -> tuple[npt.NDArray[np.uint64], list[int]] | None:
+        """The likeliest play from our infoset on, for a principal variation.
 
-    def line_state(self) -> npt.NDArray[np.uint64] | None:
-        """The root state from which `line` starts."""
+        Returns the root state that it starts from, uint64[W], and the indices of its actions; None
+        if no history of our infoset has been expanded.
+        """
         tree = self.tree
         own = int(find_infoset(tree, self._our_key))
         if own == NO_INFOSET:
             return None
         nodes = np.flatnonzero(tree.node_infoset[: tree.counts[NODES]] == own)
         node = int(nodes[int(np.argmax(tree.node_reach[nodes]))])
-        return np.array(tree.edge_state[tree.node_parent_edge[node]])
+        state = np.array(tree.edge_state[tree.node_parent_edge[node]])
+        actions: list[int] = []
+        while node != LEAF and len(actions) < moves:
+            first, count = int(tree.node_first_action[node]), int(tree.node_edges[node])
+            action = int(np.argmax(tree.strategy[first : first + count]))
+            actions.append(action)
+            node = int(tree.edge_child[tree.node_first_edge[node] + action])
+        return state, actions
 
     # -- inside --------------------------------------------------------------------------------
 

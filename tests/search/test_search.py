@@ -198,20 +198,20 @@ def test_progress_is_reported_while_it_is_made() -> None:
 def test_the_line_follows_the_likeliest_actions() -> None:
     search = new_search()
     progress = go(search, 2000)
-    line = search.line(4)
+    found = search.line(4)
+    assert found is not None
+    state, line = found
     assert 1 <= len(line) <= 4
     assert line[0] == int(np.argmax(progress.policy))
-    state = search.line_state()
-    assert state is not None
     roots = int(search.tree.node_edges[: search.tree.counts[ROOTS]].sum())
     assert state.tolist() in search.tree.edge_state[:roots].tolist()
-    assert len(search.line(1)) == 1
+    shorter = search.line(1)
+    assert shorter is not None and len(shorter[1]) == 1
 
 
 def test_before_our_infoset_is_expanded_there_is_no_line() -> None:
     search = new_search()
-    assert search.line() == []
-    assert search.line_state() is None
+    assert search.line() is None
 
 
 def test_a_game_expanded_to_its_end_is_exhausted_and_solved_on() -> None:
