@@ -10,11 +10,12 @@ from obscuro.board.layout import (
     BACK_RANKS,
     BISHOP,
     BISHOPS,
+    BLACK_LONG_MOVE,
     BLACK_LONG_PATH,
+    BLACK_SHORT_MOVE,
     BLACK_SHORT_PATH,
-    CASTLING,
     DOUBLE_PUSH,
-    EN_PASSANT,
+    EN_PASSANT_KIND,
     KIND_SHIFT,
     KING,
     KINGS,
@@ -33,7 +34,9 @@ from obscuro.board.layout import (
     ROOKS,
     STATE,
     TO_SHIFT,
+    WHITE_LONG_MOVE,
     WHITE_LONG_PATH,
+    WHITE_SHORT_MOVE,
     WHITE_SHORT_PATH,
 )
 from obscuro.board.moves import (
@@ -46,12 +49,6 @@ from obscuro.board.moves import (
 _SEVEN = np.uint64(7)
 _EIGHT = np.uint64(8)
 _NINE = np.uint64(9)
-_KING_CASTLES = np.uint64(KING) << PIECE_SHIFT | np.uint64(CASTLING) << KIND_SHIFT
-_WHITE_SHORT = np.uint64(4) | np.uint64(6) << TO_SHIFT | _KING_CASTLES
-_WHITE_LONG = np.uint64(4) | np.uint64(2) << TO_SHIFT | _KING_CASTLES
-_BLACK_SHORT = np.uint64(60) | np.uint64(62) << TO_SHIFT | _KING_CASTLES
-_BLACK_LONG = np.uint64(60) | np.uint64(58) << TO_SHIFT | _KING_CASTLES
-_EP_KIND = np.uint64(EN_PASSANT) << KIND_SHIFT
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -156,23 +153,23 @@ def generate_special(tables, pos, moves, count):
     if ep:
         capturers = tables.pawn[1 - side, np.int64(ep)] & pos[PAWNS] & own
         while capturers:
-            moves[count] = np.uint64(lowest_square(capturers)) | ep << TO_SHIFT | _EP_KIND
+            moves[count] = np.uint64(lowest_square(capturers)) | ep << TO_SHIFT | EN_PASSANT_KIND
             capturers &= capturers - ONE
             count += 1
     rights = pos[STATE] >> ONE & np.uint64(3 if side == 0 else 12)
     if rights and pos[KINGS] & own:
         occupied = occupied_squares(pos)
         if rights & np.uint64(1) and not occupied & WHITE_SHORT_PATH:
-            moves[count] = _WHITE_SHORT
+            moves[count] = WHITE_SHORT_MOVE
             count += 1
         if rights & np.uint64(2) and not occupied & WHITE_LONG_PATH:
-            moves[count] = _WHITE_LONG
+            moves[count] = WHITE_LONG_MOVE
             count += 1
         if rights & np.uint64(4) and not occupied & BLACK_SHORT_PATH:
-            moves[count] = _BLACK_SHORT
+            moves[count] = BLACK_SHORT_MOVE
             count += 1
         if rights & np.uint64(8) and not occupied & BLACK_LONG_PATH:
-            moves[count] = _BLACK_LONG
+            moves[count] = BLACK_LONG_MOVE
             count += 1
     return count
 

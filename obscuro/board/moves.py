@@ -15,11 +15,12 @@ from obscuro.board.layout import (
     BACK_RANKS,
     BISHOP,
     BISHOPS,
+    BLACK_LONG_MOVE,
     BLACK_LONG_PATH,
+    BLACK_SHORT_MOVE,
     BLACK_SHORT_PATH,
-    CASTLING,
     DOUBLE_PUSH,
-    EN_PASSANT,
+    EN_PASSANT_KIND,
     EN_PASSANT_SHIFT,
     KIND_SHIFT,
     KING,
@@ -42,19 +43,15 @@ from obscuro.board.layout import (
     STATE,
     TO_SHIFT,
     WHITE,
+    WHITE_LONG_MOVE,
     WHITE_LONG_PATH,
+    WHITE_SHORT_MOVE,
     WHITE_SHORT_PATH,
 )
 
 _EIGHT = np.uint64(8)
 _SEVEN = np.uint64(7)
 _NINE = np.uint64(9)
-_KING_CASTLES = np.uint64(KING) << PIECE_SHIFT | np.uint64(CASTLING) << KIND_SHIFT
-_WHITE_SHORT = np.uint64(4) | np.uint64(6) << TO_SHIFT | _KING_CASTLES
-_WHITE_LONG = np.uint64(4) | np.uint64(2) << TO_SHIFT | _KING_CASTLES
-_BLACK_SHORT = np.uint64(60) | np.uint64(62) << TO_SHIFT | _KING_CASTLES
-_BLACK_LONG = np.uint64(60) | np.uint64(58) << TO_SHIFT | _KING_CASTLES
-_EP_KIND = np.uint64(EN_PASSANT) << KIND_SHIFT
 
 
 @njit(nogil=True, cache=True)
@@ -149,7 +146,7 @@ def generate_moves(tables, pos, moves):
         while capturers:
             origin = lowest_square(capturers)
             capturers &= capturers - ONE
-            moves[count] = np.uint64(origin) | ep << TO_SHIFT | _EP_KIND
+            moves[count] = np.uint64(origin) | ep << TO_SHIFT | EN_PASSANT_KIND
             count += 1
 
     movers = pos[KNIGHTS] & own
@@ -181,17 +178,17 @@ def generate_moves(tables, pos, moves):
         count = _add_targets(moves, count, origin, tables.king[origin] & allowed, KING)
         if side == 0:
             if (rights & np.uint64(1)) and not (occupied & WHITE_SHORT_PATH):
-                moves[count] = _WHITE_SHORT
+                moves[count] = WHITE_SHORT_MOVE
                 count += 1
             if (rights & np.uint64(2)) and not (occupied & WHITE_LONG_PATH):
-                moves[count] = _WHITE_LONG
+                moves[count] = WHITE_LONG_MOVE
                 count += 1
         else:
             if (rights & np.uint64(4)) and not (occupied & BLACK_SHORT_PATH):
-                moves[count] = _BLACK_SHORT
+                moves[count] = BLACK_SHORT_MOVE
                 count += 1
             if (rights & np.uint64(8)) and not (occupied & BLACK_LONG_PATH):
-                moves[count] = _BLACK_LONG
+                moves[count] = BLACK_LONG_MOVE
                 count += 1
     return count
 

@@ -100,17 +100,6 @@ def hash_positions(positions, hashes):
         hashes[index] = position_hash(load(positions, index))
 
 
-@njit(nogil=True, cache=True)
-def king_count(pos, side):
-    """1 if `side` still has its king, else 0 (as the number of its kings)."""
-    kings = pos[KINGS] & (pos[WHITE] if side == 0 else ~pos[WHITE])
-    count = 0
-    while kings:
-        kings &= kings - ONE
-        count += 1
-    return count
-
-
 def from_board(board: chess.Board) -> Words:
     """The words of a python-chess board: uint64[8]; rights that don't fit the pieces are left out."""
     kept_rights = chess.Board.clean_castling_rights(board)

@@ -27,7 +27,6 @@ class Progress:
 
     nodes: int = 0  # histories added in this search
     carried: int = 0  # histories kept from the last one
-    carried_infosets: int = 0
     sampled: int = 0  # positions added at the root
     infosets: int = 0
     iterations: int = 0

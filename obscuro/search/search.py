@@ -139,9 +139,7 @@ class Search:
         self._our_key = np.uint64(our_key)
         first_new_root = len(kept.offsets) - 1
         carried = self.tree.nodes - len(new.states)
-        self.progress = Progress(
-            carried=carried, carried_infosets=self.tree.infosets, sampled=len(new.states)
-        )
+        self.progress = Progress(carried=carried, sampled=len(new.states))
         if len(new.states):
             first_edge = int(self.tree.node_first_edge[first_new_root])
             edges = np.arange(first_edge, first_edge + len(new.states), dtype=np.int32)
