@@ -191,10 +191,10 @@ class Player:
             return Choice(None)
         forced = self._forced_move(moves)
         if forced is not None:
-            info = self._forced_info(limits, forced)
+            info = self._forced_info(limits, *forced)
             if report is not None:
                 report(info)
-            return Choice(forced, info=info)
+            return Choice(forced[0], info=info)
         return self._search_moves(limits, deadline, stop, moves, report)
 
     def _search_moves(
@@ -216,7 +216,7 @@ class Player:
 
         def describe(progress: Progress) -> SearchInfo:
             total = sum(game.evaluations for game in self._games) - evaluated
-            return self._describe(progress, limits, names, total)
+            return self._describe(progress, limits, names, total, self._line())
 
         progress = search.run(
             Limits(deadline, limits.nodes),
@@ -291,14 +291,13 @@ class Player:
 
     # -- choosing and telling --------------------------------------------------------------------
 
-    def _forced_move(self, moves: npt.NDArray[np.uint32]) -> str | None:
-        """A capture of a king that is certainly there, or the only move."""
+    def _forced_move(self, moves: npt.NDArray[np.uint32]) -> tuple[str, bool] | None:
+        """A capture of a king that is certainly there, or the only move; and whether it captures."""
         square = self._knowledge().belief.certain_enemy_king()
-        if square is not None:
-            for move in moves:
-                if move_squares(move)[1] == square:
-                    return move_to_uci(move)
-        return move_to_uci(moves[0]) if len(moves) == 1 else None
+        for move in moves:
+            if square is not None and move_squares(move)[1] == square:
+                return move_to_uci(move), True
+        return (move_to_uci(moves[0]), False) if len(moves) == 1 else None
 
     def _played(self, progress: Progress) -> npt.NDArray[np.float64]:
         """What is sampled from, over our moves."""
@@ -311,7 +310,12 @@ class Player:
         )
 
     def _describe(
-        self, progress: Progress, limits: GoLimits, names: list[str], evaluations: int
+        self,
+        progress: Progress,
+        limits: GoLimits,
+        names: list[str],
+        evaluations: int,
+        line: list[str],
     ) -> SearchInfo:
         known = len(progress.policy) == len(names)
         return SearchInfo(
@@ -321,7 +325,7 @@ class Player:
             milliseconds=int((time.monotonic() - limits.received) * 1000),
             value=progress.value,
             centipawns=self._centipawns(progress.value),
-            line=self._line(),
+            line=line,
             belief=self.belief_size,
             exact=self.belief_exact,
             sampled=progress.sampled,
@@ -335,30 +339,15 @@ class Player:
             play=_ranked(names, self._played(progress)) if known else [],
         )
 
-    def _forced_info(self, limits: GoLimits, move: str) -> SearchInfo:
-        value = 1.0 if self._knowledge().belief.certain_enemy_king() is not None else 0.0
-        if self._search is not None and value == 0.0 and self._search.last_value is not None:
-            value = self._search.last_value
-        return SearchInfo(
-            depth=0,
-            seldepth=0,
-            nodes=0,
-            milliseconds=int((time.monotonic() - limits.received) * 1000),
-            value=value,
-            centipawns=self._centipawns(value),
-            line=[move],
-            belief=self.belief_size,
-            exact=self.belief_exact,
-            sampled=0,
-            carried=0,
-            infosets=0,
-            iterations=0,
-            expansions=0,
-            evaluations=0,
-            gadget="maxmargin",
-            policy=[(move, 1.0)],
-            play=[(move, 1.0)],
+    def _forced_info(self, limits: GoLimits, move: str, wins: bool) -> SearchInfo:
+        """The report of a move that was not searched: worth a win, or what the last search said."""
+        last = self._search.last_value if self._search is not None else None
+        progress = Progress(
+            value=1.0 if wins else last or 0.0,
+            policy=np.ones(1, dtype=np.float32),
+            stable=np.ones(1, dtype=np.bool_),
         )
+        return self._describe(progress, limits, [move], 0, [move])
 
     def _centipawns(self, value: float) -> int:
         return centipawns_of_value(value, self._options.integer("Tau") / 100)

@@ -154,6 +154,7 @@ def test_an_only_move_is_played_without_a_search(player):
     choice = player.search(go(nodes=1000), Event())
     assert choice.move == "b2a3"
     assert choice.info is not None and choice.info.expansions == 0
+    assert choice.info.value == 0  # it wins nothing, although the enemy king's square is known
 
 
 def test_it_is_an_error_to_search_when_it_is_not_our_turn_or_there_is_no_game(player):
