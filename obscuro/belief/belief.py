@@ -2,31 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
+from functools import partial
+from itertools import pairwise
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
-from obscuro.belief.fit import REQUIREMENT_WORDS, requirements
-from obscuro.belief.own_move import conditions
+from obscuro.belief.fit import POSSIBLE, REQUIREMENT_WORDS, requirements
+from obscuro.belief.hashing import Ranking, new_ranking
+from obscuro.belief.own_move import (
+    Conditions,
+    conditions,
+    follow,
+    follow_naively,
+    is_ours,
+    own_task,
+)
 from obscuro.belief.placement import ANYHOW
-from obscuro.belief.queries import common_king, find
+from obscuro.belief.queries import common_king, common_observation, find
 from obscuro.belief.rebuild import ContradictionError, captured, census, rebuild
-from obscuro.belief.successors import expand, expand_naively, follow, follow_naively
-from obscuro.belief.update import Blocks, Outcome, Scratch, Updater
-from obscuro.board.layout import CASTLING_SQUARES, DOUBLE_PUSH, KIND_SHIFT, STATE, WORDS
+from obscuro.belief.record import (
+    PASSED,
+    RECORD_WORDS,
+    known_after_other_move,
+    known_after_own_move,
+    known_of,
+    packed,
+    unpacked,
+)
+from obscuro.belief.successors import (
+    Streams,
+    expand,
+    expand_naively,
+    offer_all,
+    opponent_task,
+)
+from obscuro.belief.update import SMALL, IsLate, Outcome, Run, Updater
+from obscuro.board.layout import (
+    CASTLING_SQUARES,
+    DOUBLE_PUSH,
+    KIND_SHIFT,
+    MAX_MOVES,
+    STATE,
+    WORDS,
+)
 from obscuro.board.position import find_move, hash_positions, move_squares
 from obscuro.board.tables import TABLES
-from obscuro.fog.observation import OBSERVATION_WORDS, Observation
+from obscuro.fog.observation import EN_PASSANT_WORD, OBSERVATION_WORDS, Observation
 
 __all__ = ["Belief", "ContradictionError", "Update"]
 
 Words = npt.NDArray[np.uint64]
+Records = npt.NDArray[np.uint64]
 Hashes = npt.NDArray[np.uint64]
 
-TRIED = 64  # positions in which a move's text is looked up
+FILTER_CHUNK = 1 << 18  # records filtered after our own move between two looks at the clock
 REMEMBERED = 4096  # positions kept from before an update that left none, for rebuilding
 
 
@@ -38,6 +73,13 @@ class Update(NamedTuple):
     positions: int  # positions now
     exact: bool  # whether they are all that there are
     warning: str | None  # what went wrong, to be passed on to the user: the belief was rebuilt
+
+
+class _Expected(NamedTuple):
+    """An update begun before its observation came."""
+
+    observation: Observation
+    run: Run
 
 
 class Belief:
@@ -84,12 +126,16 @@ class Belief:
         self.side = side
         self.exact = True
         self.rebuilds = 0
-        self._positions = np.array(words, dtype=np.uint64).reshape(1, WORDS)
-        self._to_move = int(self._positions[0, STATE]) & 1
-        self._remaining = census(self._positions[0], 1 - side)
-        self._earlier = self._positions
+        start = np.array(words, dtype=np.uint64).reshape(1, WORDS)
+        self._known = known_of(start[0], side)
+        self._records = packed(start, side)
+        self._count = 1
+        self._to_move = int(start[0, STATE]) & 1
+        self._remaining = census(start[0], 1 - side)
+        self._earlier = start
         self._vacated = 0
         self._pushed = 0
+        self._expected: _Expected | None = None
         self._updater = Updater(max_positions, threads, buffers)
         self._naive = naive
         self._seed = seed
@@ -97,12 +143,25 @@ class Belief:
 
     def __len__(self) -> int:
         """Size of P: 0 only after an own move that no position allows and no observation."""
-        return len(self._positions)
+        return self._count
+
+    @property
+    def _rows(self) -> Records:
+        return self._records[: self._count]
+
+    @property
+    def stage_seconds(self) -> dict[str, float]:
+        """Seconds spent so far in the updates' stages: `generation`, `dedup` and `order`."""
+        return self._updater.stage_seconds
 
     @property
     def positions(self) -> Words:
-        """P as uint64[n, 8], in no particular order. It is the belief's own: do not write."""
-        return self._positions
+        """P as a new array uint64[n, 8], in a random order; 64 bytes a position."""
+        return unpacked(self._known, self._rows)
+
+    def any_position(self) -> Words:
+        """Some position of P: uint64[8]. What is ours is the same in all of them."""
+        return unpacked(self._known, self._rows[:1])[0]
 
     @property
     def our_turn(self) -> bool:
@@ -126,62 +185,141 @@ class Belief:
         self._expect_turn(self.side)
         word = self._move_word(move) if isinstance(move, str) else int(move)
         needed = None if word is None else conditions(word, self.side)
-        told = observation is not None
         self._note(word, needed)
-        rng, salt = self._randomness()
+        rng, ranking = self._randomness()
         observed, required = self._requirements(observation)
-        if word is None or needed is None or (told and not required[-1]):
-            return self._accept(None, observation, rng)
-        code = np.uint64(word)
+        if word is None or needed is None or not is_ours(self._known, needed):
+            return self._accept(None, None, observation, rng)
+        if observation is not None and (not required[POSSIBLE] or observed[EN_PASSANT_WORD]):
+            return self._accept(None, None, observation, rng)
+        known = known_after_own_move(self._known, word)
+        task = own_task(needed, known, required)
+        moves = np.empty(MAX_MOVES, dtype=np.uint32)
 
-        def visit(
-            blocks: Blocks, first: int, last: int, ceiling: np.uint64, scratch: Scratch
-        ) -> tuple[int, int]:
-            start = (TABLES, self._positions, blocks, first, last, self.side)
-            end = (salt, ceiling, scratch.children, scratch.hashes)
+        def keep(first: int, last: int, target: int) -> int:
+            """Filter some rows; return how many stay."""
+            range_of_rows = (TABLES, self._records, first, last, target)
             if self._naive:
-                reached, count = follow_naively(*start, observed, told, code, *end, scratch.moves)
+                told = observation is not None
+                before = (np.uint64(word), self._known, self.side)
+                kept: int = follow_naively(*range_of_rows, *before, told, observed, moves)
             else:
-                reached, count = follow(*start, required, told, code, needed, *end)
-            return reached, count
+                kept = follow(*range_of_rows, task, known)
+            return kept
 
-        # Two positions become one only if they differ in nothing but the castling right that goes
-        # with a rook that we capture; for rebuilt positions that need not be so.
-        in_corner = bool(int(CASTLING_SQUARES) >> move_squares(word)[1] & 1)
-        distinct = not in_corner and self.rebuilds == 0
-        outcome = self._updater.run(len(self), visit, rng, deadline, distinct=distinct)
-        return self._accept(outcome, observation, rng)
+        visited, count = self._filter(keep, _is_late(deadline))
+        outcome = Outcome(self._records, count, visited, visited == len(self))
+        update = self._accept(outcome, known, observation, rng)
+        # Two records become one only if they differ in nothing but the castling right of a rook that
+        # we capture; in a rebuilt belief, in whatever we capture.
+        in_corner = bool(int(CASTLING_SQUARES) & needed.target)
+        if count > 1 and (in_corner or self.rebuilds):
+            visit = partial(offer_all, self._records)
+            outcome = self._updater.run(count, visit, ranking)
+            self._take_over(outcome)
+            update = update._replace(positions=len(self))
+        return update
 
     def after_opponent_move(
-        self, observation: Observation, deadline: float | None = None
+        self, observation: Observation, deadline: float | None = None, stop: Event | None = None
     ) -> Update:
         """Make all moves of the other side in all positions; keep what fits what we then see.
 
         deadline: on the clock `time.monotonic()`. An update that would pass it goes no further:
-        the positions looked at so far, a uniform sample, have to do, and P is no longer exact.
+        the positions looked at so far, a uniform sample, have to do, and P is no longer exact. The
+        same happens when `stop` is set.
 
         Raises ValueError if it is our turn, ContradictionError as `rebuild`.
         """
         self._expect_turn(1 - self.side)
+        expected, self._expected = self._expected, None
         self._note(None, None)
-        rng, salt = self._randomness()
+        rng, ranking = self._randomness()
+        known = known_after_other_move(self._known, observation)
+        if expected is not None and expected.observation == observation:
+            run: Run | None = expected.run
+        else:
+            if expected is not None:
+                expected.run.abandon()
+            run = self._start(known, observation, ranking)
+        if run is None:
+            return self._accept(None, None, observation, rng)
+        run.advance(_is_late(deadline, stop))
+        return self._accept(run.finish(), known, observation, rng)
+
+    def expect(self, observation: Observation, stop: Event) -> bool:
+        """While the other side thinks: do what `after_opponent_move` would do with an observation.
+
+        observation: most likely that nothing changes in what we see, which is the case that takes
+        the longest. If it comes true, the update has only to be finished; if not, what was done is
+        thrown away. P is the same either way, and does not change before then. Returns, within some
+        milliseconds, when all is done (True) or `stop` is set (False).
+
+        Raises ValueError if it is our turn.
+        """
+        self._expect_turn(1 - self.side)
+        if self._expected is None or self._expected.observation != observation:
+            self._forget_expected()
+            known = known_after_other_move(self._known, observation)
+            run = self._start(known, observation, self._randomness(advance=False)[1])
+            if run is None:
+                return True
+            self._expected = _Expected(observation, run)
+        run = self._expected.run
+        run.advance(lambda seconds: stop.is_set())
+        return run.visited == len(self)
+
+    def _start(
+        self, known: Words | None, observation: Observation, ranking: Ranking
+    ) -> Run | None:
+        """Begin the update after a move of the other side; None if nothing can fit."""
         observed, required = self._requirements(observation)
-        if not required[-1]:
-            return self._accept(None, observation, rng)
+        if known is None or not required[POSSIBLE]:
+            return None
+        task = opponent_task(self._known, known, observed, required)
+        if task is None:
+            return None
+        if not self._naive:
+            return self._updater.start(
+                len(self), partial(self._expand, task), ranking
+            )
+        return self._updater.start(len(self), partial(self._expand_naively, observed), ranking)
 
-        def visit(
-            blocks: Blocks, first: int, last: int, ceiling: np.uint64, scratch: Scratch
-        ) -> tuple[int, int]:
-            start = (TABLES, self._positions, blocks, first, last, self.side)
-            end = (salt, ceiling, scratch.children, scratch.hashes, scratch.moves)
-            if self._naive:
-                reached, count = expand_naively(*start, observed, *end)
-            else:
-                reached, count = expand(*start, required, *end)
-            return reached, count
+    def _expand(
+        self, task: Words, first: int, last: int, ranking: Ranking, streams: Streams
+    ) -> int:
+        reached: int = expand(TABLES, self._records, first, last, task, ranking, streams)
+        return reached
 
-        outcome = self._updater.run(len(self), visit, rng, deadline, distinct=False)
-        return self._accept(outcome, observation, rng)
+    def _expand_naively(
+        self, observed: Words, first: int, last: int, ranking: Ranking, streams: Streams
+    ) -> int:
+        moves = np.empty(MAX_MOVES, dtype=np.uint32)
+        before = (TABLES, self._records, first, last, self._known, self.side)
+        reached: int = expand_naively(*before, observed, ranking, moves, streams)
+        return reached
+
+    def _filter(
+        self, keep: Callable[[int, int, int], int], is_late: IsLate
+    ) -> tuple[int, int]:
+        """Filter all records in place; return how many were looked at, and how many stay."""
+        parents, count, first = len(self), 0, 0
+        workers = self._updater.workers
+        while first < parents:
+            last = min(first + FILTER_CHUNK, parents)
+            teams = workers.threads if last - first > SMALL else 1
+            bounds = [first + (last - first) * team // teams for team in range(teams + 1)]
+            sizes = workers.run(
+                [partial(keep, begin, end, begin) for begin, end in pairwise(bounds)]
+            )
+            for begin, size in zip(bounds, sizes, strict=False):
+                if begin != count:
+                    self._records[count : count + size] = self._records[begin : begin + size]
+                count += size
+            first = last
+            if is_late(0.0):
+                break
+        return first, count
 
     def rebuild(self, observation: Observation) -> str:
         """Replace P by positions drawn at random from what is known now; `exact` becomes False.
@@ -212,22 +350,47 @@ class Belief:
         size = len(self)
         if size <= 4 * (count + len(excluded)):
             rows = self._not_excluded(rng.permutation(size), excluded)
-            return self._positions[rows[:count]]
+            return unpacked(self._known, self._records[rows[:count]])
         rows = np.empty(0, dtype=np.int64)
         while len(rows) < count:
             drawn = np.concatenate([rows, rng.integers(size, size=2 * (count - len(rows)))])
             first = np.sort(np.unique(drawn, return_index=True)[1])
             rows = self._not_excluded(drawn[first], excluded)
-        return self._positions[rows[:count]]
+        return unpacked(self._known, self._records[rows[:count]])
 
     def contains(self, words: Words) -> bool:
         """Whether the position uint64[8] is in P. Looks through all of P."""
-        return bool(find(self._positions, np.ascontiguousarray(words)) >= 0)
+        position = np.ascontiguousarray(words, dtype=np.uint64).reshape(1, WORDS)
+        record = packed(position, self.side)
+        if not np.array_equal(unpacked(self._known, record), position):
+            return False  # what is ours differs
+        return bool(find(self._rows, record[0]) >= 0)
 
     def certain_enemy_king(self) -> int | None:
         """The square where the enemy king stands in all of P, if there is one."""
-        mask = int(common_king(self._positions, 1 - self.side)) if len(self) else 0
+        mask = int(common_king(self._rows)) if len(self) else 0
         return mask.bit_length() - 1 if mask else None
+
+    def common_observation(self) -> Observation | None:
+        """What our side sees, if that is the same in all of P."""
+        observed = np.zeros(OBSERVATION_WORDS, dtype=np.uint64)
+        if not common_observation(TABLES, self._known, self._rows, self.side, observed):
+            return None
+        return Observation.from_words(observed)
+
+    def copy(self) -> Belief:
+        """An independent belief in the same state, with memory and threads of its own."""
+        other = Belief.__new__(Belief)
+        other.__dict__.update(self.__dict__)
+        other._records = self._rows.copy()
+        other._expected = None
+        other._updater = Updater(self._updater.limit, self._updater.workers.threads)
+        return other
+
+    def release(self) -> None:
+        """Give the memory back to the buffers; P is empty afterwards."""
+        self._forget_expected()
+        self._hold(np.empty((0, RECORD_WORDS), dtype=np.uint64), 0)
 
     def close(self) -> None:
         """End the threads; the belief can still be used."""
@@ -238,29 +401,25 @@ class Belief:
             raise ValueError("it is the other side's turn")
 
     def _move_word(self, uci: str) -> int | None:
-        """The word of a move: the same in all positions that allow it, which most often all do."""
-        for words in self._positions[:TRIED]:
-            if (word := find_move(words, uci)) is not None:
-                return word
-        return None
+        """The word of our move: the same in all positions."""
+        return find_move(self.any_position(), uci) if len(self) else None
 
-    def _note(self, word: int | None, needed: Words | None) -> None:
+    def _note(self, word: int | None, needed: Conditions | None) -> None:
         """Write down what our move, if it was one, tells for a rebuild."""
         self._vacated = self._pushed = 0
         if word is None or needed is None:
             return
-        origin, target, empty = (int(needed[field]) for field in (1, 2, 3))
-        self._vacated = (origin | empty) & ~target
+        self._vacated = (needed.origin | needed.empty) & ~needed.target
         if word >> int(KIND_SHIFT) == DOUBLE_PUSH:
             self._pushed = move_squares(word)[1]
         if len(self):
-            self._remaining = self._remaining - captured(self._positions[0], word)
+            self._remaining = self._remaining - captured(self.any_position(), word)
 
-    def _randomness(self) -> tuple[np.random.Generator, np.uint64]:
-        """A generator for this ply, and a salt for the hashes."""
+    def _randomness(self, *, advance: bool = True) -> tuple[np.random.Generator, Ranking]:
+        """A generator for this ply, and a salted ranking of records."""
         rng = np.random.default_rng((self._seed, self._ply))
-        self._ply += 1
-        return rng, rng.integers(1 << 64, dtype=np.uint64)
+        self._ply += advance
+        return rng, new_ranking(rng)
 
     def _requirements(self, observation: Observation | None) -> tuple[Words, Words]:
         """The observation's words and what follows from them, for the kernels."""
@@ -272,30 +431,54 @@ class Belief:
         return observed, required
 
     def _accept(
-        self, outcome: Outcome | None, observation: Observation | None, rng: np.random.Generator
+        self,
+        outcome: Outcome | None,
+        known: Words | None,
+        observation: Observation | None,
+        rng: np.random.Generator,
     ) -> Update:
-        """Take over what an update led to (None: that nothing can fit), or rebuild."""
+        """Take over what an update led to (None: that nothing can fit), or rebuild.
+
+        known: see `record`, after the move.
+        """
         parents = len(self)
         visited = outcome.visited if outcome is not None else parents
         self._to_move = 1 - self._to_move
         warning = None
-        if outcome is not None and len(outcome.positions):
-            self._positions = outcome.positions
-            self.exact = self.exact and outcome.complete
+        if outcome is not None and known is not None and outcome.count:
+            self._known = known
+            self._take_over(outcome)
         else:
             self._forget(rng)
+            if outcome is not None and outcome.records is not self._records:
+                self._updater.buffers.take_back(outcome.records)
             if observation is not None:
                 warning = self._rebuild(observation, rng)
         return Update(parents, visited, len(self), self.exact, warning)
+
+    def _take_over(self, outcome: Outcome) -> None:
+        self.exact = self.exact and outcome.complete
+        self._hold(outcome.records, outcome.count)
+
+    def _hold(self, records: Records, count: int) -> None:
+        if records is not self._records:
+            self._updater.buffers.take_back(self._records)
+        self._records, self._count = records, count
+
+    def _forget_expected(self) -> None:
+        if self._expected is not None:
+            self._expected.run.abandon()
+            self._expected = None
 
     def _forget(self, rng: np.random.Generator) -> None:
         """Leave no position, but remember some."""
         if len(self):
             self._earlier = self.sample(REMEMBERED, rng)
-        self._positions = np.empty((0, WORDS), dtype=np.uint64)
+        self._hold(np.empty((0, RECORD_WORDS), dtype=np.uint64), 0)
         self.exact = False
 
     def _rebuild(self, observation: Observation, rng: np.random.Generator) -> str:
+        self._forget_expected()
         self._forget(rng)
         self.rebuilds += 1
         rebuilt = rebuild(
@@ -309,7 +492,9 @@ class Belief:
             self._updater.limit,
             rng,
         )
-        self._positions = rebuilt.positions
+        self._known = known_of(rebuilt.positions[0], self.side)
+        self._known[PASSED] = self._pushed + (-8 if self.side == 0 else 8) if self._pushed else 0
+        self._hold(packed(rebuilt.positions, self.side), len(rebuilt.positions))
         fit = "contradict" if rebuilt.level == ANYHOW else "fit"
         return (
             f"no position explains all that was seen; believing in {len(self)} positions "
@@ -320,5 +505,16 @@ class Belief:
         if not len(excluded):
             return rows
         hashes = np.empty(len(rows), dtype=np.uint64)
-        hash_positions(self._positions[rows], hashes)
+        hash_positions(unpacked(self._known, self._records[rows]), hashes)
         return rows[~np.isin(hashes, excluded)]
+
+
+def _is_late(deadline: float | None, stop: Event | None = None) -> IsLate:
+    """Whether what takes so many seconds more passes the deadline, or `stop` is set."""
+
+    def is_late(seconds: float) -> bool:
+        if stop is not None and stop.is_set():
+            return True
+        return deadline is not None and time.monotonic() + seconds >= deadline
+
+    return is_late

@@ -1,32 +1,36 @@
 """Memory kept from one update to the next.
 
 Memory that the system hands out anew has to be cleared, page by page, at its first touch, which for
-an update of some 100,000 positions can take longer than the update itself.
+an update of some 100,000 positions can take longer than the update itself. So buffers are made as
+large as they may ever have to be, which costs nothing but addresses until they are touched, and used
+from their front.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-Words = npt.NDArray[np.uint64]
+from obscuro.belief.record import RECORD_WORDS
 
-MOST_KEPT = 1 << 25  # words (256 MiB) of one buffer; larger ones go back to the system
+Records = npt.NDArray[np.uint64]
+
+MOST_KEPT = 3  # buffers: the records of a belief, those of its next update, and one more
 
 
 class Buffers:
-    """Lends one buffer of `uint64` words for each name, and takes them back."""
+    """Lends arrays of records, uint64[n, 3], and takes them back."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Words] = {}
+        self._kept: list[Records] = []
 
-    def lend(self, name: str, words: int) -> Words:
-        """A buffer of so many words, with anything in it."""
-        kept = self._kept.pop(name, None)
-        if kept is None or len(kept) < words:
-            kept = np.empty(words, dtype=np.uint64)
-        return kept[:words]
+    def lend(self, rows: int) -> Records:
+        """An array of at least so many rows, with anything in it: the smallest one that will do."""
+        fitting = [index for index, kept in enumerate(self._kept) if len(kept) >= rows]
+        if fitting:
+            return self._kept.pop(min(fitting, key=lambda index: len(self._kept[index])))
+        return np.empty((rows, RECORD_WORDS), dtype=np.uint64)
 
-    def take_back(self, name: str, buffer: Words) -> None:
-        """Keep a lent buffer, all of it, for the next time."""
-        whole = buffer.base if isinstance(buffer.base, np.ndarray) else buffer
-        if len(whole) <= MOST_KEPT and len(whole) > len(self._kept.get(name, ())):
-            self._kept[name] = whole
+    def take_back(self, records: Records) -> None:
+        """Keep a lent array for the next time."""
+        self._kept.append(records)
+        self._kept.sort(key=len, reverse=True)
+        del self._kept[MOST_KEPT:]

@@ -36,6 +36,7 @@ from obscuro.fog.observation import EN_PASSANT_WORD, OBSERVATION_WORDS, SEEN, ob
 from obscuro.fog.vision import vision
 
 REQUIREMENT_WORDS = 12
+POSSIBLE = 11  # of these words
 
 _ZERO = np.uint64(0)
 _SEVEN = np.uint64(7)
@@ -115,57 +116,6 @@ def requirements(tables, observed, side, words):
         also_seen |= also_seen >> _EIGHT if side == 0 else also_seen << _EIGHT
     possible = (vision(tables, example, side) | also_seen) == seen and own & boards[KINGS] != 0
     words[11] = np.uint64(possible)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def read_requirements(words):
-    """The array uint64[REQUIREMENT_WORDS] as a tuple, which lives in registers."""
-    return Requirements(
-        words[0],
-        words[1],
-        words[2],
-        words[3],
-        words[4],
-        words[5],
-        words[6],
-        words[7],
-        words[8],
-        words[9],
-        words[10],
-        words[11],
-    )
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def mismatch(pos, required):
-    """Seen squares where the position differs from what was observed, as a mask."""
-    return (
-        (pos[PAWNS] ^ required.pawns)
-        | (pos[KNIGHTS] ^ required.knights)
-        | (pos[BISHOPS] ^ required.bishops)
-        | (pos[ROOKS] ^ required.rooks)
-        | (pos[QUEENS] ^ required.queens)
-        | (pos[KINGS] ^ required.kings)
-        | (pos[WHITE] ^ required.white)
-    ) & required.seen
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def fits(pos, side, required):
-    """Whether `side` would observe in `pos` just what the requirements were made from.
-
-    True of the naive comparison as well, if `required.possible`; else the answer means nothing.
-    """
-    if mismatch(pos, required):
-        return False
-    occupied = occupied_squares(pos)
-    own = pieces_of(pos, side)
-    return (
-        own & ~required.seen == 0
-        and required.blocked & ~occupied == 0
-        and required.no_enemy & (occupied ^ own) == 0
-        and required.en_passant == (en_passant_square(pos) if side_to_move(pos) == side else _ZERO)
-    )
 
 
 @njit(nogil=True, cache=True)

@@ -1,4 +1,8 @@
-"""When our own move is legal: for one move word, the same few masks decide it in every position."""
+"""Our own move: the records of a belief in which it is legal and leads to what we then observe.
+
+For one move the same few masks decide in every position whether it is legal, and of the other side's
+pieces it changes only what it captures. So records are filtered in place, and need no table.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from obscuro.belief.fit import observes
+from obscuro.belief.record import OUR_SIDE, OUR_STATE, pack, unpack
+from obscuro.belief.successors import has_kings
 from obscuro.board.layout import (
     BACK_RANKS,
     BISHOP,
@@ -17,6 +24,7 @@ from obscuro.board.layout import (
     CASTLING_SHIFT,
     DOUBLE_PUSH,
     EN_PASSANT,
+    EN_PASSANT_SHIFT,
     KIND_SHIFT,
     KING,
     KNIGHT,
@@ -25,12 +33,14 @@ from obscuro.board.layout import (
     QUEEN,
     QUIET_OR_CAPTURE,
     ROOK,
-    STATE,
+    SQUARE_BITS,
     THREE_BITS,
+    WHITE,
     WHITE_LONG_PATH,
     WHITE_SHORT_PATH,
 )
-from obscuro.board.moves import en_passant_square, occupied_squares, pieces_of
+from obscuro.board.make import make_move
+from obscuro.board.moves import generate_moves, has_move
 from obscuro.board.position import move_squares
 from obscuro.board.tables import (
     BISHOP_STEPS,
@@ -61,20 +71,24 @@ _CASTLES = {  # (origin, target): side, right, path
 class Conditions(NamedTuple):
     """What a position must be like for the mover to play a certain move; masks where not said."""
 
-    piece: np.uint64  # the index of the board that must have the origin
-    origin: np.uint64
-    target: np.uint64  # holds no piece of the mover
-    empty: np.uint64
-    enemy: np.uint64  # holds a piece of the other side
-    right: np.uint64  # bits of the state word
-    en_passant: np.uint64  # 1 if the target must be the en passant square
+    piece: int  # the index of the board that must have the origin
+    origin: int
+    target: int  # holds no piece of the mover
+    empty: int
+    enemy: int  # holds a piece of the other side
+    right: int  # bits of the state word
+    en_passant: bool  # whether the target must be the en passant square
+
+    @property
+    def victim(self) -> int:
+        """The square of a pawn captured en passant."""
+        if not self.en_passant:
+            return 0
+        return self.target >> 8 if self.target > self.origin else self.target << 8
 
 
-def conditions(move: int, side: int) -> Words | None:
-    """The fields of `Conditions` for a move word of `side`: uint64[7].
-
-    None if no position has this move, because no piece moves like that.
-    """
+def conditions(move: int, side: int) -> Conditions | None:
+    """When `side` may play a move word; None if no piece moves like that."""
     origin, target, piece = move_squares(move)
     promotion = move >> int(PROMOTION_SHIFT) & int(THREE_BITS)
     kind = move >> int(KIND_SHIFT)
@@ -99,17 +113,27 @@ def conditions(move: int, side: int) -> Words | None:
         empty = between
     else:
         return None
-    return np.array(
-        [
-            piece,
-            1 << origin,
-            1 << target,
-            empty,
-            enemy,
-            right << int(CASTLING_SHIFT),
-            kind == EN_PASSANT,
-        ],
-        dtype=np.uint64,
+    return Conditions(
+        piece,
+        1 << origin,
+        1 << target,
+        empty,
+        enemy,
+        right << int(CASTLING_SHIFT),
+        kind == EN_PASSANT,
+    )
+
+
+def is_ours(known: Words, needed: Conditions) -> bool:
+    """Whether nothing that we know by ourselves (see `record`) keeps us from playing the move."""
+    own = int(np.bitwise_or.reduce(known[:WHITE]))
+    state = int(known[OUR_STATE])
+    square = state >> int(EN_PASSANT_SHIFT) & int(SQUARE_BITS)
+    return bool(
+        int(known[needed.piece]) & needed.origin
+        and not own & (needed.target | needed.empty | needed.enemy)
+        and not needed.right & ~state
+        and (not needed.en_passant or (square and needed.target == 1 << square))
     )
 
 
@@ -140,22 +164,124 @@ def _between(origin: int, target: int, piece: int) -> int | None:
     return None
 
 
-@njit(nogil=True, cache=True, forceinline=True)
-def read_conditions(words):
-    """The array uint64[7] as a tuple, which lives in registers."""
-    return Conditions(words[0], words[1], words[2], words[3], words[4], words[5], words[6])
+class Task(NamedTuple):
+    """What our move must explain. Masks of squares; planes as in `record`."""
+
+    empty: np.uint64  # squares without a piece of the other side
+    enemy: np.uint64  # squares with one
+    victim: np.uint64  # the square of a pawn captured en passant
+    captured: np.uint64  # squares from which our move takes a piece
+    seen: np.uint64  # this and the next five as in `successors.Task`; all 0 if we were not told
+    a: np.uint64
+    b: np.uint64
+    c: np.uint64
+    blocked: np.uint64
+    no_enemy: np.uint64
+    own_after: np.uint64
 
 
-@njit(nogil=True, cache=True, forceinline=True)
-def is_playable(positions, row, pos, side, needed):
-    """Whether `side` may play the move in the position: row `row` of `positions`, and as `pos`."""
-    occupied = occupied_squares(pos)
-    own = pieces_of(pos, side)
-    return (
-        positions[row, needed.piece] & own & needed.origin != 0
-        and own & needed.target == 0
-        and occupied & needed.empty == 0
-        and needed.enemy & ~(occupied ^ own) == 0
-        and needed.right & ~pos[STATE] == 0
-        and (needed.en_passant == 0 or needed.target == np.uint64(1) << en_passant_square(pos))
+TASK_WORDS = len(Task._fields)
+
+
+def own_task(needed: Conditions, known_after: Words, required: Words) -> Words:
+    """The fields of `Task`: uint64[TASK_WORDS].
+
+    known_after: see `record`; required: the `requirements` of the observation, or zeros.
+    """
+    white = int(required[7])
+    enemy = ~white if known_after[OUR_SIDE] == 0 else white
+    pawns, knights, bishops, rooks, queens, kings = (
+        int(board) & enemy for board in required[1:7].tolist()
     )
+    words = (
+        needed.empty | (needed.target if needed.en_passant else 0),
+        needed.enemy,
+        needed.victim,
+        needed.target | needed.victim,
+        int(required[0]),
+        kings | queens | rooks,
+        knights | bishops | queens,
+        pawns | bishops | rooks,
+        int(required[9]),
+        int(required[10]),
+        int(np.bitwise_or.reduce(known_after[:WHITE])),
+    )
+    return np.array(words, dtype=np.uint64)
+
+
+@njit(nogil=True, cache=True)
+def follow(tables, records, first, last, target, words, known_after):
+    """Filter the records number `first` to `last` - 1; return how many are left.
+
+    records: uint64[n, 3]; those left are written from row `target` ≤ `first` on, in their order.
+    words: the fields of a `Task`; known_after: see `record`. Records where the move is not legal, or
+    which it makes end the game, drop out.
+    """
+    task = Task(
+        words[0],
+        words[1],
+        words[2],
+        words[3],
+        words[4],
+        words[5],
+        words[6],
+        words[7],
+        words[8],
+        words[9],
+        words[10],
+    )
+    kept = ~task.captured
+    white = known_after[OUR_SIDE] == 1
+    end = target
+    for row in range(first, last):
+        a, b, c = records[row, 0], records[row, 1], records[row, 2]
+        enemy = a | b | c
+        if enemy & task.empty or task.enemy & ~enemy or task.victim & ~(c & ~(a | b)):
+            continue
+        if task.captured & a & ~(b | c):  # a king
+            continue
+        a &= kept
+        b &= kept
+        c &= kept
+        enemy &= kept
+        castlers = a & b & c
+        if ((a ^ task.a) | ((b ^ castlers) ^ task.b) | (c ^ task.c)) & task.seen:
+            continue
+        occupied = enemy | task.own_after
+        if task.blocked & ~occupied or task.no_enemy & enemy:
+            continue
+        # The other side must have a move; most often a pawn has one.
+        pawns = c & ~(a | b)
+        pushes = pawns << np.uint64(8) if white else pawns >> np.uint64(8)
+        if not pushes & ~occupied and not has_move(tables, unpack(known_after, a, b, c)):
+            continue
+        records[end, 0], records[end, 1], records[end, 2] = a, b, c
+        end += 1
+    return end - target
+
+
+@njit(nogil=True, cache=True)
+def follow_naively(
+    tables, records, first, last, target, move, known, side, told, observed, moves
+):
+    """As `follow`, by looking the move up and comparing what is seen with `observed`.
+
+    known: before the move; told: whether there was an observation: uint64[9]; moves:
+    uint32[MAX_MOVES], scratch.
+    """
+    end = target
+    for row in range(first, last):
+        pos = unpack(known, records[row, 0], records[row, 1], records[row, 2])
+        for k in range(generate_moves(tables, pos, moves)):
+            if np.uint64(moves[k]) != np.uint64(move):
+                continue
+            child = make_move(pos, move)
+            if told and not observes(tables, child, side, observed):
+                continue
+            if not has_kings(child) or generate_moves(tables, child, moves) == 0:
+                continue
+            a, b, c = pack(child, side)
+            records[end, 0], records[end, 1], records[end, 2] = a, b, c
+            end += 1
+            break
+    return end - target

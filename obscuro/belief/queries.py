@@ -1,30 +1,49 @@
-"""Questions about a set of positions, answered by one pass over it."""
+"""Questions about a set of records, answered by one pass over it."""
 
 import numpy as np
 from numba import njit
 
-from obscuro.board.layout import ALL, KINGS, WHITE, WORDS
+from obscuro.belief.record import unpack
+from obscuro.board.layout import ALL
+from obscuro.fog.observation import OBSERVATION_WORDS, observation_words
 
 
 @njit(nogil=True, cache=True)
-def find(positions, words):
-    """The first row of uint64[n, 8] that is equal to uint64[8], or -1."""
-    for row in range(positions.shape[0]):
-        word = 0
-        while word < WORDS and positions[row, word] == words[word]:
-            word += 1
-        if word == WORDS:
+def find(records, record):
+    """The first row of uint64[n, 3] that is equal to uint64[3], or -1."""
+    for row in range(records.shape[0]):
+        if (
+            records[row, 0] == record[0]
+            and records[row, 1] == record[1]
+            and records[row, 2] == record[2]
+        ):
             return row
     return -1
 
 
 @njit(nogil=True, cache=True)
-def common_king(positions, colour):
-    """Squares where `colour` (0 = White) has a king in every position, as a uint64 mask."""
+def common_king(records):
+    """Squares where the other side has a king in every record, as a uint64 mask."""
     common = ALL
-    for row in range(positions.shape[0]):
-        white = positions[row, WHITE]
-        common &= positions[row, KINGS] & (white if colour == 0 else ~white)
+    for row in range(records.shape[0]):
+        common &= records[row, 0] & ~(records[row, 1] | records[row, 2])
         if common == 0:
-            return np.uint64(0)
+            break
     return common
+
+
+@njit(nogil=True, cache=True)
+def common_observation(tables, known, records, side, observed):
+    """Whether `side` observes the same in all records; written to `observed`: uint64[9].
+
+    known: see `record`.
+    """
+    for row in range(records.shape[0]):
+        pos = unpack(known, records[row, 0], records[row, 1], records[row, 2])
+        actual = observation_words(tables, pos, side)
+        for word in range(OBSERVATION_WORDS):
+            if row == 0:
+                observed[word] = actual[word]
+            elif observed[word] != actual[word]:
+                return False
+    return records.shape[0] > 0

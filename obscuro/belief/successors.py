@@ -1,194 +1,404 @@
-"""From the positions of a belief to those after a move: what fits the observation, with repeats.
+"""The other side's moves: from the records of a belief to those that fit the next observation.
 
-Each kernel goes through a range of parents and writes the children that fit, with a hash of each;
-dropping repeats is left to `dedup`. Parents are visited in blocks of `BLOCK` rows in the order of a
-permutation, so that wherever an update is cut short, the parents done are a uniform sample.
+`expand` goes through a range of parents and writes each child that fits, with a hash; dropping
+repeats is left to `table`. It makes almost only such moves. All positions agree in what is ours, so
+what fits is decided on the other side's planes alone:
 
-There is a fast kernel and a naive one for either kind of move. The naive ones make every move and
-compare all of what is seen; they are the fast ones' oracle.
+- A square where the parent differs from the observation must be left, or arrived at, by the move.
+- A move may touch no other square that we see; nor empty one that blocks our pawn without our
+  seeing it; nor lead to a diagonal of our pawns where we would have seen it.
+- A piece of ours that is gone was captured, so the move went there or captured it en passant.
+- A double push past our pawn shows in the observation, and nothing else does.
+
+Where nothing changed that we see, every move between hidden squares fits, and no child needs a test.
+Else few moves are made, and each child is tested.
+
+`expand_naively` makes every move, and compares all of what is seen. It is the other one's oracle.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
-from obscuro.belief.candidates import candidate_moves
-from obscuro.belief.fit import fits, observes, read_requirements
-from obscuro.belief.own_move import is_playable, read_conditions
-from obscuro.board.layout import KINGS, MAX_MOVES, WHITE
+from obscuro.belief.fit import observes
+from obscuro.belief.hashing import record_hash, region_of
+from obscuro.belief.record import OUR_SIDE, PASSED, pack, unpack
+from obscuro.board.attacks import bishop_attacks, rook_attacks
+from obscuro.board.bits import lowest_square
+from obscuro.board.layout import (
+    ALL,
+    BACK_RANKS,
+    BLACK_LONG_PATH,
+    BLACK_LONG_ROOK,
+    BLACK_SHORT_PATH,
+    BLACK_SHORT_ROOK,
+    KINGS,
+    MAX_MOVES,
+    NOT_FILE_A,
+    NOT_FILE_H,
+    ONE,
+    RANK_3,
+    RANK_6,
+    WHITE,
+    WHITE_LONG_PATH,
+    WHITE_LONG_ROOK,
+    WHITE_SHORT_PATH,
+    WHITE_SHORT_ROOK,
+)
 from obscuro.board.make import make_move
-from obscuro.board.moves import generate_moves, has_move
-from obscuro.board.position import load, position_hash, store
-from obscuro.fog.key import mix
+from obscuro.board.moves import generate_moves
 
-BLOCK_SHIFT = 4
-BLOCK = 1 << BLOCK_SHIFT
+Words = npt.NDArray[np.uint64]
+
+_ZERO = np.uint64(0)
+_SEVEN = np.uint64(7)
+_EIGHT = np.uint64(8)
+_NINE = np.uint64(9)
+_RANK_4 = 0x00000000FF000000
+_RANK_5 = 0x000000FF00000000
+_FAR_ROOKS = np.uint64(0x8000000000000080)  # h1, h8
+_NEAR_ROOKS = np.uint64(0x0100000000000001)  # a1, a8
 
 
-@njit(nogil=True, cache=True)
-def _row(blocks, index):
-    """The row of the parent that is visited as number `index`; may lie past the last row."""
-    return blocks[index >> BLOCK_SHIFT] * BLOCK + (index & (BLOCK - 1))
+class Streams(NamedTuple):
+    """Children on their way into a table, in one thread; those of each owner of regions apart."""
+
+    offered: Words  # [owners, room, 4] records and their hashes
+    counts: npt.NDArray[np.int64]  # [owners]
+    owners: npt.NDArray[np.int64]  # [REGIONS] who owns a region
 
 
-@njit(nogil=True, cache=True)
-def expand(
-    tables, parents, blocks, first, last, side, words, salt, ceiling, children, hashes, moves
-):
-    """Write the children after any move of the other side that fit what `side` then observed.
+class Task(NamedTuple):
+    """What a move of the other side must explain. Masks of squares; planes as in `record`."""
 
-    parents: uint64[n, 8]; blocks: int64[⌈n / BLOCK⌉], a permutation; parents number `first` to
-    `last` - 1 in its order are visited; words: the `requirements` of the observation; salt:
-    uint64, makes the hash; children with a hash above `ceiling` are left out; children:
-    uint64[c, 8] and hashes: uint64[c], written; moves: uint32[≥ MAX_MOVES], scratch.
+    white: np.uint64  # 1 if the other side is White
+    own: np.uint64  # our pieces before the move
+    own_after: np.uint64
+    seen: np.uint64
+    a: np.uint64  # the other side's pieces on the seen squares
+    b: np.uint64
+    c: np.uint64
+    blocked: np.uint64  # unseen squares on which something stands
+    no_enemy: np.uint64  # unseen squares on which no piece of the other side stands
+    en_passant: np.uint64  # where we can capture en passant afterwards
+    beside: np.uint64  # where a pawn that arrives by a double push could be captured en passant
+    passed: np.uint64  # the square that our pawn has just passed over
+    pushed: np.uint64  # where that pawn stands
 
-    Returns the number of the first parent not visited, which is less than `last` only if the room
-    was used up, and the number of children.
+
+TASK_WORDS = len(Task._fields)
+
+
+def opponent_task(
+    known: Words, known_after: Words, observed: Words, required: Words
+) -> Words | None:
+    """The fields of `Task`: uint64[TASK_WORDS]. None if no move explains the observation.
+
+    known, known_after: see `record`; observed: the observation's words; required: its
+    `requirements`.
     """
-    required = read_requirements(words)
-    room = children.shape[0] - MAX_MOVES
-    count = 0
-    index = first
-    while index < last and count <= room:
-        row = _row(blocks, index)
-        index += 1
-        if row >= parents.shape[0]:
-            continue
-        pos = load(parents, row)
-        for k in range(candidate_moves(tables, pos, side, required, moves)):
-            child = make_move(pos, moves[k])
-            if not fits(child, side, required):
-                continue
-            hashed = mix(position_hash(child) ^ salt)
-            if hashed > ceiling:
-                continue
-            store(children, count, child)
-            hashes[count] = hashed
-            count += 1
-    return index, count
+    side = int(known[OUR_SIDE])
+    seen = int(required[0])
+    white = int(required[7])
+    enemy = ~white if side == 0 else white
+    pawns, knights, bishops, rooks, queens, kings = (
+        int(board) & enemy for board in required[1:7].tolist()
+    )
+    own_pawns = int(known_after[0])
+    left, right = int(NOT_FILE_A), int(NOT_FILE_H)
+    beside = ((own_pawns & left) >> 1 | (own_pawns & right) << 1) & (
+        _RANK_5 if side == 0 else _RANK_4
+    )
+    en_passant, passed = int(observed[8]), int(known[PASSED])
+    forward = 8 if side == 0 else -8
+    if en_passant and not beside >> en_passant - forward & 1:
+        return None
+    words = (
+        side,
+        int(np.bitwise_or.reduce(known[:WHITE])),
+        int(np.bitwise_or.reduce(known_after[:WHITE])),
+        seen,
+        kings | queens | rooks,
+        knights | bishops | queens,
+        pawns | bishops | rooks,
+        int(required[9]),
+        int(required[10]),
+        1 << en_passant if en_passant else 0,
+        beside,
+        1 << passed if passed else 0,
+        1 << passed + forward if passed else 0,
+    )
+    return np.array(words, dtype=np.uint64)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _read(words):
+    return Task(
+        words[0],
+        words[1],
+        words[2],
+        words[3],
+        words[4],
+        words[5],
+        words[6],
+        words[7],
+        words[8],
+        words[9],
+        words[10],
+        words[11],
+        words[12],
+    )
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def offer(streams, ranking, a, b, c):
+    """Write a record and its hash for the table, unless its hash is too high to survive."""
+    hashed = record_hash(ranking, a, b, c)
+    if hashed <= ranking.ceiling:
+        owner = streams.owners[region_of(hashed)]
+        count = streams.counts[owner]
+        streams.offered[owner, count, 0] = a
+        streams.offered[owner, count, 1] = b
+        streams.offered[owner, count, 2] = c
+        streams.offered[owner, count, 3] = hashed
+        streams.counts[owner] = count + 1
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def has_room(streams, more):
+    """Whether each stream has room for so many records."""
+    room = streams.offered.shape[1] - more
+    for owner in range(streams.counts.shape[0]):  # noqa: SIM110 - a kernel
+        if streams.counts[owner] > room:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _differences(task, a, b, c):
+    """The seen squares where a record is not what was observed."""
+    castlers = a & b & c
+    return ((a ^ task.a) | ((b ^ castlers) ^ task.b) | (c ^ task.c)) & task.seen
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _fits(task, a, b, c):
+    """Whether we would observe in the position just what was observed, en passant left aside."""
+    enemy = a | b | c
+    return (
+        _differences(task, a, b, c) == 0
+        and task.blocked & ~(enemy | task.own_after) == 0
+        and task.no_enemy & enemy == 0
+    )
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _more_than_one(bits):
+    return bits & (bits - ONE) != 0
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _offer_castling(task, streams, ranking, a, b, c, occupied):
+    """Offer what castling leads to, where it fits."""
+    castlers = a & b & c
+    short, long = castlers & _FAR_ROOKS, castlers & _NEAR_ROOKS
+    if task.white:
+        short_path, long_path = WHITE_SHORT_PATH, WHITE_LONG_PATH
+        short_rook, long_rook = WHITE_SHORT_ROOK, WHITE_LONG_ROOK
+        king = np.uint64(0x10)
+    else:
+        short_path, long_path = BLACK_SHORT_PATH, BLACK_LONG_PATH
+        short_rook, long_rook = BLACK_SHORT_ROOK, BLACK_LONG_ROOK
+        king = np.uint64(0x10) << np.uint64(56)
+    b ^= castlers
+    if short and not occupied & short_path:
+        a1 = a ^ short_rook ^ king ^ (king << np.uint64(2))
+        if _fits(task, a1, b, c ^ short_rook):
+            offer(streams, ranking, a1, b, c ^ short_rook)
+    if long and not occupied & long_path:
+        a2 = a ^ long_rook ^ king ^ (king >> np.uint64(2))
+        if _fits(task, a2, b, c ^ long_rook):
+            offer(streams, ranking, a2, b, c ^ long_rook)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _offer_en_passant(task, streams, ranking, a, b, c):
+    """Offer what capturing our pawn en passant leads to, where it fits."""
+    pawns = c & ~(a | b)
+    capturers = ((task.pushed & NOT_FILE_A) >> ONE) | ((task.pushed & NOT_FILE_H) << ONE)
+    capturers &= pawns
+    while capturers:
+        bit = capturers & (~capturers + ONE)
+        capturers ^= bit
+        if _fits(task, a, b, c ^ bit ^ task.passed):
+            offer(streams, ranking, a, b, c ^ bit ^ task.passed)
 
 
 @njit(nogil=True, cache=True)
-def expand_naively(
-    tables, parents, blocks, first, last, side, observed, salt, ceiling, children, hashes, moves
-):
-    """As `expand`, by comparing what is seen after each move with `observed`: uint64[9]."""
-    room = children.shape[0] - MAX_MOVES
-    count = 0
-    index = first
-    while index < last and count <= room:
-        row = _row(blocks, index)
-        index += 1
-        if row >= parents.shape[0]:
+def expand(tables, parents, first, last, words, ranking, streams):
+    """Offer the children of the parents number `first` to `last` - 1 that fit.
+
+    parents: records uint64[n, 3]; words: the fields of a `Task`; ranking: see `hashing`; streams:
+    written. Returns the number of the first parent not visited, which is less than `last` only if
+    the streams' room was used up.
+    """
+    task = _read(words)
+    hidden = ~task.seen
+    captured = task.own & ~task.own_after
+    quiet = captured == 0
+    usual = task.en_passant == 0
+    # Landing squares of a double push, and the pieces that may move at all.
+    if usual:
+        landing, landed = ~task.beside, ALL
+    else:
+        landing = task.en_passant >> _EIGHT if task.white == 0 else task.en_passant << _EIGHT
+        landed = _ZERO
+    for row in range(first, last):
+        if not has_room(streams, MAX_MOVES):
+            return row
+        a, b, c = parents[row, 0], parents[row, 1], parents[row, 2]
+        enemy = a | b | c
+        occupied = enemy | task.own
+        castlers = a & b & c
+        changed = _differences(task, a, b, c)
+        must_leave = enemy & (changed | task.no_enemy)
+        must_arrive = (changed & ~enemy) | (task.blocked & ~occupied)
+        must_arrive &= ~captured
+        if quiet and castlers and usual:
+            _offer_castling(task, streams, ranking, a, b, c, occupied)
+        if _more_than_one(must_leave) or _more_than_one(must_arrive):
             continue
-        pos = load(parents, row)
-        for k in range(generate_moves(tables, pos, moves)):
-            child = make_move(pos, moves[k])
-            if not (observes(tables, child, side, observed) and _has_kings(child)):
+        sure = quiet and must_leave == 0 and must_arrive == 0
+        origins = must_leave if must_leave else hidden & ~task.blocked
+        if quiet:
+            targets = must_arrive if must_arrive else hidden & ~task.no_enemy
+            targets &= ~occupied
+        elif not usual:
+            continue
+        else:
+            if captured == task.pushed:
+                _offer_en_passant(task, streams, ranking, a, b, c)
+            if must_arrive:
                 continue
-            hashed = mix(position_hash(child) ^ salt)
-            if hashed > ceiling:
-                continue
-            store(children, count, child)
-            hashes[count] = hashed
-            count += 1
-    return index, count
+            targets = captured
+        movers = enemy & origins
+        if not usual:
+            movers &= c & ~(a | b)
+        while movers:
+            square = lowest_square(movers)
+            bit = movers & (~movers + ONE)
+            movers ^= bit
+            # The planes without the piece, and all ones where the piece is to be in a plane.
+            a1, b1, c1 = a & ~bit, b & ~bit, c & ~bit
+            in_a = ALL if a & bit else _ZERO
+            in_b = ALL if b & bit else _ZERO
+            in_c = ALL if c & bit else _ZERO
+            promotions = 0
+            if in_a:
+                if in_c:
+                    reached = rook_attacks(tables, square, occupied)
+                    in_b = _ZERO
+                elif in_b:
+                    reached = rook_attacks(tables, square, occupied)
+                    reached |= bishop_attacks(tables, square, occupied)
+                else:
+                    reached = tables.king[square]
+                    b1 &= ~castlers
+            elif in_b:
+                if in_c:
+                    reached = bishop_attacks(tables, square, occupied)
+                else:
+                    reached = tables.knight[square]
+            elif quiet:
+                if task.white:
+                    reached = (bit << _EIGHT) & ~occupied
+                    double = ((reached & RANK_3) << _EIGHT) & landing
+                else:
+                    reached = (bit >> _EIGHT) & ~occupied
+                    double = ((reached & RANK_6) >> _EIGHT) & landing
+                reached = (reached & landed) | double
+                promotions = 3 if reached & BACK_RANKS else 0
+            else:
+                if task.white:
+                    reached = ((bit & NOT_FILE_A) << _SEVEN) | ((bit & NOT_FILE_H) << _NINE)
+                else:
+                    reached = ((bit & NOT_FILE_H) >> _SEVEN) | ((bit & NOT_FILE_A) >> _NINE)
+                promotions = 3 if reached & BACK_RANKS else 0
+            reached &= targets
+            if promotions:  # queen AB, then rook AC, bishop BC, knight B
+                in_a, in_b, in_c = ALL, ALL, _ZERO
+            while True:
+                left = reached
+                while left:
+                    target = left & (~left + ONE)
+                    left ^= target
+                    a2, b2, c2 = a1 | (target & in_a), b1 | (target & in_b), c1 | (target & in_c)
+                    if sure or _fits(task, a2, b2, c2):
+                        offer(streams, ranking, a2, b2, c2)
+                if promotions == 0:
+                    break
+                if promotions == 3:
+                    in_b, in_c = _ZERO, ALL
+                elif promotions == 2:
+                    in_a, in_b = _ZERO, ALL
+                else:
+                    in_c = _ZERO
+                promotions -= 1
+    return last
 
 
 @njit(nogil=True, cache=True)
-def _has_kings(pos):
+def test_parents(parents, first, last, words):
+    """How many parents have a move that may fit, by the test that `expand` begins with.
+
+    Only measured: the share of an update that the test takes.
+    """
+    task = _read(words)
+    captured = task.own & ~task.own_after
+    count = 0
+    for row in range(first, last):
+        a, b, c = parents[row, 0], parents[row, 1], parents[row, 2]
+        enemy = a | b | c
+        changed = _differences(task, a, b, c)
+        must_leave = enemy & (changed | task.no_enemy)
+        must_arrive = (changed & ~enemy) | (task.blocked & ~(enemy | task.own))
+        must_arrive &= ~captured
+        count += not (_more_than_one(must_leave) or _more_than_one(must_arrive))
+    return count
+
+
+@njit(nogil=True, cache=True)
+def has_kings(pos):
+    """Whether both sides have a king."""
     white = pos[KINGS] & pos[WHITE]
     return white != 0 and white != pos[KINGS]
 
 
 @njit(nogil=True, cache=True)
-def follow(
-    tables,
-    parents,
-    blocks,
-    first,
-    last,
-    side,
-    words,
-    told,
-    move,
-    needed,
-    salt,
-    ceiling,
-    children,
-    hashes,
-):
-    """Write the positions after `side`'s own `move` that fit what it then observed.
+def expand_naively(tables, parents, first, last, known, side, observed, ranking, moves, streams):
+    """As `expand`, by comparing what is seen after each move with `observed`: uint64[9].
 
-    Positions where the move is not legal, or that end the game, drop out. told: whether there was
-    an observation; needed: the move's `conditions`. The other arguments and what is returned are as
-    in `expand`.
+    known: see `record`; side: ours; moves: uint32[MAX_MOVES], scratch.
     """
-    required = read_requirements(words)
-    needed = read_conditions(needed)
-    room = children.shape[0] - 1
-    count = 0
-    index = first
-    while index < last and count <= room:
-        row = _row(blocks, index)
-        index += 1
-        if row >= parents.shape[0]:
-            continue
-        pos = load(parents, row)
-        if not is_playable(parents, row, pos, side, needed):
-            continue
-        child = make_move(pos, move)
-        if told and not fits(child, side, required):
-            continue
-        if not (_has_kings(child) and has_move(tables, child)):
-            continue
-        hashed = mix(position_hash(child) ^ salt)
-        if hashed > ceiling:
-            continue
-        store(children, count, child)
-        hashes[count] = hashed
-        count += 1
-    return index, count
+    for row in range(first, last):
+        if not has_room(streams, MAX_MOVES):
+            return row
+        pos = unpack(known, parents[row, 0], parents[row, 1], parents[row, 2])
+        for k in range(generate_moves(tables, pos, moves)):
+            child = make_move(pos, moves[k])
+            if observes(tables, child, side, observed) and has_kings(child):
+                a, b, c = pack(child, side)
+                offer(streams, ranking, a, b, c)
+    return last
 
 
 @njit(nogil=True, cache=True)
-def follow_naively(
-    tables,
-    parents,
-    blocks,
-    first,
-    last,
-    side,
-    observed,
-    told,
-    move,
-    salt,
-    ceiling,
-    children,
-    hashes,
-    moves,
-):
-    """As `follow`, by looking the move up and comparing what is seen with `observed`."""
-    room = children.shape[0] - 1
-    count = 0
-    index = first
-    while index < last and count <= room:
-        row = _row(blocks, index)
-        index += 1
-        if row >= parents.shape[0]:
-            continue
-        pos = load(parents, row)
-        for k in range(generate_moves(tables, pos, moves)):
-            if np.uint64(moves[k]) != np.uint64(move):
-                continue
-            child = make_move(pos, move)
-            if told and not observes(tables, child, side, observed):
-                continue
-            if not _has_kings(child) or generate_moves(tables, child, moves) == 0:
-                continue
-            hashed = mix(position_hash(child) ^ salt)
-            if hashed <= ceiling:
-                store(children, count, child)
-                hashes[count] = hashed
-                count += 1
-            break
-    return index, count
+def offer_all(records, first, last, ranking, streams):
+    """Offer the records number `first` to `last` - 1 themselves; return as `expand`."""
+    for row in range(first, last):
+        if not has_room(streams, 1):
+            return row
+        offer(streams, ranking, records[row, 0], records[row, 1], records[row, 2])
+    return last

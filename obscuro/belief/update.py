@@ -1,9 +1,14 @@
-"""One update of a belief: the parents are visited in chunks until all are done or time is up."""
+"""One update of a belief: parents are visited in chunks until all are done or time is up.
+
+In each chunk every thread visits some parents and writes the children that fit, sorted by whose
+region of the table they belong to; then every thread stores what belongs to its own regions. Neither
+step needs a lock.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -11,160 +16,337 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
-from obscuro.belief.pool import Batch, Pool
-from obscuro.belief.successors import BLOCK
+from obscuro.belief.hashing import REGIONS, Ranking, lowered
+from obscuro.belief.successors import Streams
+from obscuro.belief.table import (
+    PADDING,
+    clear,
+    collect,
+    cut,
+    gather,
+    insert,
+    rank_below,
+    spread,
+)
 from obscuro.belief.workers import Workers
-from obscuro.board.layout import MAX_MOVES, WORDS
+from obscuro.board.layout import MAX_MOVES
 
-Words = npt.NDArray[np.uint64]
-Blocks = npt.NDArray[np.int64]
+Records = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
 
-SMALL = 4096  # parents that are visited in one thread and their children kept in one region
-ROOM = 1 << 15  # children that a thread writes before they are put into the pool
-FIRST_CHUNK = 2048  # parents per thread and chunk, to begin with
-CHUNK_SECONDS = 0.005, 0.015  # chunks grow and shrink to take this long: the clock's grain
-# Children to provide for before a guess can be made at their number: a parent of a growing belief
-# has several, and making more room costs more than having had it.
-EXPECTED_PER_PARENT = 8
-EXPECTED = 470_000  # just fits tables of a power of two
-FINISHING = 60e-9  # seconds, for each position stored, that end an update
-GROWING = 500e-9  # seconds, for each position stored, that making more room may take
+SMALL = 4096  # parents that are visited in one thread
+ROOM = 1 << 16  # children that a thread writes before they are stored
+FIRST_CHUNK = 4096  # parents per thread and chunk, to begin with
+LEAST_CHUNK = 16
+CHUNK_SECONDS = 0.002, 0.006  # chunks grow and shrink to take this long: the clock's grain
 
+FULL = 0.75  # of a region's slots: then it needs more
+GROWTH = 1.5, 4.0  # times the slots, when it needs more
+EXPECTED_PER_PARENT = 2  # children to begin with
+SURPLUS = 0.25  # share of the limit by which it may be passed before the surplus is dropped
+LEAST_SURPLUS = 4096
+UNEVEN = 1.1  # times the mean that the fullest region may hold
+LEAST_SLOTS = 64
+SMALL_ROWS = 1 << 14  # rows of a table that is not worth a buffer for the largest one
+FINISHING = 15e-9  # seconds, for each record stored, that end an update
+RESERVED = 400_000  # positions of an update for which memory is touched in advance
 
-class Scratch(NamedTuple):
-    """One thread's memory."""
-
-    children: Words  # [c, 8]
-    hashes: Words  # [c]
-    moves: npt.NDArray[np.uint32]  # [MAX_MOVES]
-
-
-# (blocks, first, last, ceiling, scratch) -> (first parent not visited, number of children written)
-Visit = Callable[[Blocks, int, int, np.uint64, Scratch], tuple[int, int]]
+# (first, last, ranking, streams) -> first parent not visited
+Visit = Callable[[int, int, Ranking, Streams], int]
+# Whether what takes so many seconds more would be too late.
+IsLate = Callable[[float], bool]
 
 
 class Outcome(NamedTuple):
     """What an update led to."""
 
-    positions: Words  # [n, 8] each once
+    records: Records  # a lent buffer; its first `count` rows hold each record once
+    count: int
     visited: int  # parents that were visited
-    complete: bool  # whether the positions are all that there are, none left out
+    complete: bool  # whether the records are all that there are, none left out
 
 
-def new_scratch(room: int) -> Scratch:
-    """Memory for `room` children and what the last parent visited may add."""
-    room += MAX_MOVES
-    return Scratch(
-        np.empty((room, WORDS), dtype=np.uint64),
-        np.empty(room, dtype=np.uint64),
-        np.empty(MAX_MOVES, dtype=np.uint32),
-    )
+def most_rows(limit: int) -> int:
+    """Rows that the table of an update may need where `limit` records are kept at most."""
+    return _rows(_slots_for(limit + _surplus(limit)))
+
+
+def _surplus(limit: int) -> int:
+    return max(int(SURPLUS * limit), LEAST_SURPLUS)
+
+
+def _slots_for(records: int) -> int:
+    return max(LEAST_SLOTS, int((UNEVEN * records / REGIONS + LEAST_SLOTS) / FULL))
+
+
+def _rows(slots: int) -> int:
+    return REGIONS * (slots + PADDING)
+
+
+class Table:
+    """The records found so far, each once, at most `limit` in the end.
+
+    ranking: which hashes can still survive. full: whether any record was dropped.
+    """
+
+    def __init__(
+        self, expected: int, limit: int, workers: Workers, buffers: Buffers, ranking: Ranking
+    ) -> None:
+        """Make an empty table. expected: a guess at the number of records."""
+        self.ranking = ranking
+        self.full = False
+        self._limit = limit
+        self._workers = workers
+        self._buffers = buffers
+        self._most_slots = _slots_for(limit + _surplus(limit))
+        self._slots = min(_slots_for(expected), self._most_slots)
+        self._sizes: Counts = np.zeros(REGIONS, dtype=np.int64)
+        self._rows = self._lend(self._slots)
+        clear(self._rows, 0, _rows(self._slots))
+
+    def __len__(self) -> int:
+        """Number of records, at times somewhat more than the limit."""
+        return int(self._sizes.sum())
+
+    def add(self, producers: Sequence[Streams], share_done: float) -> None:
+        """Store what all producers offer that is new; empties their streams.
+
+        share_done: of the parents, to guess how many records there will be.
+        """
+        owners = len(producers[0].counts)
+        places = [(0, 0)] * owners  # the producer and the child where each owner goes on
+        while True:
+            places = self._workers.run(
+                [
+                    partial(self._add_owned, producers, owner, place)
+                    for owner, place in enumerate(places)
+                ]
+            )
+            if all(number == len(producers) for number, _ in places):
+                break
+            self._make_room(share_done)
+        for streams in producers:
+            streams.counts[:] = 0
+        if len(self) > self._limit + _surplus(self._limit):
+            self._make_room(share_done)
+
+    def _add_owned(
+        self, producers: Sequence[Streams], owner: int, place: tuple[int, int]
+    ) -> tuple[int, int]:
+        most = int(FULL * self._slots)
+        number, start = place
+        while number < len(producers):
+            streams = producers[number]
+            count = int(streams.counts[owner])
+            stopped = insert(
+                self._rows,
+                self._slots,
+                most,
+                self._sizes,
+                streams.offered[owner],
+                start,
+                count,
+                self.ranking,
+            )
+            if stopped < count:
+                return number, int(stopped)
+            number, start = number + 1, 0
+        return number, 0
+
+    def _make_room(self, share_done: float) -> None:
+        """Get more slots, or drop the surplus."""
+        count = self._gather()
+        if count > self._limit and (
+            self._slots == self._most_slots or count > self._limit + _surplus(self._limit)
+        ):
+            self._drop_surplus()
+        else:
+            expected = _slots_for(int(len(self) / share_done))
+            least, most = (int(times * self._slots) for times in GROWTH)
+            slots = min(max(expected, least), most)
+            if self._slots < self._most_slots:
+                slots = min(slots, self._most_slots)
+            if _rows(slots) > len(self._rows):
+                larger = self._lend(slots)
+                larger[:count] = self._rows[:count]
+                self._buffers.take_back(self._rows)
+                self._rows = larger
+            self._slots = slots
+        spread(self._rows, self._slots, self._sizes, self.ranking)
+
+    def _lend(self, slots: int) -> Records:
+        rows = _rows(slots)
+        if rows <= SMALL_ROWS:
+            return self._buffers.lend(SMALL_ROWS)
+        return self._buffers.lend(max(rows, _rows(self._most_slots)))
+
+    def _gather(self) -> int:
+        """Put the records in order at the front of the memory; return their number."""
+        regions = range(REGIONS)
+        teams = min(self._workers.threads, REGIONS) if len(self) > SMALL else 1
+
+        def order(team: int) -> None:
+            for region in regions[team::teams]:
+                self._sizes[region] = collect(self._rows, self._slots, region, self.ranking)
+
+        self._workers.run([partial(order, team) for team in range(teams)])
+        return int(gather(self._rows, self._slots + PADDING, self._sizes))
+
+    def _drop_surplus(self) -> None:
+        """Lower the ceiling of the gathered records so that no more than `limit` stay."""
+        low, high = -1, int(self.ranking.ceiling)
+        while high - low > 1:  # never more than `limit` up to `low`, always more up to `high`
+            middle = (low + high) // 2
+            if self._rank(middle).sum() > self._limit:
+                high = middle
+            else:
+                low = middle
+        ceiling = max(low, 0)
+        cut(self._rows, self._sizes, self._rank(low) if low >= 0 else np.zeros_like(self._sizes))
+        self.ranking = lowered(self.ranking, ceiling)
+        self.full = True
+
+    def _rank(self, ceiling: int) -> Counts:
+        counts: Counts = rank_below(self._rows, self._sizes, self.ranking, np.uint64(ceiling))
+        return counts
+
+    def finish(self) -> tuple[Records, int]:
+        """The memory and the number of records at its front, in the order of the set.
+
+        This is the last that is asked of the table.
+        """
+        if self._gather() > self._limit:
+            self._drop_surplus()
+        return self._rows, len(self)
+
+
+class Run:
+    """An update under way, which can be interrupted and gone on with.
+
+    visited: parents visited so far.
+    """
+
+    def __init__(self, updater: Updater, parents: int, visit: Visit, ranking: Ranking) -> None:
+        self.visited = 0
+        self._updater = updater
+        self._parents = parents
+        self._visit_rows = visit
+        threads = 1 if parents <= SMALL else updater.workers.threads
+        self._streams = updater.provide_streams(threads)
+        expected = min(EXPECTED_PER_PARENT * parents, updater.limit)
+        self._table = Table(expected, updater.limit, updater.workers, updater.buffers, ranking)
+        self._bounds = [parents * thread // threads for thread in range(threads + 1)]
+        self._places = self._bounds[:-1]
+        self._chunk = FIRST_CHUNK
+
+    def advance(self, is_late: IsLate | None = None) -> None:
+        """Visit parents until all are visited or it is late.
+
+        is_late: asked after each chunk whether what takes so many seconds more would be too late.
+        """
+        while self.visited < self._parents:
+            seconds = self._visit_chunk()
+            if is_late is not None and is_late(FINISHING * len(self._table) + seconds):
+                break
+
+    def _visit_chunk(self) -> float:
+        """Visit a chunk of each thread's part of the parents; return how long it took."""
+        started = time.perf_counter()
+        ends = self._bounds[1:]
+        self._places = self._updater.workers.run(
+            [
+                partial(
+                    self._visit_rows,
+                    place,
+                    min(place + self._chunk, end),
+                    self._table.ranking,
+                    streams,
+                )
+                for place, end, streams in zip(self._places, ends, self._streams, strict=True)
+            ]
+        )
+        generated = time.perf_counter()
+        self.visited = sum(self._places) - sum(self._bounds[:-1])
+        self._table.add(self._streams, self.visited / self._parents)
+        done = time.perf_counter()
+        self._updater.stage_seconds["generation"] += generated - started
+        self._updater.stage_seconds["dedup"] += done - generated
+        if done - started < CHUNK_SECONDS[0]:
+            self._chunk *= 2
+        elif done - started > CHUNK_SECONDS[1]:
+            self._chunk = max(self._chunk // 2, LEAST_CHUNK)
+        return done - started
+
+    def finish(self) -> Outcome:
+        """The records found. This is the last that is asked of the run."""
+        started = time.perf_counter()
+        records, count = self._table.finish()
+        self._updater.stage_seconds["order"] += time.perf_counter() - started
+        complete = self.visited == self._parents and not self._table.full
+        return Outcome(records, count, self.visited, complete)
+
+    def abandon(self) -> None:
+        """Throw away what was found."""
+        self._updater.buffers.take_back(self._table.finish()[0])
 
 
 class Updater:
-    """Runs updates; holds the threads and their memory.
+    """Runs updates, one at a time; holds the threads and their memory.
 
-    limit: greatest number of positions to keep; buffers: memory to work in, if it is to outlast this.
+    limit: greatest number of records to keep; buffers: memory to work in, if it is to outlast this.
+    stage_seconds: time spent so far, by stage.
     """
 
     def __init__(self, limit: int, threads: int, buffers: Buffers | None = None) -> None:
         self.limit = limit
         self.workers = Workers(threads)
-        self._scratch: list[Scratch] = []
-        self._buffers = Buffers() if buffers is None else buffers
+        self.buffers = Buffers() if buffers is None else buffers
+        self.stage_seconds = {"generation": 0.0, "dedup": 0.0, "order": 0.0}
+        self._streams: dict[int, list[Streams]] = {}
+
+    def start(self, parents: int, visit: Visit, ranking: Ranking) -> Run:
+        """Begin an update.
+
+        parents: their number; if not all can be visited, those that are make a uniform sample only
+        if parents come in a random order. visit: one of the kernels of `successors`, all but its
+        last arguments bound; ranking: fresh.
+        """
+        return Run(self, parents, visit, ranking)
 
     def run(
-        self,
-        parents: int,
-        visit: Visit,
-        rng: np.random.Generator,
-        deadline: float | None,
-        *,
-        distinct: bool,
+        self, parents: int, visit: Visit, ranking: Ranking, is_late: IsLate | None = None
     ) -> Outcome:
-        """Visit `parents` parents and gather their children.
+        """Do an update; see `start` and `Run.advance`. The first chunk is always visited."""
+        run = self.start(parents, visit, ranking)
+        run.advance(is_late)
+        return run.finish()
 
-        visit: one of the kernels of `successors`, all but its last arguments bound; rng: decides
-        the order of the visits; deadline: where `time.monotonic()` would pass it, the parents
-        visited till then have to do: a uniform sample. The first chunk is always visited.
-        distinct: whether no two parents have a child in common.
-        """
-        small = parents <= SMALL
-        blocks = np.arange(-(-parents // BLOCK), dtype=np.int64)
-        if not small:
-            rng.shuffle(blocks)
-        pool = Pool(
-            min(parents if distinct else EXPECTED_PER_PARENT * parents, EXPECTED),
-            self.limit,
-            self.workers,
-            self._buffers,
-            small=small,
-            distinct=distinct,
-        )
-        threads = 1 if small else self.workers.threads
-        self._provide(threads)
-        chunk = FIRST_CHUNK
-        index, last = 0, len(blocks) * BLOCK
-        begun = time.monotonic()
-        while index < last:
-            started = time.monotonic()
-            index, chunk = self._visit_chunk(
-                visit, blocks, index, min(index + chunk * threads, last), threads, chunk, pool
-            )
-            now = time.monotonic()
-            growth = last / index
-            if deadline is not None:  # room for what there is time for: touching memory costs time
-                growth = min(growth, (deadline - begun) / max(now - begun, 1e-6))
-            pool.expect(int(len(pool) * max(growth, 1.0)))
-            if now - started < CHUNK_SECONDS[0]:
-                chunk *= 2
-            elif now - started > CHUNK_SECONDS[1]:
-                chunk = max(chunk // 2, BLOCK)
-            ahead = FINISHING + (GROWING if pool.nearly_full else 0.0)
-            if deadline is not None and now + ahead * len(pool) >= deadline:
-                break
-        complete = index >= last and not pool.full
-        positions = pool.positions()
-        return Outcome(positions, min(index, parents), complete and not pool.full)
+    def provide_streams(self, threads: int) -> list[Streams]:
+        """Empty streams, one for each of so many threads."""
+        if threads not in self._streams:
+            self._streams[threads] = [new_streams(threads) for _ in range(threads)]
+        for streams in self._streams[threads]:
+            streams.counts[:] = 0
+        return self._streams[threads]
 
-    def _provide(self, threads: int) -> None:
-        while len(self._scratch) < threads:
-            self._scratch.append(new_scratch(ROOM))
 
-    def _visit_chunk(
-        self,
-        visit: Visit,
-        blocks: Blocks,
-        first: int,
-        last: int,
-        threads: int,
-        chunk: int,
-        pool: Pool,
-    ) -> tuple[int, int]:
-        """Visit some parents from `first` on; return where to go on, and the size of a chunk."""
-        bounds = [first + (last - first) * thread // threads for thread in range(threads + 1)]
-        results = self.workers.run(
-            [
-                partial(visit, blocks, bounds[t], bounds[t + 1], pool.ceiling, self._scratch[t])
-                for t in range(threads)
-            ]
-        )
-        batches = []
-        reached = first
-        for thread, (reached, count) in enumerate(results):
-            scratch = self._scratch[thread]
-            batches.append(Batch(scratch.children, scratch.hashes, count))
-            if reached < bounds[thread + 1]:  # no room for more: what the others did comes later
-                chunk = max((reached - bounds[thread]) // 2, BLOCK)
-                break
-        pool.add(batches)
-        return reached, chunk
+def new_streams(owners: int) -> Streams:
+    """Streams for `ROOM` children, in expectation equally many for each owner of regions."""
+    room = int(UNEVEN * ROOM / owners) + MAX_MOVES
+    return Streams(
+        np.empty((owners, room, 4), dtype=np.uint64),
+        np.zeros(owners, dtype=np.int64),
+        np.arange(REGIONS, dtype=np.int64) * owners // REGIONS,
+    )
 
 
 def reserve(buffers: Buffers, limit: int) -> None:
     """Touch the memory that large updates begin with, so that none has to wait for it on the clock.
 
-    limit: greatest number of positions to keep.
+    limit: greatest number of records to keep.
     """
-    pool = Pool(min(EXPECTED, limit), limit, Workers(1), buffers, small=False, distinct=False)
-    pool.touch()
+    touched = most_rows(min(RESERVED, limit))
+    lent = [buffers.lend(most_rows(limit)) for _ in range(2)]
+    for records in lent:
+        records[:touched] = 0
+        buffers.take_back(records)

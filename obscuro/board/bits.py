@@ -73,3 +73,37 @@ def pext(typingctx, bits, mask):
         return builder.call(function, [args[0], args[1]])
 
     return types.uint64(types.uint64, types.uint64), codegen
+
+
+@intrinsic
+def multiply_high(typingctx, x, y):
+    """The upper 64 bits of the 128-bit product of two words."""
+
+    def codegen(context, builder, signature, args):
+        wide = ir.IntType(128)
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@intrinsic
+def prefetch_row(typingctx, rows, index):
+    """Ask for row `index` of a C-contiguous uint64[n, k] to be brought into the cache."""
+
+    def codegen(context, builder, signature, args):
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        width = builder.extract_value(array.shape, 1)
+        index = builder.mul(args[1], width)
+        address = builder.bitcast(builder.gep(array.data, [index]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        name = "llvm.prefetch.p0"
+        function = builder.module.globals.get(name)
+        if function is None:
+            function = ir.Function(builder.module, kind, name)
+        # for writing, to be kept in all levels, data
+        builder.call(function, [address, number(1), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(rows, types.int64), codegen

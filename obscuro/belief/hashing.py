@@ -1,0 +1,72 @@
+"""Salted hashes of records, and where a record goes by its hash.
+
+The salt is drawn anew for each update. A hash says two things: its lowest bits choose one of
+`REGIONS` regions, which threads work on without locks, and the hash as a whole is a rank. The
+records of an update are sorted by region and rank, whatever order they were found in, and where there
+are too many, those with the lowest ranks stay, wherever and however often they were found: a uniform
+sample. Records with equal hashes are told apart by comparing them in full.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from obscuro.board.bits import multiply_high
+
+REGION_BITS = 4
+REGIONS = 1 << REGION_BITS
+
+_LAST_REGION = np.uint64(REGIONS - 1)
+_WHOLE = 1 << 64
+
+
+class Ranking(NamedTuple):
+    """The salt of an update's hashes and the range of the ranks that can survive."""
+
+    salt1: np.uint64
+    salt2: np.uint64
+    salt3: np.uint64  # odd
+    ceiling: np.uint64  # the highest hash that can survive
+    shift: np.uint64  # leading zeros of the ceiling
+    stretch: np.uint64  # spreads shifted hashes over the whole range, in units of 2^-63
+
+
+def new_ranking(rng: np.random.Generator, ceiling: int = _WHOLE - 1) -> Ranking:
+    """A ranking with a fresh salt."""
+    one, two, three = rng.integers(_WHOLE, size=3, dtype=np.uint64)
+    return lowered(Ranking(one, two, three | np.uint64(1), *(np.uint64(0),) * 3), ceiling)
+
+
+def lowered(ranking: Ranking, ceiling: int) -> Ranking:
+    """The ranking where only hashes up to the ceiling can survive."""
+    shift = 64 - max(ceiling, 1).bit_length()
+    stretch = min((_WHOLE << 63) // (((ceiling + 1) << shift) or 1), _WHOLE - 1)
+    return ranking._replace(
+        ceiling=np.uint64(ceiling), shift=np.uint64(shift), stretch=np.uint64(stretch)
+    )
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _folded_product(x, y):
+    return (x * y) ^ multiply_high(x, y)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def record_hash(ranking, a, b, c):
+    """The salted hash of a record."""
+    mixed = _folded_product(a ^ ranking.salt1, b ^ ranking.salt2)
+    return _folded_product(mixed ^ c, ranking.salt3)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def region_of(hashed):
+    """The region, int64, that a hash belongs to."""
+    return np.int64(hashed & _LAST_REGION)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def slot_of(ranking, hashed, slots):
+    """The slot, of so many, that a hash up to the ceiling belongs to: it rises with the hash."""
+    rank = multiply_high(hashed << ranking.shift, ranking.stretch)
+    return np.int64(multiply_high(rank << np.uint64(1), np.uint64(slots)))

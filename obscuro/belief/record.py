@@ -1,0 +1,216 @@
+"""How a position of a belief is stored: in 24 bytes, which hold what our side does not know.
+
+All positions of a belief have the same side to move and the same pieces, castling rights and en
+passant square of ours; that is kept once (`known`). So a record holds only the other side's pieces,
+as three bitboards, its planes. A square's bits in the planes (A, B, C) say what stands there:
+
+    pawn C    knight B    bishop BC    king A    rook AC    rook that may castle ABC    queen AB
+
+The other side's castling rights are thus part of its rooks. Its en passant square follows from its
+pawns and from our last move, and ours from what we saw.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from obscuro.board.layout import (
+    BISHOPS,
+    CASTLING_BITS,
+    CASTLING_SHIFT,
+    DOUBLE_PUSH,
+    EN_PASSANT_SHIFT,
+    KIND_SHIFT,
+    KINGS,
+    KNIGHTS,
+    NOT_FILE_A,
+    NOT_FILE_H,
+    ONE,
+    PAWNS,
+    QUEENS,
+    ROOKS,
+    SQUARE_BITS,
+    STATE,
+    WHITE,
+    WORDS,
+)
+from obscuro.board.make import make_move
+from obscuro.board.moves import pieces_of
+from obscuro.board.position import move_squares
+from obscuro.fog.observation import Observation
+
+Words = npt.NDArray[np.uint64]
+Records = npt.NDArray[np.uint64]
+
+RECORD_WORDS = 3
+
+# `known`: our pieces (six boards), the state word less what is the other side's (with our en passant
+# square), our side, and the square that our pawn has just passed over (0 = none).
+KNOWN_WORDS = 9
+OUR_STATE, OUR_SIDE, PASSED = 6, 7, 8
+
+_ZERO = np.uint64(0)
+_EIGHT = np.uint64(8)
+_OWN_RIGHTS = (0b0011, 0b1100)  # of White, of Black
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def pack(pos, side):
+    """The record (A, B, C) of a position: 8 words, as `side` does not know it."""
+    enemy = pieces_of(pos, 1 - side)
+    rights = (pos[STATE] >> CASTLING_SHIFT) & CASTLING_BITS
+    castlers = _ZERO
+    if side == 0:
+        castlers |= (rights & np.uint64(4)) << np.uint64(61)  # h8
+        castlers |= (rights & np.uint64(8)) << np.uint64(53)  # a8
+    else:
+        castlers |= (rights & np.uint64(1)) << np.uint64(7)  # h1
+        castlers |= (rights & np.uint64(2)) >> np.uint64(1)  # a1
+    rooks = pos[ROOKS] & enemy
+    a = (pos[KINGS] | pos[QUEENS] | rooks) & enemy
+    b = (pos[KNIGHTS] | pos[BISHOPS] | pos[QUEENS] | (castlers & rooks)) & enemy
+    c = (pos[PAWNS] | pos[BISHOPS] | rooks) & enemy
+    return a, b, c
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def unpack(known, a, b, c):
+    """The position, 8 words, that a record (A, B, C) stands for; known: uint64[KNOWN_WORDS]."""
+    side = known[OUR_SIDE]
+    own = known[0] | known[1] | known[2] | known[3] | known[4] | known[5]
+    pawns = c & ~(a | b)
+    castlers = a & b & c
+    enemy = a | b | c
+    state = known[OUR_STATE]
+    en_passant = (state >> EN_PASSANT_SHIFT) & SQUARE_BITS
+    if en_passant:  # ours: the pawn that may be captured is there unless the belief was rebuilt
+        bit = ONE << en_passant
+        victim = bit >> _EIGHT if side == 0 else bit << _EIGHT
+        if not pawns & victim or (own | enemy) & bit:
+            state &= ~(SQUARE_BITS << EN_PASSANT_SHIFT)
+    passed = known[PASSED]
+    if passed:
+        bit = ONE << passed
+        victim = bit << _EIGHT if side == 0 else bit >> _EIGHT
+        if pawns & (((victim & NOT_FILE_A) >> ONE) | ((victim & NOT_FILE_H) << ONE)):
+            state |= passed << EN_PASSANT_SHIFT
+    if castlers:
+        if side == 0:
+            rights = (castlers >> np.uint64(61)) & np.uint64(4)
+            rights |= (castlers >> np.uint64(53)) & np.uint64(8)
+        else:
+            rights = (castlers >> np.uint64(7)) & ONE
+            rights |= (castlers & ONE) << ONE
+        state |= rights << CASTLING_SHIFT
+    return (
+        known[0] | pawns,
+        known[1] | (b & ~(a | c)),
+        known[2] | (b & c & ~a),
+        known[3] | (a & c),
+        known[4] | (a & b & ~c),
+        known[5] | (a & ~(b | c)),
+        own if side == 0 else enemy,
+        state,
+    )
+
+
+@njit(nogil=True, cache=True)
+def pack_rows(positions, side, records):
+    """Write the record of each row of uint64[n, 8] to uint64[n, 3]."""
+    for row in range(positions.shape[0]):
+        pos = (
+            positions[row, 0],
+            positions[row, 1],
+            positions[row, 2],
+            positions[row, 3],
+            positions[row, 4],
+            positions[row, 5],
+            positions[row, 6],
+            positions[row, 7],
+        )
+        a, b, c = pack(pos, side)
+        records[row, 0] = a
+        records[row, 1] = b
+        records[row, 2] = c
+
+
+@njit(nogil=True, cache=True)
+def unpack_rows(known, records, positions):
+    """Write the position of each row of uint64[n, 3] to uint64[n, 8]."""
+    for row in range(records.shape[0]):
+        pos = unpack(known, records[row, 0], records[row, 1], records[row, 2])
+        for word in range(WORDS):
+            positions[row, word] = pos[word]
+
+
+def packed(positions: Words, side: int) -> Records:
+    """The records uint64[n, 3] of positions uint64[n, 8]."""
+    records = np.empty((len(positions), RECORD_WORDS), dtype=np.uint64)
+    pack_rows(positions, side, records)
+    return records
+
+
+def unpacked(known: Words, records: Records) -> Words:
+    """The positions uint64[n, 8] of records uint64[n, 3]."""
+    positions = np.empty((len(records), WORDS), dtype=np.uint64)
+    unpack_rows(known, records, positions)
+    return positions
+
+
+def known_of(words: Words, side: int) -> Words:
+    """What `side` knows of a position uint64[8] by itself: uint64[KNOWN_WORDS].
+
+    A square passed over by our pawn is noted only if it can be captured there.
+    """
+    state = int(words[STATE])
+    en_passant = state >> int(EN_PASSANT_SHIFT)
+    ours = state & 1 == side
+    white = int(words[WHITE])
+    own = white if side == 0 else ~white & 0xFFFFFFFFFFFFFFFF
+    rights = state >> int(CASTLING_SHIFT) & _OWN_RIGHTS[side]
+    known = np.zeros(KNOWN_WORDS, dtype=np.uint64)
+    known[:WHITE] = words[:WHITE] & np.uint64(own)
+    known[OUR_STATE] = (
+        (state & 1)
+        | rights << int(CASTLING_SHIFT)
+        | (en_passant if ours else 0) << int(EN_PASSANT_SHIFT)
+    )
+    known[OUR_SIDE] = side
+    known[PASSED] = 0 if ours else en_passant
+    return known
+
+
+def known_after_own_move(known: Words, move: int) -> Words:
+    """What is known after our own move, a move word."""
+    alone = unpacked(known, np.zeros((1, RECORD_WORDS), dtype=np.uint64))[0]
+    side = int(known[OUR_SIDE])
+    after = known_of(np.array(make_move(tuple(alone), move), dtype=np.uint64), side)
+    if move >> int(KIND_SHIFT) == DOUBLE_PUSH:
+        origin, target, _ = move_squares(move)
+        after[PASSED] = (origin + target) // 2
+    return after
+
+
+def known_after_other_move(known: Words, observation: Observation) -> Words | None:
+    """What is known after a move of the other side, which may have captured one of our pieces.
+
+    None if no move explains what became of our pieces.
+    """
+    side = int(known[OUR_SIDE])
+    own = observation.pieces(side)
+    before = int(np.bitwise_or.reduce(known[:WHITE]))
+    lost = before & ~own
+    boards = np.array([board & own for board in observation.boards[:WHITE]], dtype=np.uint64)
+    if lost & (lost - 1) or not (boards == known[:WHITE] & np.uint64(own)).all() or own & ~before:
+        return None
+    state = int(known[OUR_STATE]) >> int(CASTLING_SHIFT) & int(CASTLING_BITS)
+    for corner, right in ((7, 1), (0, 2), (63, 4), (56, 8)):
+        if lost >> corner & 1:
+            state &= ~right
+    after = np.zeros(KNOWN_WORDS, dtype=np.uint64)
+    after[:WHITE] = boards
+    after[OUR_STATE] = (
+        side | state << int(CASTLING_SHIFT) | (observation.en_passant or 0) << int(EN_PASSANT_SHIFT)
+    )
+    after[OUR_SIDE] = side
+    return after

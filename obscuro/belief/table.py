@@ -1,0 +1,201 @@
+"""A set of records in regions, each a hash table whose slots are in the order of the hashes.
+
+The table is open-addressed with linear probing: a record stands in the slot of its hash or, if that
+is taken, in the next free one. As slots rise with hashes, the records of a region are sorted but for
+neighbours, so that the set can be put in order, packed and spread out again in one pass each, in
+place. A slot is free if its first word is 0, which no record's is: there is a king.
+"""
+
+import numpy as np
+from numba import njit
+
+from obscuro.belief.hashing import REGIONS, record_hash, region_of, slot_of
+from obscuro.board.bits import prefetch_row
+
+GROUP = 16  # records looked up together, so that their cache misses overlap
+PADDING = 96  # slots after those of a region, for what overflows its last ones
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _same(rows, at, other, index):
+    return (
+        rows[at, 0] == other[index, 0]
+        and rows[at, 1] == other[index, 1]
+        and rows[at, 2] == other[index, 2]
+    )
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _copy(rows, source, target):
+    rows[target, 0] = rows[source, 0]
+    rows[target, 1] = rows[source, 1]
+    rows[target, 2] = rows[source, 2]
+
+
+@njit(nogil=True, cache=True)
+def clear(rows, first, last):
+    """Free the slots `first` to `last` - 1."""
+    for slot in range(first, last):
+        rows[slot, 0] = 0
+
+
+@njit(nogil=True, cache=True)
+def insert(rows, slots, most, sizes, offered, start, stop, ranking):
+    """Store the offered records `start` to `stop` - 1 that are new.
+
+    rows: uint64[m, 3], the regions one after the other, each with `slots` slots and PADDING more;
+    most: records that a region may hold; sizes: int64[REGIONS], what it holds; offered: uint64[n, 4],
+    records with their hashes, none above the ranking's ceiling. Writes rows and sizes.
+
+    Returns the number of the first record not looked at: less than `stop` if there was no room.
+    """
+    stride = slots + PADDING
+    wanted = np.empty(GROUP, dtype=np.int64)
+    index = start
+    while index < stop:
+        count = min(GROUP, stop - index)
+        for k in range(count):
+            hashed = offered[index + k, 3]
+            slot = region_of(hashed) * stride + slot_of(ranking, hashed, slots)
+            prefetch_row(rows, slot)
+            wanted[k] = slot
+        for k in range(count):
+            slot = wanted[k]
+            child = index + k
+            region = region_of(offered[child, 3])
+            end = (region + 1) * stride
+            while slot < end and rows[slot, 0] != 0 and not _same(rows, slot, offered, child):
+                slot += 1
+            if slot < end and rows[slot, 0] != 0:
+                continue
+            if slot == end or sizes[region] >= most:
+                return child
+            sizes[region] += 1
+            rows[slot, 0] = offered[child, 0]
+            rows[slot, 1] = offered[child, 1]
+            rows[slot, 2] = offered[child, 2]
+        index += count
+    return stop
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _before(ranking, rows, first, second):
+    """Whether a record comes before another one in the order of the set."""
+    one = record_hash(ranking, rows[first, 0], rows[first, 1], rows[first, 2])
+    other = record_hash(ranking, rows[second, 0], rows[second, 1], rows[second, 2])
+    if one != other:
+        return one < other
+    for word in range(3):
+        if rows[first, word] != rows[second, word]:
+            return rows[first, word] < rows[second, word]
+    return False
+
+
+@njit(nogil=True, cache=True)
+def collect(rows, slots, region, ranking):
+    """Move the records of a region to its front, sorted; return their number."""
+    first = region * (slots + PADDING)
+    last = first + slots + PADDING
+    end = first
+    highest = np.uint64(0)
+    for slot in range(first, last):
+        if rows[slot, 0] == 0:
+            continue
+        a, b, c = rows[slot, 0], rows[slot, 1], rows[slot, 2]
+        hashed = record_hash(ranking, a, b, c)
+        place = end
+        rows[end, 0], rows[end, 1], rows[end, 2] = a, b, c
+        if hashed <= highest and end > first:
+            while place > first and _before(ranking, rows, place, place - 1):
+                for word in range(3):
+                    rows[place, word], rows[place - 1, word] = (
+                        rows[place - 1, word],
+                        rows[place, word],
+                    )
+                place -= 1
+            if place > first and _same(rows, place, rows, place - 1):  # see `spread`
+                for k in range(place, end):
+                    _copy(rows, k + 1, k)
+                continue
+        else:
+            highest = hashed
+        end += 1
+    return end - first
+
+
+@njit(nogil=True, cache=True)
+def gather(rows, stride, sizes):
+    """Move the sorted records at the fronts of all regions together; return their number."""
+    end = np.int64(0)
+    for region in range(REGIONS):
+        first = region * stride
+        if end != first:
+            for k in range(sizes[region]):
+                _copy(rows, first + k, end + k)
+        end += sizes[region]
+    return end
+
+
+@njit(nogil=True, cache=True)
+def spread(rows, slots, sizes, ranking):
+    """Undo `gather`: put the records into their slots, of which there may be another number.
+
+    rows must have room for REGIONS · (slots + PADDING), and a region no more than `slots` records.
+    In theory a record may come to stand before its slot, and be stored a second time; it would take
+    a fluctuation of seven standard deviations. `collect` drops such repeats.
+    """
+    stride = slots + PADDING
+    begin = np.int64(0)
+    for region in range(REGIONS):
+        begin += sizes[region]
+    # From the last region on: a region never overlaps the records of those before it.
+    for region in range(REGIONS - 1, -1, -1):
+        size = sizes[region]
+        begin -= size
+        first, last = region * stride, (region + 1) * stride
+        shift = last - size - begin
+        for k in range(size - 1, -1, -1):
+            _copy(rows, begin + k, begin + k + shift)
+        slot = first
+        for k in range(last - size, last):
+            a, b, c = rows[k, 0], rows[k, 1], rows[k, 2]
+            hashed = record_hash(ranking, a, b, c)
+            wanted = first + slot_of(ranking, hashed, slots)
+            while slot < wanted and slot < k:  # never into what is still to be read
+                rows[slot, 0] = 0
+                slot += 1
+            rows[slot, 0], rows[slot, 1], rows[slot, 2] = a, b, c
+            slot += 1
+        for free in range(slot, last):
+            rows[free, 0] = 0
+
+
+@njit(nogil=True, cache=True)
+def rank_below(rows, sizes, ranking, ceiling):
+    """How many of the gathered records have a hash up to the ceiling, by region: int64[REGIONS]."""
+    counts = np.zeros(REGIONS, dtype=np.int64)
+    begin = np.int64(0)
+    for region in range(REGIONS):
+        low, high = begin, begin + sizes[region]
+        while low < high:
+            middle = (low + high) >> 1
+            hashed = record_hash(ranking, rows[middle, 0], rows[middle, 1], rows[middle, 2])
+            if hashed <= ceiling:
+                low = middle + 1
+            else:
+                high = middle
+        counts[region] = low - begin
+        begin += sizes[region]
+    return counts
+
+
+@njit(nogil=True, cache=True)
+def cut(rows, sizes, kept):
+    """Keep the first `kept` int64[REGIONS] of each region of the gathered records."""
+    begin = end = np.int64(0)
+    for region in range(REGIONS):
+        for k in range(kept[region]):
+            _copy(rows, begin + k, end + k)
+        begin += sizes[region]
+        end += kept[region]
+        sizes[region] = kept[region]
