@@ -147,7 +147,8 @@ class Belief:
 
     @property
     def _rows(self) -> Records:
-        return self._records[: self._count]
+        records: Records = self._records[: self._count]
+        return records
 
     @property
     def stage_seconds(self) -> dict[str, float]:
@@ -161,7 +162,8 @@ class Belief:
 
     def any_position(self) -> Words:
         """Some position of P: uint64[8]. What is ours is the same in all of them."""
-        return unpacked(self._known, self._rows[:1])[0]
+        position: Words = unpacked(self._known, self._rows[:1])[0]
+        return position
 
     @property
     def our_turn(self) -> bool:
@@ -222,12 +224,13 @@ class Belief:
 
     def after_opponent_move(
         self, observation: Observation, deadline: float | None = None, stop: Event | None = None
-    ) -> Update:
+    ) -> Update | None:
         """Make all moves of the other side in all positions; keep what fits what we then see.
 
         deadline: on the clock `time.monotonic()`. An update that would pass it goes no further:
-        the positions looked at so far, a uniform sample, have to do, and P is no longer exact. The
-        same happens when `stop` is set.
+        the positions looked at so far, a uniform sample, have to do, and P is no longer exact.
+        stop: when it is set, nothing happens to P, and None is returned within some milliseconds;
+        called again with the same observation, the update goes on where it was.
 
         Raises ValueError if it is our turn, ContradictionError as `rebuild`.
         """
@@ -245,6 +248,10 @@ class Belief:
         if run is None:
             return self._accept(None, None, observation, rng)
         run.advance(_is_late(deadline, stop))
+        if stop is not None and stop.is_set() and run.visited < len(self):
+            self._expected = _Expected(observation, run)
+            self._ply -= 1
+            return None
         return self._accept(run.finish(), known, observation, rng)
 
     def expect(self, observation: Observation, stop: Event) -> bool:
@@ -269,9 +276,7 @@ class Belief:
         run.advance(lambda seconds: stop.is_set())
         return run.visited == len(self)
 
-    def _start(
-        self, known: Words | None, observation: Observation, ranking: Ranking
-    ) -> Run | None:
+    def _start(self, known: Words | None, observation: Observation, ranking: Ranking) -> Run | None:
         """Begin the update after a move of the other side; None if nothing can fit."""
         observed, required = self._requirements(observation)
         if known is None or not required[POSSIBLE]:
@@ -280,9 +285,7 @@ class Belief:
         if task is None:
             return None
         if not self._naive:
-            return self._updater.start(
-                len(self), partial(self._expand, task), ranking
-            )
+            return self._updater.start(len(self), partial(self._expand, task), ranking)
         return self._updater.start(len(self), partial(self._expand_naively, observed), ranking)
 
     def _expand(
@@ -299,9 +302,7 @@ class Belief:
         reached: int = expand_naively(*before, observed, ranking, moves, streams)
         return reached
 
-    def _filter(
-        self, keep: Callable[[int, int, int], int], is_late: IsLate
-    ) -> tuple[int, int]:
+    def _filter(self, keep: Callable[[int, int, int], int], is_late: IsLate) -> tuple[int, int]:
         """Filter all records in place; return how many were looked at, and how many stay."""
         parents, count, first = len(self), 0, 0
         workers = self._updater.workers
@@ -445,7 +446,7 @@ class Belief:
         visited = outcome.visited if outcome is not None else parents
         self._to_move = 1 - self._to_move
         warning = None
-        if outcome is not None and known is not None and outcome.count:
+        if outcome is not None and known is not None and outcome.size:
             self._known = known
             self._take_over(outcome)
         else:
@@ -458,7 +459,7 @@ class Belief:
 
     def _take_over(self, outcome: Outcome) -> None:
         self.exact = self.exact and outcome.complete
-        self._hold(outcome.records, outcome.count)
+        self._hold(outcome.records, outcome.size)
 
     def _hold(self, records: Records, count: int) -> None:
         if records is not self._records:

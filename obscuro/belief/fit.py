@@ -18,20 +18,15 @@ import numpy as np
 from numba import njit
 
 from obscuro.board.layout import (
-    BISHOPS,
     KINGS,
-    KNIGHTS,
     NOT_FILE_A,
     NOT_FILE_H,
     ONE,
     PAWNS,
-    QUEENS,
     RANK_3,
     RANK_6,
-    ROOKS,
-    WHITE,
 )
-from obscuro.board.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
+from obscuro.board.moves import occupied_squares, pieces_of
 from obscuro.fog.observation import EN_PASSANT_WORD, OBSERVATION_WORDS, SEEN, observation_words
 from obscuro.fog.vision import vision
 

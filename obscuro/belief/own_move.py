@@ -261,9 +261,7 @@ def follow(tables, records, first, last, target, words, known_after):
 
 
 @njit(nogil=True, cache=True)
-def follow_naively(
-    tables, records, first, last, target, move, known, side, told, observed, moves
-):
+def follow_naively(tables, records, first, last, target, move, known, side, told, observed, moves):
     """As `follow`, by looking the move up and comparing what is seen with `observed`.
 
     known: before the move; told: whether there was an observation: uint64[9]; moves:

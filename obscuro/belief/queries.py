@@ -1,6 +1,5 @@
 """Questions about a set of records, answered by one pass over it."""
 
-import numpy as np
 from numba import njit
 
 from obscuro.belief.record import unpack

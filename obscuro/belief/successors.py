@@ -307,10 +307,9 @@ def expand(tables, parents, first, last, words, ranking, streams):
                     reached = tables.king[square]
                     b1 &= ~castlers
             elif in_b:
+                reached = tables.knight[square]
                 if in_c:
                     reached = bishop_attacks(tables, square, occupied)
-                else:
-                    reached = tables.knight[square]
             elif quiet:
                 if task.white:
                     reached = (bit << _EIGHT) & ~occupied

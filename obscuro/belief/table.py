@@ -18,11 +18,12 @@ PADDING = 96  # slots after those of a region, for what overflows its last ones
 
 @njit(nogil=True, cache=True, forceinline=True)
 def _same(rows, at, other, index):
+    # Without branches: which word differs is hard to foretell.
     return (
-        rows[at, 0] == other[index, 0]
-        and rows[at, 1] == other[index, 1]
-        and rows[at, 2] == other[index, 2]
-    )
+        (rows[at, 0] ^ other[index, 0])
+        | (rows[at, 1] ^ other[index, 1])
+        | (rows[at, 2] ^ other[index, 2])
+    ) == 0
 
 
 @njit(nogil=True, cache=True, forceinline=True)

@@ -40,7 +40,7 @@ FIRST_CHUNK = 4096  # parents per thread and chunk, to begin with
 LEAST_CHUNK = 16
 CHUNK_SECONDS = 0.002, 0.006  # chunks grow and shrink to take this long: the clock's grain
 
-FULL = 0.75  # of a region's slots: then it needs more
+FULL = 0.6  # of a region's slots: then it needs more
 GROWTH = 1.5, 4.0  # times the slots, when it needs more
 EXPECTED_PER_PARENT = 2  # children to begin with
 SURPLUS = 0.25  # share of the limit by which it may be passed before the surplus is dropped
@@ -60,8 +60,8 @@ IsLate = Callable[[float], bool]
 class Outcome(NamedTuple):
     """What an update led to."""
 
-    records: Records  # a lent buffer; its first `count` rows hold each record once
-    count: int
+    records: Records  # a lent buffer; its first `size` rows hold each record once
+    size: int
     visited: int  # parents that were visited
     complete: bool  # whether the records are all that there are, none left out
 

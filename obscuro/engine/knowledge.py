@@ -5,6 +5,7 @@ Own moves and observations are queued as they come and worked off later, on the 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Event
 
 import numpy as np
 import numpy.typing as npt
@@ -75,25 +76,47 @@ class Knowledge:
         """The other side moved, and we then saw `observation`. Worked off later."""
         self._queue.append(_Ply(None, observation))
 
-    def update(self, deadline: float | None = None) -> None:
-        """Work off what is queued. deadline: `time.monotonic` second after which it is cut short.
+    def update(self, deadline: float | None = None, stop: Event | None = None) -> bool:
+        """Work off what is queued; tell whether all is done.
+
+        deadline: `time.monotonic` second after which it is cut short. stop: when it is set, what is
+        left stays queued.
 
         Raises GameError if an own move is not possible or an observation can't be ours; the plies
         before it are worked off, it and those after it are dropped.
         """
         try:
-            for ply in self._queue:
+            while self._queue:
+                ply = self._queue[0]
                 if ply.move is not None:
                     self._after_own_move(ply.move, ply.observation, deadline)
                 elif ply.observation is not None:
-                    self._after_opponent_move(ply.observation, deadline)
+                    done = self._after_opponent_move(ply.observation, deadline, stop)
+                    if not done:
+                        return False
                 self.plies += 1
-        finally:
+                del self._queue[0]
+        except GameError:
             self._queue.clear()
+            raise
+        return True
+
+    def expect(self, stop: Event) -> None:
+        """While the other side thinks: get ready to see what we see now once more.
+
+        Ends within some milliseconds when `stop` is set. Does nothing on our turn.
+        """
+        if not self.belief.our_turn and len(self.belief):
+            self.belief.expect(self.observation, stop)
+
+    def release(self) -> None:
+        """Give the belief's memory back, when the game is over."""
+        self.belief.release()
+        self.belief.close()
 
     def any_position(self) -> Words:
         """Some position held possible; our pieces and our moves are the same in all of them."""
-        return np.array(self.belief.positions[0])
+        return self.belief.any_position()
 
     def legal_moves(self) -> npt.NDArray[np.uint32]:
         """Our moves now, as words in the generator's order; empty when it is not our turn."""
@@ -119,7 +142,7 @@ class Knowledge:
         self.quiet_plies = 0 if piece == PAWN or captured else self.quiet_plies + 1
         update = self.belief.after_own_move(word, observation, deadline)
         if observation is None:
-            observation = self._common_observation()
+            observation = self.belief.common_observation()
         if observation is None:
             # What we then saw is unknown, and with it our key and our place in the tree.
             self.key = int(mix(np.uint64(self.key)))
@@ -129,16 +152,21 @@ class Knowledge:
         self.key = int(key_after_own_move(np.uint64(self.key), np.uint64(word), seen))
         self._see(observation, 1 - self.side, update.warning)
 
-    def _after_opponent_move(self, observation: Observation, deadline: float | None) -> None:
-        lost = self.observation.pieces(self.side) & ~observation.pieces(self.side)
-        self.quiet_plies = 0 if lost else self.quiet_plies + 1
+    def _after_opponent_move(
+        self, observation: Observation, deadline: float | None, stop: Event | None
+    ) -> bool:
         try:
-            update = self.belief.after_opponent_move(observation, deadline)
+            update = self.belief.after_opponent_move(observation, deadline, stop)
         except ContradictionError as error:
             raise GameError(str(error)) from None
+        if update is None:
+            return False
+        lost = self.observation.pieces(self.side) & ~observation.pieces(self.side)
+        self.quiet_plies = 0 if lost else self.quiet_plies + 1
         seen = np.uint64(observation.key())
         self.key = int(key_after_other_move(np.uint64(self.key), seen))
         self._see(observation, self.side, update.warning)
+        return True
 
     def _see(self, observation: Observation, to_move: int, warning: str | None) -> None:
         self.observation = observation
@@ -153,13 +181,3 @@ class Knowledge:
     def _note_sighting(self, to_move: int) -> None:
         sight = int(sighting(np.uint64(self.observation.key()), np.uint64(to_move)))
         self._sightings[sight] = self._sightings.get(sight, 0) + 1
-
-    def _common_observation(self) -> Observation | None:
-        """What we must have seen, if all positions held possible agree on it."""
-        seen: Observation | None = None
-        for words in self.belief.positions:
-            observation = Observation.of(words, self.side)
-            if seen is not None and observation != seen:
-                return None
-            seen = observation
-        return seen

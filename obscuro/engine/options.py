@@ -101,7 +101,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("Hash", "spin", _DEFAULT_HASH, 16, max(1024, _MEMORY_MIB), help="MiB for the tree"),
     Option("Move Overhead", "spin", 30, 0, 5000, help="ms kept back in every move"),
-    Option("Ponder", "check", False, help="the GUI may let the engine think on the other's time"),
+    Option("Ponder", "check", False, help="think on the other side's time, by itself too"),
     Option("UCI_Variant", "combo", "fogofwar", choices=("fogofwar",)),
     Option("UCI_ShowWDL", "check", False, help="win, draw and loss in per mille with each score"),
     Option("Stockfish", "string", "", help="path of Stockfish; empty: look for it"),

@@ -114,6 +114,8 @@ class Player:
         seed = self._options.integer("Seed")
         self._seed = seed or time.time_ns() & 0x7FFFFFFF or 1
         self._searched_at = 0
+        if self._known is not None:
+            self._known.release()
         self._known = Knowledge(
             side,
             start,
@@ -139,6 +141,11 @@ class Player:
     def update(self, deadline: float | None = None) -> None:
         """Bring the belief up to date; `search` does it by itself. See `Knowledge.update`."""
         self._knowledge().update(deadline)
+
+    def ponder(self, stop: Event) -> None:
+        """Use the other side's time: see `Knowledge.expect`. Ends soon after `stop` is set."""
+        self._knowledge().update(None, stop)
+        self._knowledge().expect(stop)
 
     @property
     def belief_size(self) -> int:
@@ -179,11 +186,13 @@ class Player:
     ) -> Choice:
         """Choose a move; blocks until a limit is reached or `stop` is set.
 
+        No move is chosen if there is none, or if `stop` is set before the belief is up to date.
         report is called at most every 0.5 s and once at the end. Raises GameError as `update`.
         """
         known = self._knowledge()
         deadline = turn_deadline(limits, known.side, self._options.integer("Move Overhead"))
-        known.update(_share_of(deadline, limits.received, BELIEF_SHARE))
+        if not known.update(_share_of(deadline, limits.received, BELIEF_SHARE), stop):
+            return Choice(None)
         if int(known.any_position()[STATE]) & 1 != known.side:
             raise GameError("it is not our side's turn")
         moves = known.legal_moves()

@@ -14,12 +14,14 @@ from obscuro.protocol.parsing import Go
 class SearchOrder:
     """A search from `go` to `bestmove`. Made and signalled by one thread, worked off by another.
 
-    stop: set when the search is to end. overhead_ms: the option `Move Overhead`.
+    stop: set when the search is to end. overhead_ms: the option `Move Overhead`. move: what was
+    answered, once it was.
     """
 
     def __init__(self, history: History, go: Go, overhead_ms: int, show_wdl: bool) -> None:
         self.history = history
         self.show_wdl = show_wdl
+        self.move: str | None = None
         self.stop = threading.Event()
         self._go = go
         self._overhead_ms = overhead_ms

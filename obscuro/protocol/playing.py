@@ -4,6 +4,7 @@ Whatever goes wrong in here is one line for the user, and the game goes on.
 """
 
 import random
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -92,7 +93,17 @@ class Playing:
         order.start()
         order.wait_to_answer()
         order.finish()  # first, so that who has read `bestmove` finds no search going on
+        order.move = move
         self._output.lines(bestmove_line(move, ponder))
+
+    def ponder(self, history: History | None, stop: threading.Event) -> None:
+        """Use the other side's time after a history, until `stop` is set; None: there is none."""
+        if history is None or history.over is not None or stop.is_set() or not self._compiled:
+            return
+        with self._failing("pondering"):
+            player = self._player_now()
+            self._tell(player, history)
+            player.ponder(stop)
 
     def show(self, history: History) -> None:
         """Answer `d`."""
@@ -143,6 +154,8 @@ class Playing:
 
         order.start()
         choice = player.search(order.limits(), order.stop, report)
+        if choice.move is None and order.stop.is_set():  # before the engine knew where it is
+            return any_move(history), None
         if choice.info is not None and choice.info != last:
             report(choice.info)
         if choice.move not in history.moves:

@@ -1,5 +1,7 @@
 """The command `position`: reads games, and goes on where the last one was left."""
 
+from collections.abc import Callable
+
 import chess
 
 from obscuro.protocol.history import History
@@ -28,6 +30,15 @@ class PositionReader:
             self._reader.take(token)
             self._taken.append(token)
         return self._reader.history()
+
+    def anticipation(self) -> Callable[[str], History | None]:
+        """Return what tells our side's account after its next move, as far as it can be told.
+
+        It can't where the game's referee keeps secrets. The function may be called by any thread.
+        """
+        if isinstance(self._reader, Referee):
+            return self._reader.anticipation()
+        return lambda move: None
 
     def _find_reader(self, command: Position) -> None:
         """Keep the reader if this is its game with more tokens, or make a fresh one."""

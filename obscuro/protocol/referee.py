@@ -1,5 +1,7 @@
 """A whole game, as GUIs send it: what each side has seen of it, ply by ply."""
 
+from collections.abc import Callable
+
 import chess
 
 from obscuro.fog.board import FogOfWarBoard
@@ -53,3 +55,30 @@ class Referee:
             moves=() if over else tuple(move.uci() for move in board.legal_moves),
             over=over,
         )
+
+    def anticipation(self) -> Callable[[str], History | None]:
+        """Return a function: the account of the side to move after one of its moves.
+
+        It is None if the game is over then. May be called by any thread.
+        """
+        board = self._board.copy(stack=False)
+        start, plies = self._start, tuple(self._plies[board.turn])
+
+        def after(move: str) -> History | None:
+            side = board.turn
+            then = board.copy(stack=False)
+            then.push_uci(move)
+            if then.is_variant_end():
+                return None
+            seen = then.fog_fen(side)
+            return History(
+                side=side,
+                start=start,
+                plies=(*plies, Ply(move, seen)),
+                seen=seen,
+                our_turn=False,
+                moves=(),
+                over=None,
+            )
+
+        return after

@@ -1,17 +1,19 @@
 """A dialogue with a GUI: each line that comes in, and what is done about it."""
 
+import threading
 import traceback
 from collections.abc import Callable
 
 from obscuro.engine.options import OptionError, Options
 from obscuro.protocol.channel import Output
 from obscuro.protocol.errors import ProtocolError
+from obscuro.protocol.history import History
 from obscuro.protocol.order import SearchOrder
 from obscuro.protocol.parsing import parse_belief, parse_go, parse_setoption
 from obscuro.protocol.playing import MakePlayer, Playing
 from obscuro.protocol.positions import PositionReader
 from obscuro.protocol.printing import help_lines, uci_lines
-from obscuro.protocol.worker import TICK_SECONDS, Worker
+from obscuro.protocol.worker import TICK_SECONDS, Job, Worker
 
 
 class Session:
@@ -30,6 +32,7 @@ class Session:
         self._positions = PositionReader()
         self._history = self._positions.read("startpos")
         self._order: SearchOrder | None = None  # the last one
+        self._stop_pondering = threading.Event()  # of the last pondering
         self._received = 0.0
         self._playing = Playing(output, self._options.copy(), make, tick_seconds)
         self._worker = Worker(last=self._playing.close)
@@ -88,12 +91,12 @@ class Session:
         order = self._order
         if order is not None and order.when_started(lambda: self._output.lines("readyok")):
             return
-        self._worker.post(self._playing.prepare)
+        self._post(self._playing.prepare)
 
     def _ucinewgame(self, text: str) -> None:
         self._end_search()
         self._history = self._positions.read("startpos")
-        self._worker.post(self._playing.forget)
+        self._post(self._playing.forget)
 
     def _setoption(self, text: str) -> None:
         options = self._options.copy()
@@ -102,12 +105,14 @@ class Session:
         if options.get(name) == self._options.get(name):
             return
         self._options = options
-        self._worker.post(lambda: self._playing.set_options(options))
+        self._post(lambda: self._playing.set_options(options))
 
     def _position(self, text: str) -> None:
         history = self._positions.read(text)
         self._end_search()
         self._history = history
+        if self._options.flag("Ponder") and not history.our_turn:
+            self._ponder(lambda: history)
 
     def _go(self, text: str) -> None:
         go = parse_go(text, self._received)
@@ -121,7 +126,10 @@ class Session:
             self._options.flag("UCI_ShowWDL"),
         )
         self._order = order
-        self._worker.post(lambda: self._playing.search(order))
+        self._post(lambda: self._playing.search(order))
+        if self._options.flag("Ponder"):
+            after = self._positions.anticipation()
+            self._ponder(lambda: after(order.move) if order.move else None)
 
     def _stop(self, text: str) -> None:
         self._end_search()
@@ -132,12 +140,24 @@ class Session:
 
     def _d(self, text: str) -> None:
         history = self._history
-        self._worker.post(lambda: self._playing.show(history))
+        self._post(lambda: self._playing.show(history))
 
     def _belief(self, text: str) -> None:
         history, count = self._history, parse_belief(text)
-        self._worker.post(lambda: self._playing.belief(history, count))
+        self._post(lambda: self._playing.belief(history, count))
+
+    def _post(self, job: Job) -> None:
+        """Have a job done; pondering ends for it."""
+        self._stop_pondering.set()
+        self._worker.post(job)
+
+    def _ponder(self, history: Callable[[], History | None]) -> None:
+        """Have the other side's time used once all else is done; history: called only then."""
+        self._stop_pondering.set()
+        stop = self._stop_pondering = threading.Event()
+        self._worker.post(lambda: self._playing.ponder(history(), stop))
 
     def _end_search(self) -> None:
+        self._stop_pondering.set()
         if self._order is not None:
             self._order.end()
