@@ -33,6 +33,7 @@ from obscuro.belief.record import (
     known_after_own_move,
     known_of,
     packed,
+    shows_own_pieces,
     unpacked,
 )
 from obscuro.belief.successors import (
@@ -192,9 +193,13 @@ class Belief:
         observed, required = self._requirements(observation)
         if word is None or needed is None or not is_ours(self._known, needed):
             return self._accept(None, None, observation, rng)
-        if observation is not None and (not required[POSSIBLE] or observed[EN_PASSANT_WORD]):
-            return self._accept(None, None, observation, rng)
         known = known_after_own_move(self._known, word)
+        if observation is not None and not (
+            required[POSSIBLE]
+            and observed[EN_PASSANT_WORD] == 0
+            and shows_own_pieces(known, observation)
+        ):
+            return self._accept(None, None, observation, rng)
         task = own_task(needed, known, required)
         moves = np.empty(MAX_MOVES, dtype=np.uint32)
 

@@ -92,7 +92,8 @@ def unpack(known, a, b, c):
     if passed:
         bit = ONE << passed
         victim = bit << _EIGHT if side == 0 else bit >> _EIGHT
-        if pawns & (((victim & NOT_FILE_A) >> ONE) | ((victim & NOT_FILE_H) << ONE)):
+        capturers = pawns & (((victim & NOT_FILE_A) >> ONE) | ((victim & NOT_FILE_H) << ONE))
+        if capturers and known[PAWNS] & victim and not (own | enemy) & bit:
             state |= passed << EN_PASSANT_SHIFT
     if castlers:
         if side == 0:
@@ -214,3 +215,10 @@ def known_after_other_move(known: Words, observation: Observation) -> Words | No
     )
     after[OUR_SIDE] = side
     return after
+
+
+def shows_own_pieces(known: Words, observation: Observation) -> bool:
+    """Whether our pieces are what and where we know them to be."""
+    own = np.uint64(observation.pieces(int(known[OUR_SIDE])))
+    boards = np.array(observation.boards[:WHITE], dtype=np.uint64) & own
+    return bool((boards == known[:WHITE]).all())

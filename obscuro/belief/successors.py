@@ -278,7 +278,7 @@ def expand(tables, parents, first, last, words, ranking, streams):
         elif not usual:
             continue
         else:
-            if captured == task.pushed:
+            if captured == task.pushed and not enemy & task.passed:
                 _offer_en_passant(task, streams, ranking, a, b, c)
             if must_arrive:
                 continue

@@ -40,7 +40,7 @@ FIRST_CHUNK = 4096  # parents per thread and chunk, to begin with
 LEAST_CHUNK = 16
 CHUNK_SECONDS = 0.002, 0.006  # chunks grow and shrink to take this long: the clock's grain
 
-FULL = 0.6  # of a region's slots: then it needs more
+FULL = 0.7  # of a region's slots: then it needs more
 GROWTH = 1.5, 4.0  # times the slots, when it needs more
 EXPECTED_PER_PARENT = 2  # children to begin with
 SURPLUS = 0.25  # share of the limit by which it may be passed before the surplus is dropped

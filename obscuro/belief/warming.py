@@ -35,9 +35,12 @@ def warm_up() -> None:
     ranking = new_ranking(np.random.default_rng(0))
     cut(records, sizes, rank_below(records, sizes, ranking, np.uint64(0)))
     belief = Belief(from_fen(_BEFORE_CAPTURE), 0)
+    belief.after_opponent_move(Observation.of(from_fen(_CAPTURE), 0))
     belief.after_own_move("h1h8", None)
 
 
 _AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 _AFTER_E5 = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
-_BEFORE_CAPTURE = "rnbqkbnr/8/8/8/8/8/8/4K2R w K - 0 1"
+# The hidden king may have gone to several squares, so that there is something to put in a table.
+_BEFORE_CAPTURE = "k6r/8/8/8/8/8/8/4K2R b K - 0 1"
+_CAPTURE = "1k5r/8/8/8/8/8/8/4K2R w K - 0 2"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from obscuro.belief import Belief
+from obscuro.belief import belief as belief_module
 from obscuro.belief import update as update_module
 from obscuro.board.position import from_board, from_fen, hash_positions, legal_moves
 from obscuro.fog.observation import Observation
@@ -212,7 +213,10 @@ def test_a_capped_belief_is_a_uniform_sample() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("own", [True, False])
-def test_a_deadline_cuts_the_update_and_leaves_a_sample(threads: int, own: bool) -> None:
+def test_a_deadline_cuts_the_update_and_leaves_a_sample(
+    threads: int, own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(belief_module, "FILTER_CHUNK", 5000)
     belief, positions, moves, ply = large_belief(threads=threads)
     full = large_belief()[0]
     for one in (belief, full):

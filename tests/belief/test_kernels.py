@@ -6,20 +6,13 @@ import random
 
 import numpy as np
 import pytest
-from numba import njit
 
 from obscuro.belief.belief import Belief
-from obscuro.belief.candidates import candidate_moves, generate_between, generate_special
-from obscuro.belief.fit import (
-    REQUIREMENT_WORDS,
-    fits,
-    observes,
-    read_requirements,
-    requirements,
-)
-from obscuro.belief.own_move import conditions, is_playable, read_conditions
-from obscuro.board.layout import ALL, MAX_MOVES, STATE, WORDS
-from obscuro.board.position import from_fen, legal_moves, load, to_fen
+from obscuro.belief.fit import POSSIBLE, REQUIREMENT_WORDS, requirements
+from obscuro.belief.own_move import conditions
+from obscuro.belief.record import known_of, packed, unpacked
+from obscuro.board.layout import STATE, WORDS
+from obscuro.board.position import from_fen, legal_moves, to_fen
 from obscuro.board.tables import TABLES
 from obscuro.fog.observation import Observation
 from tests.belief.games import STORIES, Game, Words, as_set, follow, random_game, story
@@ -27,7 +20,7 @@ from tests.belief.games import STORIES, Game, Words, as_set, follow, random_game
 ENDGAME = "4k3/pppr1ppp/8/3nb3/3NB3/8/PPPR1PPP/4K3 w - - 0 1"
 CASTLING = "r3k2r/p1p2ppp/8/3nb3/3NB3/8/PPP2P1P/R3K2R w KQkq - 0 1"
 LARGEST = 20_000
-BLOCKED, POSSIBLE = 9, 11  # of a requirement's words
+BLOCKED = 9  # of the words of requirements
 
 
 def games() -> list[Game]:
@@ -37,26 +30,6 @@ def games() -> list[Game]:
         played.append(random_game(seed, 60, ENDGAME))
         played.append(random_game(seed, 60, CASTLING))
     return played
-
-
-# Kernels that take tuples of words are called through these: Python would pass on plain integers.
-
-
-@njit
-def is_fit(words, side, required):  # type: ignore[no-untyped-def]
-    return fits(load(words.reshape(1, WORDS), 0), side, read_requirements(required))
-
-
-@njit
-def is_legal(words, side, needed):  # type: ignore[no-untyped-def]
-    position = words.reshape(1, WORDS)
-    return is_playable(position, 0, load(position, 0), side, read_conditions(needed))
-
-
-@njit
-def candidates(tables, words, side, required, moves):  # type: ignore[no-untyped-def]
-    pos = load(words.reshape(1, WORDS), 0)
-    return candidate_moves(tables, pos, side, read_requirements(required), moves)
 
 
 def required_by(observation: Observation, side: int) -> Words:
@@ -113,33 +86,6 @@ def test_fast_and_naive_updates_agree_on_what_never_happened(
     assert something > 10
 
 
-@pytest.mark.parametrize("side", [0, 1])
-def test_fitting_is_observing(side: int) -> None:
-    """Each position, and each with small changes, against each observation of the same game."""
-    rng = np.random.default_rng(side)
-    fitting = 0
-    for game in games():
-        positions = [words for words in game.positions for _ in range(4)]
-        for index in range(0, len(positions), 2):
-            changed = positions[index].copy()
-            square = np.uint64(1) << np.uint64(rng.integers(64))
-            changed[:7] &= ~square
-            if index % 4 == 0:
-                changed[rng.integers(5)] |= square
-                changed[6] |= square * np.uint64(rng.integers(2))
-            positions[index] = changed
-        for words in game.positions:
-            observation = Observation.of(words, side)
-            required = required_by(observation, side)
-            assert required[POSSIBLE]
-            assert is_fit(words, side, required)
-            for other in positions:
-                fit = is_fit(other, side, required)
-                assert fit == observes(TABLES, tuple(other), side, observation.words())
-                fitting += fit
-    assert fitting > 1000
-
-
 def test_no_position_fits_an_observation_that_contradicts_itself() -> None:
     """What we cannot see is said to be empty, or what our knight must see is said to be unseen."""
     whole = Observation.of(from_fen(ENDGAME), 0)
@@ -158,36 +104,41 @@ def test_an_observation_without_our_king_fits_nothing() -> None:
     assert not required_by(kingless, 0)[POSSIBLE]
 
 
-def test_moves_between_all_squares_are_all_moves() -> None:
-    moves = np.empty(MAX_MOVES, dtype=np.uint32)
-    for game in games():
-        for words in game.positions:
-            count = generate_between(TABLES, tuple(words), ALL, ALL, moves)
-            count = generate_special(TABLES, tuple(words), moves, count)
-            assert sorted(moves[:count]) == sorted(legal_moves(words))
-
-
-def test_candidate_moves_are_few_where_something_changed() -> None:
-    moves = np.empty(MAX_MOVES, dtype=np.uint32)
-    before = from_fen("3qk3/8/8/8/8/8/8/R2QK3 b - - 0 1")
-    after = from_fen("4k3/8/8/8/8/8/8/R2qK3 w - - 0 2")
-    required = required_by(Observation.of(after, 0), 0)
-    assert candidates(TABLES, before, 0, required, moves) == 1
-
-
-def test_conditions_of_a_move_say_where_it_is_legal() -> None:
+def test_our_move_is_legal_where_the_naive_kernel_finds_it() -> None:
     """Every move of a side that comes up in some game, in every position where it is to move."""
+    kept = dropped = 0
     for side in (0, 1):
         positions = [
             words for game in games() for words in game.positions if int(words[STATE]) & 1 == side
-        ][::5]
+        ][::17]
         legal = [set(legal_moves(words).tolist()) for words in positions]
-        for move in sorted(set().union(*legal)):
-            needed = conditions(move, side)
-            assert needed is not None
-            for row, position in enumerate(positions):
-                playable = is_legal(position, side, needed)
-                assert playable == (move in legal[row]), (to_fen(position), move)
+        for move in sorted(set().union(*legal))[::3]:
+            for position, moves in zip(positions, legal, strict=True):
+                fast, naive = (Belief(position, side, naive=naive) for naive in (False, True))
+                for belief in (fast, naive):
+                    belief.after_own_move(move)
+                assert as_set(fast.positions) == as_set(naive.positions), (to_fen(position), move)
+                assert len(fast) <= (move in moves)
+                kept += len(fast)
+                dropped += 1 - len(fast)
+    assert kept > 300
+    assert dropped > 3000
+
+
+def test_a_record_is_its_position_for_the_side_that_knows_the_rest() -> None:
+    for game in games():
+        for words in game.positions:
+            for side in (0, 1):
+                record = packed(words.reshape(1, WORDS), side)
+                assert (record[:, 0] != 0).all()
+                assert np.array_equal(unpacked(known_of(words, side), record)[0], words)
+
+
+def test_a_record_does_not_tell_what_our_side_knows_anyway() -> None:
+    """Two positions that differ in nothing of the other side's have one record."""
+    one, other = (from_fen(f"r3k2r/p6p/8/{rank}/8/8/P7/R3K2R b kq - 0 1") for rank in ("8", "N7"))
+    assert np.array_equal(packed(one.reshape(1, WORDS), 0), packed(other.reshape(1, WORDS), 0))
+    assert not np.array_equal(packed(one.reshape(1, WORDS), 1), packed(other.reshape(1, WORDS), 1))
 
 
 def test_what_no_piece_does_has_no_conditions() -> None:
