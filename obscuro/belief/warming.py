@@ -9,7 +9,8 @@ import numpy as np
 
 from obscuro.belief.belief import Belief
 from obscuro.belief.hashing import REGIONS, new_ranking
-from obscuro.belief.table import cut, rank_below
+from obscuro.belief.record import RECORD_WORDS
+from obscuro.belief.table import PADDING, cut, rank_below, spread
 from obscuro.board.position import find_move, from_board, from_fen
 from obscuro.fog.observation import Observation
 
@@ -34,6 +35,8 @@ def warm_up() -> None:
     records = belief.positions[:1, :3].copy()
     ranking = new_ranking(np.random.default_rng(0))
     cut(records, sizes, rank_below(records, sizes, ranking, np.uint64(0)))
+    empty = np.zeros((REGIONS * (PADDING + 1), RECORD_WORDS), dtype=np.uint64)
+    spread(empty, 1, sizes, ranking)
     belief = Belief(from_fen(_BEFORE_CAPTURE), 0)
     belief.after_opponent_move(Observation.of(from_fen(_CAPTURE), 0))
     belief.after_own_move("h1h8", None)
