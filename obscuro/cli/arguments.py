@@ -14,6 +14,7 @@ examples:
   obscuro demo                              watch a game
   obscuro play --side black --movetime 2000
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
+  obscuro bench belief                      measure how fast the belief is here
   obscuro warmup                            compile everything now
   obscuro doctor                            what is installed, what is missing
 """
@@ -47,7 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--log", metavar="FILE", help="UCI: write all that is said to a file")
     parser.set_defaults(command="uci")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for add in (_add_uci, _add_play, _add_demo, _add_match, _add_warmup, _add_doctor):
+    for add in (_add_uci, _add_play, _add_demo, _add_match, _add_bench, _add_warmup, _add_doctor):
         add(commands)
     return parser
 
@@ -115,6 +116,29 @@ def _add_match(commands: _Parsers) -> None:  # type: ignore[valid-type]
             default=[],
             help=f"set a UCI option of {player.upper()}; may be given several times",
         )
+
+
+def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
+    parser = _add(commands, "bench", "measure a part of the engine on this machine")
+    benchmarks = parser.add_subparsers(
+        title="benchmarks", metavar="NAME", dest="benchmark", required=True
+    )
+    belief = benchmarks.add_parser(
+        "belief",
+        help="updates of the belief, on recorded games",
+        description="How fast the belief takes in the other side's moves, on recorded games. "
+        "Takes some minutes.",
+    )
+    belief.add_argument("--json", action="store_true", help="print one JSON object, no table")
+    belief.add_argument(
+        "--quick", action="store_true", help="a small part, for a rough answer within seconds"
+    )
+    belief.add_argument(
+        "--repeat",
+        metavar="N",
+        type=whole(1),
+        help="make each update so often; default: 3, with --quick 1",
+    )
 
 
 def _add_warmup(commands: _Parsers) -> None:  # type: ignore[valid-type]

@@ -1,0 +1,173 @@
+"""What came of measuring a belief: the numbers in one object, and as a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from obscuro.bench.common import digits, median
+from obscuro.bench.recorded import RecordedUpdate
+
+CLASSES = ((1_000, 10_000), (10_000, 100_000), (100_000, 2_000_001))  # |P| before, half open
+TWO_THREADS_FROM = 10_000  # |P| before; smaller updates are over before a thread has started
+STAGES = ("generation", "test", "dedup", "order")
+MEGA = 1e6
+
+Summary = dict[str, object]
+
+
+class Measured(NamedTuple):
+    """One update, measured."""
+
+    game: str
+    update: RecordedUpdate
+    runs: tuple[list[float], list[float]]  # seconds of each run with one thread, and with two
+    stages: dict[str, float]  # seconds by stage, of all runs with one thread; maybe not all stages
+    python_chess: float  # candidates a second
+
+    def mcps(self, threads: int) -> float:
+        """Million candidates a second."""
+        return self.update.candidates / self.seconds(threads) / MEGA
+
+    def seconds(self, threads: int) -> float:
+        """Median seconds of the update, with one thread or two."""
+        found = median(self.runs[threads - 1])
+        assert found is not None
+        return found
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast two threads are as one."""
+        return self.seconds(1) / self.seconds(2)
+
+    def million_seconds(self, threads: int) -> float:
+        """Seconds for each million positions that the update leads to."""
+        return self.seconds(threads) * MEGA / self.update.positions
+
+
+class Group(NamedTuple):
+    """The updates of one class."""
+
+    grows: bool
+    least: int  # |P| before
+    below: int
+    members: list[Measured]
+
+    def median(self, value: Callable[[Measured], float]) -> float | None:
+        """The median over the members; None where there are none."""
+        return median(map(value, self.members))
+
+    def numbers(self) -> Summary:
+        """What the JSON says of the class."""
+        return {
+            "kind": "growing" if self.grows else "filtering",
+            "least_parents": self.least,
+            "below_parents": self.below,
+            "updates": len(self.members),
+            "mcps": self.median(lambda m: m.mcps(1)),
+            "mcps_2": self.median(lambda m: m.mcps(2)),
+            "threads2_ratio": self.median(lambda m: m.ratio),
+            "milliseconds": self.median(lambda m: m.seconds(1) * 1000),
+            "python_chess_mcps": self.median(lambda m: m.python_chess / MEGA),
+        }
+
+
+def groups(measured: Sequence[Measured]) -> Iterator[Group]:
+    """Sort updates into classes."""
+    for grows in (True, False):
+        for least, below in CLASSES:
+            yield Group(
+                grows,
+                least,
+                below,
+                [
+                    m
+                    for m in measured
+                    if m.update.grows == grows and least <= m.update.parents < below
+                ],
+            )
+
+
+def summary(measured: Sequence[Measured]) -> Summary:
+    """All numbers that follow from the times; None where there is nothing to tell them from."""
+    growing = [m for m in measured if m.update.grows]
+    filtering = [m for m in measured if not m.update.grows]
+    large = [m for m in growing if m.update.parents >= TWO_THREADS_FROM]
+    million = [m for m in growing if m.update.leads_to_a_million]
+    return {
+        "growing_mcps": median(m.mcps(1) for m in growing),
+        "filtering_mcps": median(m.mcps(1) for m in filtering),
+        "threads2_ratio": median(m.ratio for m in large),
+        "threads2_ratio_all": median(m.ratio for m in growing),
+        "million_s": median(m.million_seconds(1) for m in million),
+        "million_s_2": median(m.million_seconds(2) for m in million),
+        "python_chess_mcps": median(m.python_chess / MEGA for m in measured),
+        **{f"share_{stage}": share(growing, stage) for stage in STAGES},
+        "updates": {
+            "growing": len(growing),
+            "filtering": len(filtering),
+            "threads2": len(large),
+            "million": len(million),
+        },
+        "classes": [group.numbers() for group in groups(measured)],
+    }
+
+
+def share(measured: Iterable[Measured], stage: str) -> float | None:
+    """The share of a stage in the time of all updates with one thread; None if it is not told."""
+    known = [m for m in measured if stage in m.stages]
+    if not known:
+        return None
+    return sum(m.stages[stage] for m in known) / sum(sum(m.runs[0]) for m in known)
+
+
+def print_report(console: Console, measured: Sequence[Measured], numbers: Summary) -> None:
+    """Print the table of classes, and the rest below it."""
+    table = Table(title="million candidates/s, medians", title_justify="left", box=None)
+    table.add_column("|P| before")
+    for heading in ("updates", "1 thread", "2 threads", "ratio", "python-chess", "times faster"):
+        table.add_column(heading, justify="right")
+    for grows in (True, False):
+        table.add_row("P grows" if grows else "P shrinks", style="bold")
+        for group in groups(measured):
+            if group.grows == grows:
+                table.add_row(*_cells(group))
+    console.print(table)
+    console.print()
+    for name, text in _lines(numbers):
+        console.print(f"{name:<28}{text}", soft_wrap=True)
+
+
+def _cells(group: Group) -> list[str]:
+    return [
+        f"{group.least:,} - {group.below // 1000 * 1000:,}",
+        str(len(group.members)),
+        digits(group.median(lambda m: m.mcps(1)), 1),
+        digits(group.median(lambda m: m.mcps(2)), 1),
+        digits(group.median(lambda m: m.ratio)),
+        digits(group.median(lambda m: m.python_chess / MEGA), 3),
+        digits(group.median(lambda m: m.mcps(1) * MEGA / m.python_chess), 0),
+    ]
+
+
+def _lines(numbers: Summary) -> Iterator[tuple[str, str]]:
+    def text(key: str, places: int = 2, unit: str = "", factor: float = 1) -> str:
+        value = numbers.get(key)
+        return digits(value * factor if isinstance(value, float) else None, places, unit)
+
+    yield "growing", text("growing_mcps", 1, " million candidates/s")
+    yield "filtering", text("filtering_mcps", 1, " million candidates/s")
+    yield "two threads", text("threads2_ratio", 2, f" × one, from {TWO_THREADS_FROM:,} positions")
+    yield "a million positions", f"{text('million_s')} s, with two threads {text('million_s_2')} s"
+    yield (
+        "bytes a position",
+        f"{text('bytes_per_position', 0)}, with two threads {text('bytes_per_position_2', 0)}",
+    )
+    shares = (f"{stage} {text(f'share_{stage}', 0, ' %', 100)}" for stage in STAGES)
+    yield "of the time, while growing", ", ".join(shares)
+    yield "python-chess", text("python_chess_mcps", 3, " million candidates/s")
+    yield "peak memory of this run", text("peak_rss_mib", 0, " MiB")
+    yield "this run", text("seconds", 0, " s")

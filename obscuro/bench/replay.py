@@ -1,0 +1,63 @@
+"""Following a recorded game with a belief, ply by ply, as the engine does in play."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from obscuro.belief.belief import Belief, Update
+from obscuro.bench.common import BenchmarkError
+from obscuro.bench.recorded import RecordedGame, RecordedUpdate
+from obscuro.board.position import from_fen
+from obscuro.engine.options import MOST_POSITIONS
+from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.observation import Observation
+
+
+class Step(NamedTuple):
+    """One ply as a side gets to know it."""
+
+    ply: int  # counted from 0
+    move: str | None  # our own move; None for one of the other side
+    observation: Observation  # what our side saw after it
+
+
+def steps(game: RecordedGame) -> Iterator[Step]:
+    """Yield the plies of a game. Raises BenchmarkError for a start or a move that is not legal."""
+    color = game.side == 0
+    try:
+        board = FogOfWarBoard(game.fen)
+        for ply, uci in enumerate(game.moves):
+            ours = board.turn == color
+            board.push(board.parse_uci(uci))
+            yield Step(ply, uci if ours else None, board.observation(color))
+    except ValueError as error:
+        raise BenchmarkError(f"{game.name}: {error}") from None
+
+
+def new_belief(game: RecordedGame, threads: int) -> Belief:
+    """The belief of the side that is followed, before the first ply."""
+    return Belief(from_fen(game.fen), game.side, max_positions=MOST_POSITIONS, threads=threads)
+
+
+def copy_of(belief: Belief) -> Belief:
+    """A belief in the same state, so that an update can be made again."""
+    copied: Belief = belief.copy() if hasattr(belief, "copy") else copy.copy(belief)
+    return copied
+
+
+def take_in(belief: Belief, step: Step) -> Update:
+    """Let a belief see a ply."""
+    if step.move is not None:
+        return belief.after_own_move(step.move, step.observation)
+    return belief.after_opponent_move(step.observation)
+
+
+def check(game: RecordedGame, update: RecordedUpdate, belief: Belief) -> None:
+    """See whether an update led to as many positions as it must. Raises BenchmarkError if not."""
+    if len(belief) != update.positions or not belief.exact:
+        raise BenchmarkError(
+            f"{game.name}, ply {update.ply}: the belief has {len(belief):,} positions, "
+            f"it must have {update.positions:,}"
+        )

@@ -1,0 +1,19 @@
+"""`obscuro bench NAME`: runs one of the benchmarks of `obscuro.bench`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+from obscuro.bench.common import BenchmarkError
+from obscuro.cli.errors import CommandError
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the benchmark; returns the exit code."""
+    benchmark = importlib.import_module(f"obscuro.bench.{arguments.benchmark}")
+    try:
+        code: int = benchmark.run(arguments)
+    except BenchmarkError as error:
+        raise CommandError(str(error)) from None
+    return code
