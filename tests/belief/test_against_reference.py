@@ -1,19 +1,28 @@
-"""A belief is what trying everything in plain python-chess gives, at every ply of many games."""
+"""A belief is what trying everything in plain python-chess gives, at every ply of many games.
+
+`python -m tools.belief_reference` does the same for hundreds of games and larger beliefs.
+"""
 
 from __future__ import annotations
 
 import random
 
 import chess
+import numpy as np
+import numpy.typing as npt
 import pytest
 
-from obscuro.belief.belief import Belief
-from obscuro.board.position import from_board, to_fen
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.belief import Belief
 from tests import reference
+from tests.belief import comparison
+from tests.belief.comparison import Counts, DifferenceError, compare_game
 from tests.belief.games import STORIES
+from tests.belief.rare_games import KINDS, kinds_of, rare_game
 
-LARGEST = 150  # positions that the slow reference goes on with
+LIMIT = 100  # positions that the slow reference goes on with
+RARE_LIMIT = 25
+RARE_GAMES = 32
+RARE_PLIES = 30
 
 MIDDLE_GAMES = [
     "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 4 5",
@@ -24,48 +33,93 @@ MIDDLE_GAMES = [
 ]
 
 
-def assert_equal_at_every_ply(fen: str, moves: list[chess.Move], color: chess.Color) -> int:
-    """Follow the game with both; return the number of plies until the reference is too slow."""
-    board = FogOfWarBoard(fen)
-    belief = Belief(from_board(board), 0 if color == chess.WHITE else 1)
-    slow = reference.Belief(chess.Board(fen), color)
-    for ply, move in enumerate(moves):
-        ours = board.turn == color
-        board.push(move)
-        if not reference.goes_on(board):
-            return ply
-        shown = reference.sight(board, color)
-        told = not ours or ply % 5 != 4  # now and then nobody tells us what our own move shows
-        if ours:
-            observation = board.observation(color) if told else None
-            update = belief.after_own_move(move.uci(), observation)
-            slow.after_own_move(move, shown if told else None)
-        else:
-            update = belief.after_opponent_move(board.observation(color))
-            slow.after_opponent_move(shown)
-        expected = {
-            " ".join((k.placement, "wb"[not k.turn], k.castling, k.ep)) for k in slow.positions
-        }
-        assert {to_fen(words) for words in belief.positions} == expected, (fen, moves[: ply + 1])
-        assert len(belief) == len(expected)
-        assert update.exact and belief.exact
-        if len(slow.positions) > LARGEST:
-            return ply + 1
-    return len(moves)
-
-
 @pytest.mark.parametrize("color", chess.COLORS, ids=["black", "white"])
 @pytest.mark.parametrize("name", STORIES)
 def test_stories(name: str, color: chess.Color) -> None:
     fen, moves = STORIES[name]
-    assert (
-        assert_equal_at_every_ply(fen, [chess.Move.from_uci(m) for m in moves.split()], color) > 2
-    )
+    played = [chess.Move.from_uci(move) for move in moves.split()]
+    assert compare_game(fen, played, color, limit=LIMIT).equal > 2
 
 
-@pytest.mark.parametrize("seed", range(36))
+@pytest.mark.parametrize("seed", range(24))
 def test_random_games(seed: int) -> None:
     fen = [chess.STARTING_FEN, *MIDDLE_GAMES][seed % 6]
     *_, board = reference.random_game(random.Random(seed), fen, plies=60)
     for color in chess.COLORS:
-        assert assert_equal_at_every_ply(fen, board.move_stack, color) > 0
+        assert compare_game(fen, board.move_stack, color, limit=LIMIT).equal > 0
+
+
+@pytest.mark.parametrize("batch", range(8))
+def test_games_in_which_the_rare_rules_are_frequent(batch: int) -> None:
+    """Promotions, en passant, castling in attack, kings in check; also where P is large."""
+    counts = Counts()
+    for seed in range(batch, RARE_GAMES, 8):
+        game = rare_game(seed, RARE_PLIES)
+        for color in chess.COLORS:
+            counts += compare_game(
+                *game, color, limit=RARE_LIMIT, alone=1, largest=20_000, naive=True
+            )
+    assert counts.equal > 100 and counts.alone > 10
+    assert counts.largest > RARE_LIMIT
+
+
+def test_the_rare_rules_are_frequent() -> None:
+    """In the games above, each of them for both sides."""
+    met = set()
+    for seed in range(RARE_GAMES):
+        game = rare_game(seed, RARE_PLIES)
+        board = chess.Board(game.fen)
+        for move in game.moves:
+            met |= {(kind, board.turn) for kind in kinds_of(board, move)}
+            board.push(move)
+    assert met == {(kind, color) for kind in KINDS for color in chess.COLORS}
+
+
+# -- the comparison itself --------------------------------------------------------------------
+
+
+class Forgetful(Belief):
+    """Does not tell of one position."""
+
+    @property
+    def positions(self) -> npt.NDArray[np.uint64]:
+        return super().positions[:-1] if len(self) > 1 else super().positions
+
+
+class Repetitive(Belief):
+    """Tells of one position twice."""
+
+    @property
+    def positions(self) -> npt.NDArray[np.uint64]:
+        return np.concatenate([super().positions, super().positions[:1]])
+
+
+class Gullible(Belief):
+    """Tells of one position that does not fit what is seen."""
+
+    @property
+    def positions(self) -> npt.NDArray[np.uint64]:
+        other = super().positions[:1].copy()
+        other[0, 7] ^= np.uint64(1)  # the other side to move
+        return np.concatenate([super().positions, other])
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [(Forgetful, "missing: ."), (Repetitive, "held twice"), (Gullible, "too many: .")],
+)
+def test_a_belief_that_is_wrong_is_found_out(
+    broken: type[Belief], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moves = [chess.Move.from_uci(move) for move in ("e2e4", "h7h6", "g1f3")]
+    assert compare_game(chess.STARTING_FEN, moves, chess.WHITE, limit=30).equal == 3
+    monkeypatch.setattr(comparison, "Belief", broken)
+    with pytest.raises(DifferenceError, match=message):
+        compare_game(chess.STARTING_FEN, moves, chess.WHITE, limit=30)
+
+
+def test_the_naive_kernel_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "same_rows", lambda first, second: len(first) < 10)
+    moves = [chess.Move.from_uci(move) for move in ("e2e4", "h7h6")]
+    with pytest.raises(DifferenceError, match="naive kernel"):
+        compare_game(chess.STARTING_FEN, moves, chess.WHITE, limit=30, naive=True)
