@@ -21,6 +21,7 @@ from tests import reference
 
 Words = npt.NDArray[np.uint64]
 
+NO_CAP = 10**8
 UNTOLD = 5  # one in so many own moves is followed by no observation
 
 
@@ -47,9 +48,20 @@ class Counts:
         return Counts(*sums, *map(max, zip(first[5:], second[5:], strict=True)))
 
 
+def scrambled(positions: Words) -> Words:
+    """A hash of each row of uint64[n, 8]: splitmix64's finisher, chained over the words."""
+    hashes = np.zeros(len(positions), dtype=np.uint64)
+    for word in range(positions.shape[1]):
+        hashes ^= positions[:, word]
+        hashes = (hashes ^ hashes >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+        hashes = (hashes ^ hashes >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+        hashes ^= hashes >> np.uint64(31)
+    return hashes
+
+
 def sorted_rows(positions: Words) -> Words:
     """The rows of uint64[n, 8] in an order that depends on nothing but what they are."""
-    return positions[np.lexsort(positions.T)]
+    return positions[np.argsort(scrambled(positions))]
 
 
 def same_rows(first: Words, second: Words) -> bool:
@@ -113,8 +125,8 @@ class _Game:
         self.side = 0 if color == chess.WHITE else 1
         self.board = FogOfWarBoard(fen)
         start = from_board(self.board)
-        self.fast = Belief(start, self.side)
-        self.naive = Belief(start, self.side, naive=True) if naive else None
+        self.fast = Belief(start, self.side, NO_CAP)
+        self.naive = Belief(start, self.side, NO_CAP, naive=True) if naive else None
         self.slow: reference.Belief | None = reference.Belief(chess.Board(fen), color)
         self.limit = limit
         self.alone = alone

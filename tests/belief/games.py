@@ -68,6 +68,14 @@ STORIES = {
         "e2e4 d7d5 e4d5 d8d5 b1c3 d5d8 d2d4 g8f6 c1g5 c8g4 f2f3",
     ),
 }
+# Where random games meet castling, en passant and promotions soon.
+MIDDLE_GAMES = [
+    "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 4 5",
+    "4k3/pp3ppp/3p4/2pPp3/2P1P3/5P2/PP4PP/4K3 w - c6 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/P1k5/8/2p5/3p4/8/1P2K1p1/8 w - - 0 1",
+    "r3k2r/8/8/3pP3/3Pp3/8/8/R3K2R b KQkq d3 0 1",
+]
 
 
 def story(name: str) -> Game:

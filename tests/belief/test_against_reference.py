@@ -16,21 +16,13 @@ from obscuro.belief import Belief
 from tests import reference
 from tests.belief import comparison
 from tests.belief.comparison import Counts, DifferenceError, compare_game
-from tests.belief.games import STORIES
+from tests.belief.games import MIDDLE_GAMES, STORIES
 from tests.belief.rare_games import KINDS, kinds_of, rare_game
 
 LIMIT = 100  # positions that the slow reference goes on with
 RARE_LIMIT = 25
 RARE_GAMES = 32
 RARE_PLIES = 30
-
-MIDDLE_GAMES = [
-    "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2N2N2/PPPP1PPP/R1BQK2R w KQkq - 4 5",
-    "4k3/pp3ppp/3p4/2pPp3/2P1P3/5P2/PP4PP/4K3 w - c6 0 1",
-    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
-    "8/P1k5/8/2p5/3p4/8/1P2K1p1/8 w - - 0 1",
-    "r3k2r/8/8/3pP3/3Pp3/8/8/R3K2R b KQkq d3 0 1",
-]
 
 
 @pytest.mark.parametrize("color", chess.COLORS, ids=["black", "white"])
