@@ -1,0 +1,175 @@
+"""What holds of a belief after every ply of any history: legal moves drawn from any start."""
+
+from __future__ import annotations
+
+import chess
+import numpy as np
+from hypothesis import assume, event, example, given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from obscuro.belief import Belief
+from obscuro.board.layout import KINGS, MAX_MOVES, STATE, WHITE
+from obscuro.board.moves import generate_moves
+from obscuro.board.position import from_fen, legal_moves, load, to_fen
+from obscuro.board.tables import TABLES
+from obscuro.fog.observation import OBSERVATION_WORDS, Observation, observation_words
+from tests.belief.comparison import NO_CAP, assert_no_doubles, same_rows, scrambled
+from tests.belief.games import MIDDLE_GAMES, STORIES, Game, Words, after, follow, goes_on
+
+# Where one side sees little of many pieces, P grows fast, and the work is shared by threads.
+DARK = ["nbqkqbnr/8/8/8/8/8/8/K7 w - - 0 1", "k6q/ppp2qqq/8/8/8/8/PPP5/K7 w - - 0 1"]
+STARTS = [chess.STARTING_FEN, *MIDDLE_GAMES, *(fen for fen, _ in STORIES.values()), *DARK]
+
+PAST = 0.0
+LARGEST = 10_000  # positions of which each is looked at
+
+CHOICES = st.integers(0, 63)  # of a move, by its number among the legal ones
+# Moves after which two threads share the work: the king steps about in the dark.
+LONG_HISTORY = (DARK[0], [0, 3, 1, 7, 0, 11, 1, 5, 0, 9])
+
+
+def histories(starts: list[str], most: int) -> st.SearchStrategy[tuple[str, list[int]]]:
+    return st.tuples(st.sampled_from(starts), st.lists(CHOICES, min_size=1, max_size=most))
+
+
+def play(fen: str, choices: list[int]) -> Game:
+    """The game in which the moves with these numbers, counted around, are made; it may end early."""
+    game = Game([from_fen(fen)], [])
+    for choice in choices:
+        moves = legal_moves(game.positions[-1])
+        move = int(moves[choice % len(moves)])
+        child = after(game.positions[-1], move)
+        if not goes_on(child):
+            break
+        game.moves.append(move)
+        game.positions.append(child)
+    return game
+
+
+@njit(nogil=True)
+def look_at_all(tables, positions, side, observed):  # type: ignore[no-untyped-def]
+    """Write what `side` observes in each row of uint64[n, 8] to uint64[n, 9]; count those without moves."""
+    moves = np.empty(MAX_MOVES, dtype=np.uint32)
+    stuck = 0
+    for row in range(positions.shape[0]):
+        position = load(positions, row)
+        words = observation_words(tables, position, side)
+        for word in range(OBSERVATION_WORDS):
+            observed[row, word] = words[word]
+        stuck += generate_moves(tables, position, moves) == 0
+    return stuck
+
+
+def assert_explains(positions: Words, truth: Words, side: int) -> None:
+    """All positions look as the true one does, and the game goes on in them, with the same mover."""
+    observed = np.empty((len(positions), OBSERVATION_WORDS), dtype=np.uint64)
+    stuck = look_at_all(TABLES, np.ascontiguousarray(positions), side, observed)
+    differs = (observed != Observation.of(truth, side).words()).any(axis=1)
+    assert not differs.any(), f"{to_fen(positions[differs][0])} looks otherwise"
+    assert stuck == 0
+    for kings in (
+        positions[:, KINGS] & positions[:, WHITE],
+        positions[:, KINGS] & ~positions[:, WHITE],
+    ):
+        assert (np.bitwise_count(kings) == 1).all()
+    assert ((positions[:, STATE] & np.uint64(1)) == (truth[STATE] & np.uint64(1))).all()
+
+
+@settings(max_examples=100)
+@given(histories(STARTS, 40))
+def test_after_every_ply_of_any_history(history: tuple[str, list[int]]) -> None:
+    """The true position is in P, once as all are, and each explains what is seen."""
+    game = play(*history)
+    for side in (0, 1):
+        belief = Belief(game.positions[0], side, NO_CAP)
+        for ply, truth in enumerate(game.positions[1:]):
+            update = follow(belief, game, ply)
+            assert update.exact and belief.exact and update.warning is None
+            assert belief.contains(truth)
+            positions = belief.positions
+            assert len(positions) == len(belief) == update.positions
+            assert_no_doubles(positions)
+            assert_explains(positions, truth, side)
+            if len(belief) > LARGEST:
+                break
+
+
+@settings(max_examples=30)
+@given(histories(DARK, 12), st.integers(0, 3))
+@example(LONG_HISTORY, 0)
+def test_threads_change_neither_content_nor_order(
+    history: tuple[str, list[int]], seed: int
+) -> None:
+    game = play(*history)
+    one, two = (Belief(game.positions[0], 0, NO_CAP, threads, seed) for threads in (1, 2))
+    for ply in range(len(game.moves)):
+        follow(one, game, ply)
+        follow(two, game, ply)
+        assert np.array_equal(one.positions, two.positions)
+        if len(one) > 2 * LARGEST:
+            break
+    event(f"P of 10^{len(str(len(one))) - 1}")
+    two.close()
+
+
+def test_the_long_history_is_shared_by_threads() -> None:
+    game = play(*LONG_HISTORY)
+    belief = Belief(game.positions[0], 0, NO_CAP)
+    assert max(follow(belief, game, ply).parents for ply in range(len(game.moves))) > LARGEST
+
+
+@settings(max_examples=100)
+@given(
+    histories(STARTS, 30),
+    st.sampled_from([1, 2, 5, 20, 100, 500]),
+    st.integers(0, 3),
+    st.booleans(),
+)
+def test_a_capped_belief_is_a_part_of_the_exact_one_and_says_when_it_is_all_of_it(
+    history: tuple[str, list[int]], cap: int, seed: int, hurried: bool
+) -> None:
+    game = play(*history)
+    for side in (0, 1):
+        whole = Belief(game.positions[0], side, NO_CAP)
+        capped = Belief(game.positions[0], side, cap, seed=seed)
+        for ply, truth in enumerate(game.positions[1:]):
+            follow(whole, game, ply)
+            update = follow(capped, game, ply, PAST if hurried else None)
+            assert update.exact == capped.exact
+            assert 0 < len(capped) <= cap
+            assert_no_doubles(capped.positions)
+            if capped.exact:
+                assert same_rows(capped.positions, whole.positions)
+            elif not capped.rebuilds:
+                assert_is_part(capped.positions, whole.positions)
+            assert_explains(capped.positions, truth, side)
+            if len(whole) > LARGEST:
+                break
+        event(f"exact: {capped.exact}, rebuilt: {capped.rebuilds > 0}")
+
+
+def assert_is_part(part: Words, whole: Words) -> None:
+    """Every row of uint64[n, 8] is one of the other's, as far as 64-bit hashes tell."""
+    assert np.isin(scrambled(part), scrambled(whole)).all()
+
+
+@settings(max_examples=20)
+@given(histories(DARK, 12), st.integers(0, 3))
+@example(LONG_HISTORY, 0)
+def test_a_belief_that_was_cut_short_is_a_part_of_the_exact_one(
+    history: tuple[str, list[int]], seed: int
+) -> None:
+    game = play(*history)
+    whole, hurried = (Belief(game.positions[0], 0, NO_CAP, seed=seed) for _ in range(2))
+    for ply in range(len(game.moves)):
+        follow(whole, game, ply)
+        follow(hurried, game, ply, PAST)
+        assume(not hurried.rebuilds)
+        if hurried.exact:
+            assert same_rows(hurried.positions, whole.positions)
+        else:
+            assert_is_part(hurried.positions, whole.positions)
+        if len(whole) > 2 * LARGEST:
+            break
+    event(f"exact: {hurried.exact}")
