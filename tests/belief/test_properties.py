@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Event
+
 import chess
 import numpy as np
 from hypothesis import assume, event, example, given, settings
@@ -173,3 +175,44 @@ def test_a_belief_that_was_cut_short_is_a_part_of_the_exact_one(
         if len(whole) > 2 * LARGEST:
             break
     event(f"exact: {hurried.exact}")
+
+
+class Interruption(Event):
+    """Is set when it has been asked about for so many times."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self._left = after
+
+    def is_set(self) -> bool:
+        self._left -= 1
+        return self._left < 0
+
+
+# For each ply: what is expected (nothing, what was seen last, what will be seen), and for how long.
+EXPECTATIONS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6)), min_size=1, max_size=12)
+
+
+@settings(max_examples=60)
+@given(histories(DARK + STARTS, 12), EXPECTATIONS, st.sampled_from([100, NO_CAP]))
+@example(LONG_HISTORY, [(1, 2), (2, 2), (1, 0), (2, 0), (2, 6)], NO_CAP)
+def test_what_was_expected_changes_nothing(
+    history: tuple[str, list[int]], expectations: list[tuple[int, int]], cap: int
+) -> None:
+    """Whether it comes true or not, and whenever it is broken off."""
+    game = play(*history)
+    for side in (0, 1):
+        calm, eager = (Belief(game.positions[0], side, cap) for _ in range(2))
+        seen = Observation.of(game.positions[0], side)
+        for ply, truth in enumerate(game.positions[1:]):
+            before = eager.positions
+            last, seen = seen, Observation.of(truth, side)
+            kind, after = expectations[ply % len(expectations)]
+            if kind and not eager.our_turn:
+                eager.expect(last if kind == 1 else seen, Interruption(after))
+                assert np.array_equal(eager.positions, before)
+            expected = follow(calm, game, ply)
+            assert follow(eager, game, ply) == expected
+            assert np.array_equal(calm.positions, eager.positions)
+            if len(calm) > 2 * LARGEST:
+                break
