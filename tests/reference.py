@@ -44,20 +44,19 @@ def _shifted(square: chess.Square, files: int, ranks: int) -> chess.Square | Non
 
 
 def _piece_moves(board: chess.Board) -> Iterator[chess.Move]:
-    for square, piece in board.piece_map().items():
-        if piece.color != board.turn:
-            continue
-        if piece.piece_type == chess.PAWN:
+    for square in chess.scan_reversed(board.occupied_co[board.turn]):
+        kind = board.piece_type_at(square)
+        if kind == chess.PAWN:
             yield from _pawn_moves(board, square)
             continue
-        steps, reach = STEPS[piece.piece_type]
+        steps, reach = STEPS[kind]
         for files, ranks in steps:
             for distance in range(1, reach + 1):
                 target = _shifted(square, files * distance, ranks * distance)
                 if target is None or board.color_at(target) == board.turn:
                     break
                 yield chess.Move(square, target)
-                if board.piece_at(target) is not None:
+                if board.piece_type_at(target) is not None:
                     break
 
 
@@ -109,6 +108,8 @@ def _castling_moves(board: chess.Board) -> Iterator[chess.Move]:
 
 def ep_captures(board: chess.Board) -> list[chess.Move]:
     """List the en passant captures of the side to move."""
+    if board.ep_square is None:
+        return []
     return [
         move
         for move in _piece_moves(board)
