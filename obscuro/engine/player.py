@@ -157,6 +157,11 @@ class Player:
         """Whether the belief holds exactly the positions that fit all that was seen."""
         return bool(self._knowledge().belief.exact)
 
+    @property
+    def belief_rebuilds(self) -> int:
+        """How often the belief was rebuilt in this game, for want of a position that fits."""
+        return self._knowledge().belief.rebuilds
+
     def belief_fens(self, count: int) -> list[str]:
         """The first `count` positions of the belief, in sorted order, as FENs without counters."""
         return sorted(to_fen(words) for words in self._knowledge().belief.positions)[:count]
