@@ -2,6 +2,7 @@
 
     python -m tools.belief_reference
     python -m tools.belief_reference --games 20 --limit 300 --kinds rare
+    python -m tools.belief_reference --recorded
 
 Plays games of three kinds: random ones from openings, middle games and endings; games of the engine
 against itself, by its `material` evaluator; and rare ones, from sparse positions, with promotions, en
@@ -10,6 +11,9 @@ is followed by the belief of both sides, and after every ply, where P had at mos
 before it, P must be what `tests/reference.py` finds, which tries everything in plain python-chess.
 Where P is larger, the reference follows a few of its members. The naive kernel must find the same P
 at any size, and the true position must be in it.
+
+--recorded follows the games that `obscuro bench belief` measures instead, to their ends, each for the
+side it was recorded for; there the reference follows a few members of P at every ply.
 
 Prints what was compared, in Markdown. The exit status is 1 if anything differed; the games in which
 it did are printed at once.
@@ -27,6 +31,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
@@ -37,6 +42,7 @@ from tests.belief.comparison import Counts, DifferenceError, compare_game
 from tests.belief.games import MIDDLE_GAMES
 from tests.belief.rare_games import KINDS, MoveList, kinds_of, rare_game
 
+ROOT = Path(__file__).resolve().parent.parent
 NODES = 300  # that the engine's tree grows by for each of its moves
 BELIEVED = 5000  # positions that the engine plays with
 LONGEST = {"random": 80, "engine": 80, "rare": 40}  # plies
@@ -49,13 +55,21 @@ class Task(NamedTuple):
     number: int
 
 
+class Settings(NamedTuple):
+    """How far to follow: see `compare_game`. recorded: a file to take the games from."""
+
+    limit: int
+    alone: int
+    largest: int
+    recorded: Path | None
+
+
 class Followed(NamedTuple):
     """What came of a game, for both sides."""
 
     counts: Counts
     rare: Counter[tuple[str, chess.Color]]  # (one of KINDS, mover): how often
     differences: list[str]
-    seconds: float
 
 
 # -- games ----------------------------------------------------------------------------------
@@ -114,22 +128,38 @@ MAKERS: dict[str, Callable[[int], MoveList]] = {
 }
 
 
+@functools.cache
+def recorded_games(path: Path) -> list[tuple[MoveList, chess.Color]]:
+    """The recorded games, each with the side whose belief is followed."""
+    from obscuro.bench.recorded import read_games  # noqa: PLC0415
+
+    return [
+        (MoveList(game.fen, [chess.Move.from_uci(uci) for uci in game.moves]), game.side == 0)
+        for game in read_games(path)
+    ]
+
+
 # -- following ------------------------------------------------------------------------------
 
 
-def follow(task: Task, limit: int, alone: int, largest: int) -> Followed:
-    """Make a game and compare the beliefs of both sides."""
-    begin = time.monotonic()
-    game = MAKERS[task.kind](task.number)
+def follow(task: Task, settings: Settings) -> Followed:
+    """Make a game and compare the beliefs of both sides; or of one side of a recorded game."""
+    limits = settings._asdict()
+    colors: Iterable[chess.Color] = chess.COLORS
+    if limits.pop("recorded") is None:
+        game = MAKERS[task.kind](task.number)
+    else:
+        assert settings.recorded is not None
+        game, color = recorded_games(settings.recorded)[task.number]
+        colors = [color]
+        limits |= {"limit": 0, "largest": sys.maxsize, "untold": False}
     counts, differences = Counts(), []
-    for color in chess.COLORS:
+    for color in colors:
         try:
-            counts += compare_game(
-                *game, color, limit=limit, alone=alone, largest=largest, naive=True
-            )
+            counts += compare_game(*game, color, naive=True, **limits)
         except DifferenceError as error:
             differences.append(f"{task.kind} game {task.number}, {error}")
-    return Followed(counts, rare_moves(game), differences, time.monotonic() - begin)
+    return Followed(counts, rare_moves(game), differences)
 
 
 def rare_moves(game: MoveList) -> Counter[tuple[str, chess.Color]]:
@@ -143,16 +173,16 @@ def rare_moves(game: MoveList) -> Counter[tuple[str, chess.Color]]:
 
 
 def follow_all(
-    tasks: Iterable[Task], processes: int, limit: int, alone: int, largest: int
+    tasks: Iterable[Task], processes: int, settings: Settings
 ) -> Iterator[tuple[Task, Followed]]:
     """Yield the games as they are done."""
     if processes == 1:
         for task in tasks:
-            yield task, follow(task, limit, alone, largest)
+            yield task, follow(task, settings)
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context) as executor:
-        futures = {executor.submit(follow, task, limit, alone, largest): task for task in tasks}
+        futures = {executor.submit(follow, task, settings): task for task in tasks}
         try:
             for future in as_completed(futures):
                 yield futures[future], future.result()
@@ -171,7 +201,7 @@ def report(done: dict[Task, Followed]) -> Iterator[str]:
         "| all of P compared with the naive kernel | largest P |"
     )
     yield "|---|" + "---:|" * 8
-    for kind in [*MAKERS, "all"]:
+    for kind in [*MAKERS, "recorded", "all"]:
         group = [each for task, each in done.items() if kind in (task.kind, "all")]
         if group:
             c = sum((each.counts for each in group), Counts())
@@ -194,16 +224,16 @@ def report(done: dict[Task, Followed]) -> Iterator[str]:
 def main() -> int:
     """Follow the games; return the exit status."""
     options = parse_arguments()
-    tasks = [
-        Task(kind, options.seed + number)
-        for number in range(options.games)
-        for kind in options.kinds
-    ]
-    settings = (options.limit, options.alone, options.largest)
+    settings = Settings(options.limit, options.alone, options.largest, options.recorded)
+    if settings.recorded is not None:
+        tasks = [Task("recorded", n) for n in range(len(recorded_games(settings.recorded)))]
+    else:
+        numbers = range(options.seed, options.seed + options.games)
+        tasks = [Task(kind, number) for number in numbers for kind in options.kinds]
     done: dict[Task, Followed] = {}
     begin = time.monotonic()
     try:
-        for task, followed in follow_all(tasks, options.processes, *settings):
+        for task, followed in follow_all(tasks, options.processes, settings):
             done[task] = followed
             for difference in followed.differences:
                 print(difference, flush=True)
@@ -232,6 +262,14 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--largest", type=int, default=200_000, help="positions that the naive kernel goes on with"
+    )
+    parser.add_argument(
+        "--recorded",
+        type=Path,
+        nargs="?",
+        const=ROOT / "obscuro" / "bench" / "belief_games.txt",
+        metavar="FILE",
+        help="follow recorded games instead, those of `obscuro bench belief` or of a file",
     )
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
     return parser.parse_args()

@@ -21,8 +21,8 @@ from tests import reference
 
 Words = npt.NDArray[np.uint64]
 
-NO_CAP = 10**8
-UNTOLD = 5  # one in so many own moves is followed by no observation
+NO_CAP = 2 * 10**7
+UNTOLD = 5  # plies from one own move, if it is one, that no observation follows, to the next
 
 
 class DifferenceError(AssertionError):
@@ -91,6 +91,7 @@ def compare_game(
     alone: int = 0,
     largest: int = 0,
     naive: bool = False,
+    untold: bool = True,
 ) -> Counts:
     """Follow a game with the belief of one side and its slow counterparts.
 
@@ -98,14 +99,15 @@ def compare_game(
     finds, which tries everything. Where P has more, and until it has more than `largest`, so many
     members as `alone` says are followed by themselves, by both: what they lead to must be the same,
     and in P. Where P has shrunk to the limit again, the reference goes on from the P of then.
-    naive: the naive kernel must find the same P at any size. The true position must always be in P.
+    naive: the naive kernel must find the same P at any size. untold: now and then the side is not
+    told what it sees after its own move. The true position must always be in P.
 
     Raises DifferenceError, with the game.
     """
     game = _Game(fen, color, limit, alone, naive)
     for ply, move in enumerate(moves):
         try:
-            if not game.push(move, told=ply % UNTOLD != UNTOLD - 1):
+            if not game.push(move, told=not untold or ply % UNTOLD != UNTOLD - 1):
                 break
         except DifferenceError as error:
             played = " ".join(m.uci() for m in moves[: ply + 1])

@@ -1,0 +1,138 @@
+"""The tools that follow many games with beliefs: what they report, and that they can fail."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from obscuro.engine.player import Player
+from tests.belief.comparison import DifferenceError
+from tools import belief_reference, belief_selfplay
+
+
+def run(tool: object, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["tool", "--processes", "1", *arguments])
+    return tool.main()  # type: ignore[attr-defined, no-any-return]
+
+
+# -- against the reference ----------------------------------------------------------------------
+
+FEW = ("--games", "1", "--limit", "5", "--alone", "1", "--largest", "200")
+
+
+def test_all_kinds_of_games_are_compared(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(belief_reference, "LONGEST", dict.fromkeys(belief_reference.LONGEST, 8))
+    assert run(belief_reference, monkeypatch, *FEW) == 0
+    rows = {
+        cells[1]: cells[2:]
+        for line in capsys.readouterr().out.splitlines()
+        if len(cells := [cell.strip() for cell in line.split("|")]) > 5
+    }
+    for kind in ("random", "engine", "rare"):
+        games, updates, equal = (int(cell) for cell in rows[kind][:3])
+        assert games == 1 and updates >= equal > 3
+    assert rows["all"][0] == "3"
+
+
+def test_an_engine_game_is_the_same_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(belief_reference, "LONGEST", {"engine": 6})
+    assert belief_reference.engine_game(5) == belief_reference.engine_game(5)
+
+
+def test_a_difference_is_printed_and_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def compare_game(*arguments: object, **options: object) -> object:
+        raise DifferenceError("there is one")
+
+    monkeypatch.setattr(belief_reference, "compare_game", compare_game)
+    assert run(belief_reference, monkeypatch, *FEW, "--kinds", "rare", "--seed", "7") == 1
+    said = capsys.readouterr().out
+    assert said.startswith("rare game 7, there is one\n")
+    assert said.endswith("Differences: 2.\n")
+
+
+def test_recorded_games_are_followed_for_their_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("obscuro.bench.recorded")
+    file = tmp_path / "games.txt"
+    file.write_text(
+        "one | white | startpos | e2e4 h7h6 g1f3 a7a5 | 1:1>17/20\n"
+        "other | black | 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1 | e2e4 e8e7 | 0:1>5/7\n"
+    )
+    assert run(belief_reference, monkeypatch, "--recorded", str(file)) == 0
+    row = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("| recorded |"))
+    assert row.startswith("| recorded | 2 | 6 | 0 |")
+
+
+# -- self-play ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    return tmp_path / "results" / "report.md"
+
+
+def self_play(monkeypatch: pytest.MonkeyPatch, report: Path, *arguments: str) -> int:
+    few = ("--games", "2", "--movetime", "5", "--max-plies", "8", "--max-positions", "1000")
+    return run(belief_selfplay, monkeypatch, *few, "--report", str(report), *arguments)
+
+
+@pytest.mark.parametrize("mode", [(), ("--patient",)])
+def test_self_play_reports_every_look(
+    mode: tuple[str, ...], report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert self_play(monkeypatch, report, *mode) == 0
+    text = report.read_text()
+    assert "| games | 2 |" in text
+    assert "| looks (turns of either side) | 16 |" in text
+    assert "## Failures" not in text
+    assert ("beside the clock" in text) == bool(mode)
+
+
+def test_a_lost_position_fails_and_is_shown(
+    report: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Player, "belief_contains", lambda player, words: False)
+    assert self_play(monkeypatch, report, "--patient") == 1
+    shown = "game 2: black has lost "
+    assert shown in report.read_text() and shown in capsys.readouterr().out
+    assert "position startpos moves" in report.read_text()
+
+
+def test_a_position_that_a_sample_lacks_is_no_failure(
+    report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Player, "belief_contains", lambda player, words: False)
+    monkeypatch.setattr(Player, "belief_exact", False)
+    assert self_play(monkeypatch, report) == 0
+    assert "| true position in P while not exact | 0 of 16 |" in report.read_text()
+
+
+def test_an_error_in_a_game_fails_and_the_next_one_is_played(
+    report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update, broken = Player.update, []
+
+    def fail_once(player: Player, deadline: float | None = None) -> None:
+        update(player, deadline)
+        if not broken:
+            broken.append(player)
+            raise RuntimeError("broken on purpose")
+
+    monkeypatch.setattr(Player, "update", fail_once)
+    assert self_play(monkeypatch, report) == 1
+    text = report.read_text()
+    assert "broken on purpose" in text
+    assert "| looks (turns of either side) | 8 |" in text
+
+
+def test_bars_say_how_often() -> None:
+    bars = list(belief_selfplay.histogram([1, 1, 2, 50, 50, 50, 50]))
+    assert [line.split()[:2] for line in bars] == [["1", "3"], ["3", "0"], ["10", "0"], ["32", "4"]]
+    assert len(bars[3].split()[2]) == belief_selfplay.BAR
