@@ -1,0 +1,81 @@
+"""Liar's Dice with one die each: bids that rise until one is doubted; the highest face is wild."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from obscuro.games.extensive_form import TERMINAL, Observation
+from obscuro.search.game import CHANCE, MAX
+
+_DICE: Final = 2  # one each
+
+
+class LiarsDiceState(NamedTuple):
+    """One state of `LiarsDice`."""
+
+    dice: tuple[int, ...] = ()  # ▲'s, then ▼'s, from 0
+    bids: tuple[int, ...] = ()  # by turns, ▲ first; the last may be the doubt
+
+
+class LiarsDice:
+    """Liar's Dice of two players with one die of `sides` sides each, for a stake of 1.
+
+    Bid b claims that at least `b // sides + 1` of both dice show `b % sides`, where the highest face
+    counts as every face. Each bid must be higher than the one before; instead of bidding, a player
+    may doubt the last bid (action `liar`), which ends the game: the bidder wins if it holds.
+    """
+
+    scale = 1.0
+
+    def __init__(self, sides: int = 5) -> None:
+        """`sides`: the number of faces of a die."""
+        self.sides = sides
+        self.liar = _DICE * sides
+        self.name = f"liars_dice_{sides}"
+
+    def start(self) -> LiarsDiceState:
+        """The state before the roll."""
+        return LiarsDiceState()
+
+    def player(self, state: LiarsDiceState) -> int:
+        """Who moves: `CHANCE` rolls ▲'s die and ▼'s, then ▲ and ▼ by turns."""
+        if len(state.dice) < _DICE:
+            return CHANCE
+        if state.bids[-1:] == (self.liar,):
+            return TERMINAL
+        return len(state.bids) % 2
+
+    def actions(self, state: LiarsDiceState) -> Sequence[int]:
+        """The faces, or the higher bids and after them the doubt if there is a bid."""
+        player = self.player(state)
+        if player == TERMINAL:
+            return []
+        if player == CHANCE:
+            return range(self.sides)
+        if not state.bids:
+            return range(self.liar)
+        return range(state.bids[-1] + 1, self.liar + 1)
+
+    def chances(self, state: LiarsDiceState) -> Sequence[float]:
+        """Every face comes alike."""
+        return [1 / self.sides] * self.sides
+
+    def apply(self, state: LiarsDiceState, action: int) -> LiarsDiceState:
+        """The state after `action`."""
+        if len(state.dice) < _DICE:
+            return state._replace(dice=(*state.dice, action))
+        return state._replace(bids=(*state.bids, action))
+
+    def payoff(self, state: LiarsDiceState) -> float:
+        """1 if ▲ made the last bid and it holds or doubted one that does not, else −1."""
+        quantity, face = divmod(state.bids[-2], self.sides)
+        matches = sum(die in (face, self.sides - 1) for die in state.dice)
+        bidder = len(state.bids) % 2  # the one who did not doubt
+        holds = matches >= quantity + 1
+        return 1.0 if holds == (bidder == MAX) else -1.0
+
+    def observation(self, state: LiarsDiceState, player: int) -> Observation:
+        """The number of dice rolled, the own die plus one (0 before the roll), the bids."""
+        own = state.dice[player] + 1 if player < len(state.dice) else 0
+        return (len(state.dice), own, *state.bids)
