@@ -1,15 +1,16 @@
 """Solve a small game by the search that plays chess, as a proof of it.
 
 The tree is grown from the game's root states by GT-CFR, one iteration of PCFR+ after another, as in
-a turn of chess but without a clock. The root is one infoset J of ▼ with the alternate value −1, the
-least there is: ▼ gains nothing by leaving, so the subgame is the game itself.
+a turn of chess but without a clock; or it is written out at once, which proves the solver alone. The
+root is one infoset J of ▼ with the alternate value −1, the least there is: ▼ gains nothing by
+leaving, so the subgame is the game itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic
+from typing import Any, Final, Generic, Literal, get_args
 
 import numpy as np
 
@@ -21,7 +22,11 @@ from obscuro.search.growth import ROOM_FOR_ROOTS
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots
-from obscuro.search.tree import EDGES_PER_NODE, NODES, Tree, bytes_per_edge
+from obscuro.search.tree import EDGES, EDGES_PER_NODE, LEAF, NODES, OPEN, Tree, bytes_per_edge
+
+Method = Literal["whole", "one-sided", "two-sided"]
+"""PCFR+ on the whole tree, or on one that one-sided or two-sided GT-CFR grows."""
+METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
 BATCHES_PER_ITERATION = 4  # of leaves expanded between two iterations while the tree grows
 SETTLING = 0.25  # the last share of the iterations, in which the tree does not grow
@@ -34,6 +39,7 @@ An action whose estimate has settled is picked about √2·C / gap times in all 
 which chance may never lead to the history in which the action is good: Kuhn poker then stays
 exploitable by 1/12, because ▲ never learns what a check with the king is worth after a bet.
 """
+PARAMETERS: Final = SearchParameters(puct_c=PUCT_C)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ class Solution:
     last: Policies  # the last iterate, which a search of chess plays
     value: float  # ▲'s, of the grown tree under the last iterate, in the game's units
     iterations: int
-    averaged: int  # iterations in the average
+    expansions: int
     tree: Tree
 
 
@@ -55,8 +61,10 @@ class GameSolver(Generic[State]):
     ----------
     tree : GameTree
         The game.
+    method : Method
+        How the tree comes about. With "whole" it is there from the beginning.
     parameters : SearchParameters
-        `puct_c` and `one_sided` are of interest here.
+        Of the search; `one_sided` is set by `method`.
     evaluate : callable, optional
         The value of a state that is not terminal; see `SearchGame`.
 
@@ -65,17 +73,18 @@ class GameSolver(Generic[State]):
     def __init__(
         self,
         tree: GameTree[State],
+        method: Method = "one-sided",
         *,
         seed: int = 1,
-        parameters: SearchParameters | None = None,
+        parameters: SearchParameters = PARAMETERS,
         evaluate: Callable[[State], float] | None = None,
     ) -> None:
-        """Place the root states; nothing is expanded yet."""
+        """Place the root states; unless the method is "whole", nothing is expanded yet."""
         game = SearchGame(tree, evaluate)
         self._scale = game.scale
-        self._search = _SteppedSearch(
-            [game], parameters or SearchParameters(puct_c=PUCT_C), _room_for(tree), seed=seed
-        )
+        self._grows = method != "whole"
+        parameters = replace(parameters, one_sided=method == "one-sided")
+        self._search = _SteppedSearch([game], parameters, _room_for(tree), seed=seed)
         roots = game.roots()
         everything = NewRoots(
             offsets=np.array([0, len(roots.states)]),
@@ -86,18 +95,20 @@ class GameSolver(Generic[State]):
             alternate=np.full(1, -1, dtype=np.float32),
         )
         self._search.begin(0, everything, [])
+        if not self._grows:
+            self._search.expand_everything()
         self._average = AverageStrategy(self._search.tree)
         self.iterations = 0
 
     def run(self, iterations: int, *, grow: bool = True) -> None:
         """Iterate; with `grow`, expand leaves before each iteration.
 
-        Averaging starts anew whenever the tree has grown: what was averaged before are strategies of
-        another game. By Theorem 1 of Obscuro the tree of a finite game stops growing.
+        The average strategy is that of all iterations (Obscuro, Theorem 1), the late ones weighing
+        most. By the same theorem the tree of a finite game stops growing.
         """
         for _ in range(iterations):
-            if grow and self._search.grow(BATCHES_PER_ITERATION):
-                self._average.restart()
+            if grow and self._grows:
+                self._search.grow(BATCHES_PER_ITERATION)
             self._search.iterate_once()
             self._average.add()
             self.iterations += 1
@@ -110,33 +121,49 @@ class GameSolver(Generic[State]):
             last=last_iterate(tree),
             value=self._search.root_value() / self._scale,
             iterations=self.iterations,
-            averaged=self._average.iterations,
+            expansions=self._search.progress.expansions,
             tree=tree,
         )
 
 
+def growing_iterations(iterations: int) -> int:
+    """How many of all iterations are accompanied by growth."""
+    return iterations - int(iterations * SETTLING)
+
+
 def solve(
-    tree: GameTree[Any], iterations: int, *, seed: int = 1, one_sided: bool = True
+    tree: GameTree[Any], iterations: int, method: Method = "one-sided", *, seed: int = 1
 ) -> Solution:
     """Solve a game by so many iterations, in the last quarter of which its tree does not grow."""
-    parameters = replace(SearchParameters(puct_c=PUCT_C), one_sided=one_sided)
-    solver = GameSolver(tree, seed=seed, parameters=parameters)
-    settling = int(iterations * SETTLING)
-    solver.run(iterations - settling)
-    solver.run(settling, grow=False)
+    solver = GameSolver(tree, method, seed=seed)
+    growing = growing_iterations(iterations)
+    solver.run(growing)
+    solver.run(iterations - growing, grow=False)
     return solver.solution()
 
 
 class _SteppedSearch(Search):
     """The search, one step at a time instead of by a clock."""
 
-    def grow(self, batches: int) -> bool:
-        """Expand so many batches of leaves, as far as some are found; whether the tree has grown."""
-        before = self.tree.counts[NODES]
+    def grow(self, batches: int) -> None:
+        """Expand so many batches of leaves, as far as some are found."""
         for _ in range(batches):
             if not self.progress.full:
                 self._expand_once()
-        return bool(self.tree.counts[NODES] > before)
+
+    def expand_everything(self) -> None:
+        """Expand all leaves, level by level, until only the ends of the game are left."""
+        tree = self.tree
+        while True:
+            status, child = (a[: tree.counts[EDGES]] for a in (tree.edge_status, tree.edge_child))
+            edges = np.flatnonzero((status == OPEN) & (child == LEAF)).astype(np.int32)
+            if not len(edges):
+                return
+            firsts = tree.node_first_edge[: tree.counts[NODES]]
+            by_first = np.argsort(firsts)
+            nodes = by_first[np.searchsorted(firsts[by_first], edges, side="right") - 1]
+            expansion = self.games[0].expand(tree.edge_state[edges], tree.edge_keys[edges])
+            self._attach(edges, nodes.astype(np.int32), expansion)
 
     def iterate_once(self) -> None:
         """One iteration of the solver."""

@@ -1,26 +1,72 @@
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+import pyspiel
 import pytest
 
+from obscuro.games.catalog import CATALOG
+from obscuro.games.extensive_form import ExtensiveForm
+from obscuro.games.goofspiel import Goofspiel
 from obscuro.games.kuhn import KuhnPoker
 from obscuro.games.leduc import LeducPoker
+from obscuro.games.liars_dice import LiarsDice
+from obscuro.games.matching_pennies import MatchingPennies
 from obscuro.games.tree import GameTree, enumerate_game
+
+from .oracle import twin_states
+
+
+@cache
+def tree_of(name: str) -> GameTree[Any]:
+    return enumerate_game(CATALOG[name].make())
+
+
+@cache
+def twins_of(name: str) -> list[pyspiel.State]:
+    return twin_states(tree_of(name))
 
 
 @pytest.fixture(scope="session")
 def kuhn() -> GameTree[Any]:
-    return enumerate_game(KuhnPoker())
+    return tree_of("kuhn")
 
 
 @pytest.fixture(scope="session")
 def leduc() -> GameTree[Any]:
-    return enumerate_game(LeducPoker())
+    return tree_of("leduc")
 
 
-@pytest.fixture(scope="session", params=["kuhn", "leduc"])
-def tree(request: pytest.FixtureRequest) -> GameTree[Any]:
+@pytest.fixture(scope="session", params=CATALOG)
+def name(request: pytest.FixtureRequest) -> str:
     """Every small game in turn."""
-    found: GameTree[Any] = request.getfixturevalue(request.param)
-    return found
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def tree(name: str) -> GameTree[Any]:
+    """Every small game in turn, written out."""
+    return tree_of(name)
+
+
+@pytest.fixture(scope="session")
+def twins(name: str) -> list[pyspiel.State]:
+    """OpenSpiel's state at each node of `tree`."""
+    return twins_of(name)
+
+
+SMALL_GAMES: list[ExtensiveForm[Any]] = [
+    KuhnPoker(),
+    LeducPoker(),
+    LiarsDice(3),
+    Goofspiel(4, "increasing"),
+    Goofspiel(3, "random"),
+    MatchingPennies(10),
+]
+
+
+@pytest.fixture(scope="session", params=SMALL_GAMES, ids=lambda game: game.name)
+def small_tree(request: pytest.FixtureRequest) -> GameTree[Any]:
+    """Every game in a size for tests that take long."""
+    return enumerate_game(request.param)

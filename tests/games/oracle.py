@@ -10,6 +10,9 @@ import pyspiel
 from numpy.typing import NDArray
 
 from obscuro.games.extensive_form import TERMINAL
+from obscuro.games.goofspiel import Goofspiel
+from obscuro.games.liars_dice import LiarsDice
+from obscuro.games.matching_pennies import MatchingPennies
 from obscuro.games.tree import NO_INFOSET, GameTree
 from obscuro.search.game import CHANCE, MAX, MIN
 
@@ -21,9 +24,45 @@ PLAYERS = {
 }
 
 
+_POINTS_ORDER = {"increasing": "ascending", "random": "random"}
+
+
+def spiel_game(tree: GameTree[Any]) -> pyspiel.Game:
+    """OpenSpiel's game of the same rules."""
+    match tree.game:
+        case LiarsDice(sides=sides):
+            return pyspiel.load_game(f"liars_dice(numdice=1,dice_sides={sides})")
+        case Goofspiel(cards=cards, order=order):
+            simultaneous = (
+                f"goofspiel(imp_info=True,num_cards={cards},points_order={_POINTS_ORDER[order]})"
+            )
+            return pyspiel.load_game(f"turn_based_simultaneous_game(game={simultaneous})")
+        case MatchingPennies(numbers=numbers):
+            return pyspiel.load_efg_game(matching_pennies_in_gambit_format(numbers))
+        case game:
+            return pyspiel.load_game(game.name)
+
+
+def matching_pennies_in_gambit_format(numbers: int) -> str:
+    """N-matching pennies written from the paper (K, Section 4); OpenSpiel has no such game."""
+    draws = " ".join(f'"{n}" 1/{numbers}' for n in range(1, numbers + 1))
+    lines = ['EFG 2 R "pennies" { "MAX" "MIN" }', f'c "" 1 "" {{ {draws} }} 0']
+    sides = '{ "heads" "tails" }'
+    for n in range(1, numbers + 1):
+        scores = {"hh": n, "ht": 0, "th": 0, "tt": numbers - n}
+        lines.append(f'p "" 1 {n // 2 + 1} "" {sides} 0')
+        for mine in "ht":
+            lines.append(f'p "" 2 {(n + 1) // 2} "" {sides} 0')
+            for theirs in "ht":
+                score = scores[mine + theirs]
+                outcome = 4 * n + 2 * (mine == "t") + (theirs == "t")
+                lines.append(f't "" {outcome} "" {{ {score} {-score} }}')
+    return "\n".join(lines) + "\n"
+
+
 def twin_states(tree: GameTree[Any]) -> list[pyspiel.State]:
     """OpenSpiel's state at each node, reached by the same actions (its numbers are ours)."""
-    states = [pyspiel.load_game(tree.game.name).new_initial_state()]
+    states = [spiel_game(tree).new_initial_state()]
     for node in range(1, len(tree.states)):
         states.append(states[tree.parent[node]].child(int(tree.action[node])))
     return states
