@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
+from obscuro.belief.certainty import only_record
 from obscuro.belief.fit import POSSIBLE, REQUIREMENT_WORDS, requirements
 from obscuro.belief.hashing import Ranking, new_ranking
 from obscuro.belief.own_move import (
@@ -91,8 +92,9 @@ class Belief:
     and the fifty-move rule are not part of it.
 
     P is exact until it outgrows its cap or an update runs out of time. From then on it is a random
-    sample, in which the true position may be missing, and `exact` is False. If no position is left,
-    new ones are drawn that explain the last observation (`rebuild`).
+    sample, in which the true position may be missing, and `exact` is False, until what is seen leaves
+    one position only. If no position is left, new ones are drawn that explain the last observation
+    (`rebuild`).
 
     The content and order of P depend on nothing but what our side knows, the options and the seed,
     not on the number of threads; with a deadline, on the machine's speed as well.
@@ -136,6 +138,7 @@ class Belief:
         self._earlier = start
         self._vacated = 0
         self._pushed = 0
+        self._contradicted = False  # whether some observation can't have been true
         self._expected: _Expected | None = None
         self._updater = Updater(max_positions, threads, buffers)
         self._naive = naive
@@ -460,11 +463,20 @@ class Belief:
                 self._updater.buffers.take_back(outcome.records)
             if observation is not None:
                 warning = self._rebuild(observation, rng)
+        if not (self.exact or self._contradicted or observation is None):
+            self._regain(observation)
         return Update(parents, visited, len(self), self.exact, warning)
 
     def _take_over(self, outcome: Outcome) -> None:
         self.exact = self.exact and outcome.complete
         self._hold(outcome.records, outcome.size)
+
+    def _regain(self, observation: Observation) -> None:
+        """Be exact again if what we see leaves one position only."""
+        only = only_record(self._known, observation, int(self._remaining.sum()))
+        if only is not None:
+            self._hold(only, 1)
+            self.exact = True
 
     def _hold(self, records: Records, count: int) -> None:
         if records is not self._records:
@@ -501,6 +513,7 @@ class Belief:
         self._known = known_of(rebuilt.positions[0], self.side)
         self._known[PASSED] = self._pushed + (-8 if self.side == 0 else 8) if self._pushed else 0
         self._hold(packed(rebuilt.positions, self.side), len(rebuilt.positions))
+        self._contradicted |= rebuilt.level == ANYHOW
         fit = "contradict" if rebuilt.level == ANYHOW else "fit"
         return (
             f"no position explains all that was seen; believing in {len(self)} positions "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import subprocess
 import sys
+from threading import Event
 
 import chess
 import numpy as np
@@ -48,6 +49,103 @@ def large_belief(
         if len(belief) > minimum and belief.our_turn:
             return belief, game.positions, game.moves, ply + 1
     raise AssertionError("the game is too tame")
+
+
+# -- exactness ---------------------------------------------------------------------------------
+
+
+def test_a_sample_is_exact_again_when_all_enemies_are_seen() -> None:
+    """A rook's king and rook against a king that was lost from a belief of one position."""
+    belief = Belief(from_fen("8/8/8/3k4/8/8/8/KR6 b - - 0 1"), 0, max_positions=1)
+    update = belief.after_opponent_move(
+        Observation.of(from_fen("8/8/8/4k3/8/8/8/KR6 w - - 0 2"), 0)
+    )
+    assert update is not None and update.positions == 1 and not belief.exact
+    belief.after_own_move("b1b5", Observation.of(from_fen("8/8/8/1R2k3/8/8/8/K7 b - - 0 2"), 0))
+    assert belief.exact
+    assert as_set(belief.positions) == {row(from_fen("8/8/8/1R2k3/8/8/8/K7 b - - 0 2"))}
+
+
+def test_a_sample_stays_one_while_an_enemy_is_hidden_or_may_castle() -> None:
+    belief = Belief(from_fen("8/8/8/3k4/8/8/7n/KR6 b - - 0 1"), 0, max_positions=1)
+    belief.after_opponent_move(Observation.of(from_fen("8/8/8/4k3/8/8/7n/KR6 w - - 0 2"), 0))
+    belief.after_own_move("b1b5", Observation.of(from_fen("8/8/8/1R2k3/8/8/7n/K7 b - - 0 2"), 0))
+    assert not belief.exact
+    # Black's king and rook stand at home and are seen; but they may have moved.
+    belief = Belief(from_fen("4k2r/8/8/8/8/8/8/KR6 b k - 0 1"), 0, max_positions=1)
+    for uci, black in (("b1b8", "4k2r/8/8/8/8/8/8/KR6 w k - 0 2"),):
+        belief.after_opponent_move(Observation.of(from_fen(black), 0))
+        belief.after_own_move(uci, Observation.of(from_fen("1R2k2r/8/8/8/8/8/8/K7 b k - 0 2"), 0))
+    assert not belief.exact
+
+
+# -- pondering ---------------------------------------------------------------------------------
+
+
+def expecting(threads: int = 1) -> tuple[Belief, Belief, Observation, Observation]:
+    """Twice a large belief after our move, what we see then, and what we see after the answer."""
+    belief, positions, moves, ply = large_belief(threads=threads)
+    seen = Observation.of(positions[ply + 1], 0)
+    belief.after_own_move(moves[ply], seen)
+    return belief, belief.copy(), seen, Observation.of(positions[ply + 2], 0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_was_expected_and_comes_true_gives_the_same_belief_at_once(threads: int) -> None:
+    belief, plain, seen, _ = expecting(threads)
+    before = belief.positions
+    assert belief.expect(seen, Event())
+    assert np.array_equal(belief.positions, before)  # nothing has happened yet
+    generation = belief.stage_seconds["generation"]
+    assert belief.after_opponent_move(seen) == plain.after_opponent_move(seen)
+    assert belief.stage_seconds["generation"] == generation
+    assert np.array_equal(belief.positions, plain.positions)
+    assert belief.exact
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_what_was_expected_and_does_not_come_true_is_thrown_away(stopped: bool) -> None:
+    belief, plain, _, answer = expecting()
+    for words in belief.positions[:20]:
+        for move in legal_moves(words):
+            other = Observation.of(after(words, int(move)), 0)
+            if other != answer:
+                break
+    stop = Event()
+    if stopped:
+        stop.set()
+    assert other != answer
+    assert belief.expect(other, stop) is not stopped or not stopped
+    assert belief.after_opponent_move(answer) == plain.after_opponent_move(answer)
+    assert np.array_equal(belief.positions, plain.positions)
+
+
+def test_an_expectation_that_was_stopped_is_gone_on_with() -> None:
+    belief, plain, seen, _ = expecting()
+    stop = Event()
+    stop.set()
+    calls = 1
+    while not belief.expect(seen, stop):
+        calls += 1
+    assert calls > 2
+    belief.after_opponent_move(seen)
+    plain.after_opponent_move(seen)
+    assert np.array_equal(belief.positions, plain.positions)
+
+
+def test_a_stopped_update_changes_nothing_and_goes_on_later() -> None:
+    belief, plain, _, answer = expecting()
+    before, stop = belief.positions, Event()
+    stop.set()
+    assert belief.after_opponent_move(answer, stop=stop) is None
+    assert np.array_equal(belief.positions, before) and not belief.our_turn
+    assert belief.after_opponent_move(answer) == plain.after_opponent_move(answer)
+    assert np.array_equal(belief.positions, plain.positions) and belief.exact
+
+
+def test_nothing_is_expected_on_our_own_turn() -> None:
+    with pytest.raises(ValueError, match="turn"):
+        Belief(START, 0).expect(Observation.of(START, 0), Event())
 
 
 # -- the true position ------------------------------------------------------------------------

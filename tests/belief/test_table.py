@@ -29,7 +29,11 @@ def records(count: int, seed: int = 0) -> Records:
 
 
 def stored(
-    offered: Records, limit: int = MANY, threads: int = 1, seed: int = 0, updater: Updater | None = None
+    offered: Records,
+    limit: int = MANY,
+    threads: int = 1,
+    seed: int = 0,
+    updater: Updater | None = None,
 ) -> Outcome:
     """What an update keeps whose parents have themselves as their only children."""
     updater = updater or Updater(limit, threads)

@@ -206,7 +206,7 @@ def test_an_own_move_whose_sight_was_not_told_keeps_every_position(player):
 
 
 def test_every_switch_of_the_paper_changes_the_search_and_still_plays():
-    def policy(**values: object) -> list[tuple[str, float]]:
+    def outcome(**values: object) -> tuple[object, ...]:
         player = Player(options(**values), lambda text: None)
         words = tell(player, 0, "b1c3 a7a6")
         first = player.search(go(nodes=3000), Event())
@@ -219,16 +219,16 @@ def test_every_switch_of_the_paper_changes_the_search_and_still_plays():
         check(player._search.tree)
         player.close()
         assert choice.info is not None
-        return choice.info.policy
+        return choice.info.policy, choice.info.value, choice.info.infosets
 
-    base = policy()
+    base = outcome()
     for switch in (
         {"Unfrozen": False},
         {"One_Sided": False},
         {"Min_Infoset_Size": 5},
         {"Puct_C": 300},
     ):
-        assert policy(**switch) != base, switch
+        assert outcome(**switch) != base, switch
 
 
 @pytest.mark.parametrize("prior", ["mixed", "uniform"])
