@@ -305,8 +305,7 @@ def say(games: list[RecordedGame]) -> None:
     for grows in (True, False):
         sizes = [update.parents for update in updates if update.grows == grows]
         counts = [
-            sum(low <= size < high for size in sizes)
-            for low, high in itertools.pairwise(BOUNDS)
+            sum(low <= size < high for size in sizes) for low, high in itertools.pairwise(BOUNDS)
         ]
         print(f"{'growing' if grows else 'shrinking'}: {len(sizes)}, by size {counts}")
     total = sum(update.candidates for update in updates)

@@ -257,6 +257,11 @@ class FakePlayer:
     def update(self) -> None:
         self._fakes.calls.append(("update",))
 
+    def ponder(self, stop: threading.Event) -> None:
+        self._fakes.calls.append(("ponder",))
+        assert stop.wait(HANG_SECONDS)
+        self._fakes.calls.append(("pondered",))
+
     def belief_fens(self, count: int) -> Sequence[str]:
         return ["a w - -", "b w - -", "c w - -"][:count]
 
