@@ -15,12 +15,14 @@ import chess
 import chess.engine
 import pytest
 
+from obscuro.engine.options import Options
 from obscuro.fog.board import FogOfWarBoard
 from tests.protocol.dialogue import HANG_SECONDS, ROOT, Process
 from tests.protocol.games import look_alikes, random_moves, turns_of
 
 ERROR = "info string error "
 OPTIONS = ("Evaluator value material", "Hash value 16", "Threads value 1", "Seed value 1")
+DEFAULT_POSITIONS = Options().integer("Max Positions")
 SET_OPTIONS = [f"setoption name {option}" for option in OPTIONS]
 COMMAND = [sys.executable, "-m", "obscuro.cli.main", "uci"]
 
@@ -154,16 +156,43 @@ def test_the_work_done_is_kept_in_a_game_that_goes_on(engine: Process) -> None:
     assert int(carried[1]) > 0
 
 
-def test_an_observation_that_fits_nothing_is_a_warning_and_the_game_goes_on(
+def test_a_capped_belief_is_said_to_be_a_sample_and_is_played_with(engine: Process) -> None:
+    moves = random_moves(6, 22)  # White comes to hold more than 100,000 positions possible
+    engine.ask("setoption name Max Positions value 1000")
+    for plies in range(12, 23, 2):
+        board = FogOfWarBoard()
+        for move in moves[:plies]:
+            board.push_uci(move)
+        engine.say("position startpos moves " + " ".join(moves[:plies]), "go nodes 200")
+        *lines, last = engine.until("bestmove")
+        size, exact = told(lines, "belief").split()[3:6:2]
+        assert 0 < int(size) <= 1000 and exact == "false"
+        assert chess.Move.from_uci(last.split()[1]) in board.legal_moves
+    engine.ask(f"setoption name Max Positions value {DEFAULT_POSITIONS}")
+    assert not any(line.startswith(ERROR) for line in engine.heard)
+
+
+def test_an_observation_that_fits_nothing_is_one_warning_and_the_game_goes_on(
     engine: Process,
 ) -> None:
-    tokens = turns_of(chess.WHITE, ["e2e4", "e7e5"])
-    # A black queen on h5 after one move, with its pawns at home.
-    lie = "********/********/********/1*****1q/4P3/8/PPPP1PPP/RNBQKBNR"
-    move = best(engine, f"position fog white startpos turns {tokens[0]} - {lie}", "go nodes 50")
-    assert any(line.startswith("info string warning ") for line in engine.heard)
+    """A black queen appears at h4 through its own pawns; Black plays on from there."""
+    start = "fog white startpos turns"
+    sent = turns_of(chess.WHITE, ["e2e4"])
+    lie = FogOfWarBoard("rnb1kbnr/pppppppp/8/8/4P2q/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
+    sent.append(lie.fog_fen(chess.WHITE))
+    for reply in ("b8c6", "g8f6", "a7a6"):
+        engine.say(f"position {start} {' '.join(sent)}")
+        for _ in range(2):  # a position may be searched again
+            move = best(engine, "go nodes 50")
+            assert chess.Move.from_uci(move) in lie.legal_moves
+        sent.append(move)
+        lie.push_uci(move)
+        sent.append(lie.fog_fen(chess.WHITE))
+        lie.push_uci(reply)
+        sent.append(lie.fog_fen(chess.WHITE))
+    warnings = [line for line in engine.heard if line.startswith("info string warning ")]
+    assert len(warnings) == 1 and "no position" in warnings[0]
     assert not any(line.startswith(ERROR) for line in engine.heard)
-    assert re.fullmatch("[a-h][1-8][a-h][1-8]", move)
 
 
 BAD_INPUT = [
