@@ -33,13 +33,15 @@ from numba import njit
 from obscuro.belief.belief import Belief
 from obscuro.bench.recorded import (
     GAMES_FILE,
+    LARGEST,
+    SMALLEST,
     RecordedGame,
     RecordedUpdate,
     all_updates,
     read_games,
     write_games,
 )
-from obscuro.bench.replay import copy_of, new_belief, steps, take_in
+from obscuro.bench.replay import new_belief, steps, take_in
 from obscuro.board.layout import KINGS, MAX_MOVES, WHITE
 from obscuro.board.make import make_move
 from obscuro.board.moves import generate_moves
@@ -52,8 +54,8 @@ from obscuro.fog.observation import Observation
 
 Words = npt.NDArray[np.uint64]
 
-SMALLEST, LARGEST = 1_000, 2_000_000  # |P| before an update that is measured
 MOST = 3_500_000  # positions after it, to go on
+WORK = 250e6  # candidates that a belief is followed through
 PLIES = 240  # longest game
 NODES = 4_000  # that the engine adds to its tree in a move
 PLAYING_BELIEF = 100_000  # the cap of the belief that it plays with
@@ -68,11 +70,11 @@ RARE = (  # castling, promotions and en passant all around
 
 # How many updates are chosen: by size of P before, those that grow and those that shrink.
 BOUNDS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, LARGEST + 1)
-GROWING = (10, 10, 10, 10, 10, 8, 3)
-SHRINKING = (10, 10, 10, 10, 8, 6, 2)
-MILLION = 900_000, 1_600_000  # positions after an update that is taken as one "to a million"
+GROWING = (10, 10, 12, 12, 10, 6, 2)
+SHRINKING = (10, 10, 12, 12, 8, 4, 0)
 MILLIONS = 6
-DEAREST = 60e6  # candidates that a game may have before its last update, each
+DEAREST = 30e6  # candidates in a game, for each update taken from it
+MOST_OF_A_GAME = 5  # updates taken from one side of one game
 
 
 class Played(NamedTuple):
@@ -189,7 +191,7 @@ def hiding_game(seed: int, fen: str = chess.STARTING_FEN) -> Played:
 
 def hidden(belief: Belief, child: Words) -> int:
     """How many positions are possible to a side after the other's move to a position."""
-    looking = copy_of(belief)
+    looking = belief.copy()
     looking.after_opponent_move(Observation.of(child, belief.side))
     return len(looking)
 
@@ -202,12 +204,13 @@ def sight(words: Words, move: int) -> int:
 
 def play_all() -> Iterator[Played]:
     """All games, of all kinds in turn."""
-    for seed in range(10):
+    for seed in range(8):
+        yield self_play(seed)
         yield hiding_game(seed)
-        yield random_game(100 + seed)
+        yield self_play(100 + seed)
+        yield hiding_game(100 + seed, RARE[seed % len(RARE)])
         yield self_play(200 + seed)
-        yield hiding_game(300 + seed, RARE[seed % len(RARE)])
-        yield random_game(400 + seed, RARE[seed % len(RARE)], captures=0.3)
+        yield random_game(seed)
 
 
 # -- following ------------------------------------------------------------------------------
@@ -225,7 +228,7 @@ def count_moves(tables, positions, moves):  # type: ignore[no-untyped-def]
 def follow(game: RecordedGame, threads: int) -> RecordedGame:
     """The game, as far as the belief can be followed, with all updates after the other's moves."""
     belief = new_belief(game, threads)
-    updates = []
+    updates, work = [], 0
     for step in steps(game):
         parents, candidates = len(belief), 0
         if step.move is None:
@@ -236,7 +239,8 @@ def follow(game: RecordedGame, threads: int) -> RecordedGame:
             break
         if step.move is None:
             updates.append(RecordedUpdate(step.ply, parents, len(belief), candidates))
-        if len(belief) > MOST:
+            work += candidates
+        if len(belief) > MOST or work > WORK:
             break
     belief.close()
     return game._replace(updates=tuple(updates))
@@ -267,7 +271,7 @@ def kinds(update: RecordedUpdate) -> Iterator[object]:
     if not SMALLEST <= update.parents <= LARGEST:
         return
     yield update.grows, sum(update.parents >= bound for bound in BOUNDS[1:])
-    if update.grows and MILLION[0] <= update.positions <= MILLION[1]:
+    if update.leads_to_a_million:
         yield "million"
 
 
@@ -279,7 +283,8 @@ def choose(games: list[RecordedGame]) -> list[RecordedGame]:
         taken: list[RecordedUpdate] = []
         work = 0
         for update in game.updates:
-            if (work := work + update.candidates) > DEAREST * (1 + len(taken)):
+            work += update.candidates
+            if work > DEAREST * (1 + len(taken)) or len(taken) == MOST_OF_A_GAME:
                 break
             if wanted.take(update):
                 taken.append(update)

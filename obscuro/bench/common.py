@@ -60,7 +60,7 @@ def peak_memory() -> int:
 
 def digits(value: float | None, places: int = 2, unit: str = "") -> str:
     """A number for a table; a dash for None."""
-    return "–" if value is None else f"{value:,.{places}f}{unit}"
+    return "-" if value is None else f"{value:,.{places}f}{unit}"
 
 
 Tell = Callable[[str | None, int], None]

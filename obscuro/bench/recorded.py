@@ -28,7 +28,7 @@ MILLION = 900_000, 1_600_000  # positions after an update that leads "to a milli
 
 # What `quick_games` takes.
 QUICK_PARENTS = 100_000
-QUICK_CANDIDATES = 3_000_000  # in all of a game's updates
+QUICK_CANDIDATES = 8_000_000  # in all of a game's updates
 QUICK_GAMES = 6
 
 SIDES = ("white", "black")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from obscuro.belief.belief import Belief, Update
+from obscuro.belief.belief import Belief
+from obscuro.belief.buffers import Buffers
 from obscuro.bench.common import BenchmarkError
 from obscuro.bench.recorded import RecordedGame, RecordedUpdate
 from obscuro.board.position import from_fen
@@ -36,22 +36,18 @@ def steps(game: RecordedGame) -> Iterator[Step]:
         raise BenchmarkError(f"{game.name}: {error}") from None
 
 
-def new_belief(game: RecordedGame, threads: int) -> Belief:
+def new_belief(game: RecordedGame, threads: int = 1, buffers: Buffers | None = None) -> Belief:
     """The belief of the side that is followed, before the first ply."""
-    return Belief(from_fen(game.fen), game.side, max_positions=MOST_POSITIONS, threads=threads)
+    start = from_fen(game.fen)
+    return Belief(start, game.side, MOST_POSITIONS, threads, buffers=buffers)
 
 
-def copy_of(belief: Belief) -> Belief:
-    """A belief in the same state, so that an update can be made again."""
-    copied: Belief = belief.copy() if hasattr(belief, "copy") else copy.copy(belief)
-    return copied
-
-
-def take_in(belief: Belief, step: Step) -> Update:
+def take_in(belief: Belief, step: Step) -> None:
     """Let a belief see a ply."""
     if step.move is not None:
-        return belief.after_own_move(step.move, step.observation)
-    return belief.after_opponent_move(step.observation)
+        belief.after_own_move(step.move, step.observation)
+    else:
+        belief.after_opponent_move(step.observation)
 
 
 def check(game: RecordedGame, update: RecordedUpdate, belief: Belief) -> None:
