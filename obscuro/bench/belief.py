@@ -1,7 +1,8 @@
 """`obscuro bench belief`: how fast a belief takes in the other side's moves, on recorded games.
 
-Each recorded update is made several times from the same state, with one thread and with two in
-turn, and nothing but the update is timed. docs/benchmarks.md says what the numbers mean.
+Every game is followed several times by two beliefs side by side, one with one thread and one with
+two, in the way the engine follows it: memory is kept from update to update. What is timed are the
+updates that the file of games names. docs/benchmarks.md says what the numbers mean.
 """
 
 from __future__ import annotations
@@ -9,27 +10,31 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from rich.console import Console
 
 from obscuro.belief import Belief, warm_up
+from obscuro.belief.buffers import Buffers
+from obscuro.belief.update import reserve
 from obscuro.bench import memory, python_chess
-from obscuro.bench.belief_results import Measured, Summary, print_report, summary
-from obscuro.bench.common import machine, peak_memory, progress
+from obscuro.bench.belief_results import THREADS, Measured, Summary, print_report, summary
+from obscuro.bench.belief_stages import stage_seconds, test_seconds
+from obscuro.bench.common import Tell, machine, peak_memory, progress
 from obscuro.bench.recorded import (
     RecordedGame,
-    RecordedUpdate,
     all_updates,
+    parse_game,
     quick_games,
     read_games,
 )
-from obscuro.bench.replay import Step, check, copy_of, new_belief, steps, take_in
+from obscuro.bench.replay import Step, check, new_belief, steps, take_in
+from obscuro.engine.options import MOST_POSITIONS
 
 SAMPLE = 64  # positions of each belief that python-chess is given
 REPEAT, QUICK_REPEAT = 3, 1
+WARMING = parse_game("warming up | white | startpos | e2e4 d7d6 | 1:1>13/20")
 
 
 def run(
@@ -50,7 +55,7 @@ def run(
     measured = measure(games, repeat)
     numbers = {
         **summary(measured),
-        **measure_memory(games, (1,) if arguments.quick else (1, 2)),
+        **measure_memory(games, THREADS[:1] if arguments.quick else THREADS),
         "peak_rss_mib": peak_memory() / 2**20,
         "seconds": time.monotonic() - begin,
         "repeat": repeat,
@@ -66,71 +71,65 @@ def run(
 
 def measure(games: Sequence[RecordedGame], repeat: int) -> list[Measured]:
     """Measure all updates of the games, telling on stderr how far it is. Raises BenchmarkError."""
+    buffers = [Buffers() for _ in THREADS]
+    total = repeat * sum(update.candidates for update in all_updates(games))
     measured: list[Measured] = []
-    with progress(sum(update.candidates for update in all_updates(games))) as tell:
+    with progress(total) as tell:
         tell("loading", 0)
         warm_up()
+        for kept in buffers:
+            reserve(kept, MOST_POSITIONS)
+        measure_game(WARMING, 1, buffers, lambda what, done: None)
         for number, game in enumerate(games):
             tell(f"game {number + 1} of {len(games)}: {game.name}", 0)
-            for one in measure_game(game, repeat):
-                measured.append(one)
-                tell(None, one.update.candidates)
+            measured += measure_game(game, repeat, buffers, tell)
     return measured
 
 
-def measure_game(game: RecordedGame, repeat: int) -> Iterator[Measured]:
-    """Yield one game's updates, measured. Raises BenchmarkError if one isn't what it must be."""
-    beliefs = (new_belief(game, threads=1), new_belief(game, threads=2))
-    recorded = {update.ply: update for update in game.updates}
-    try:
-        for step in steps(game):
-            update = recorded.get(step.ply)
-            if update is not None:
-                yield measure_update(game, update, step, beliefs, repeat)
-            else:
-                for belief in beliefs:
-                    take_in(belief, step)
-    finally:
-        for belief in beliefs:
-            belief.close()
+def measure_game(
+    game: RecordedGame, repeat: int, buffers: Sequence[Buffers], tell: Tell
+) -> list[Measured]:
+    """Follow a game so often. Raises BenchmarkError where an update isn't what it must be.
+
+    buffers: memory for the belief of each number of threads.
+    """
+    measured = {update.ply: Measured(game.name, update) for update in game.updates}
+    for _ in range(repeat):
+        beliefs = [
+            new_belief(game, threads, kept) for threads, kept in zip(THREADS, buffers, strict=True)
+        ]
+        try:
+            for step in steps(game):
+                if step.ply in measured:
+                    measure_update(game, measured[step.ply], step, beliefs)
+                    tell(None, measured[step.ply].update.candidates)
+                else:
+                    for belief in beliefs:
+                        take_in(belief, step)
+        finally:
+            for belief in beliefs:
+                belief.release()
+                belief.close()
+    return list(measured.values())
 
 
 def measure_update(
-    game: RecordedGame,
-    update: RecordedUpdate,
-    step: Step,
-    beliefs: tuple[Belief, Belief],
-    repeat: int,
-) -> Measured:
-    """Make an update so often in copies of both beliefs, the last time in themselves."""
-    parents = beliefs[0].sample(SAMPLE, np.random.default_rng(step.ply))
-    runs: tuple[list[float], list[float]] = ([], [])
-    stages: Counter[str] = Counter()
-    for left in reversed(range(repeat)):
-        for number, belief in enumerate(beliefs):
-            subject = copy_of(belief) if left else belief
-            seconds, spent = timed(subject, step)
-            check(game, update, subject)
-            runs[number].append(seconds)
-            if number == 0:
-                stages.update(spent)
-    plain = python_chess.candidates_per_second(parents, step.observation, game.side)
-    return Measured(game.name, update, runs, dict(stages), plain)
-
-
-def timed(belief: Belief, step: Step) -> tuple[float, dict[str, float]]:
-    """Make one update; return the seconds that it took, and of those each stage's."""
-    before = stage_seconds(belief)
-    begin = time.perf_counter()
-    take_in(belief, step)
-    seconds = time.perf_counter() - begin
-    after = stage_seconds(belief)
-    return seconds, {stage: after[stage] - before.get(stage, 0.0) for stage in after}
-
-
-def stage_seconds(belief: Belief) -> dict[str, float]:
-    """The seconds that the belief's updates have spent in each stage so far, as it counts them."""
-    return dict(getattr(belief, "stage_seconds", {}))
+    game: RecordedGame, measured: Measured, step: Step, beliefs: Sequence[Belief]
+) -> None:
+    """Make an update in all beliefs, and note how long that took."""
+    if not measured.python_chess:
+        parents = beliefs[0].sample(SAMPLE, np.random.default_rng(step.ply))
+        speed = python_chess.candidates_per_second(parents, step.observation, game.side)
+        measured.python_chess.append(speed)
+    measured.stages["test"] += test_seconds(beliefs[0], step.observation)
+    before = stage_seconds(beliefs[0])
+    for belief, runs in zip(beliefs, measured.runs, strict=True):
+        begin = time.perf_counter()
+        take_in(belief, step)
+        runs.append(time.perf_counter() - begin)
+        check(game, measured.update, belief)
+    for stage, seconds in stage_seconds(beliefs[0]).items():
+        measured.stages[stage] += seconds - before.get(stage, 0.0)
 
 
 def measure_memory(games: Sequence[RecordedGame], threads: Sequence[int]) -> Summary:

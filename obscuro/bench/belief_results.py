@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
 from obscuro.bench.common import digits, median
-from obscuro.bench.recorded import RecordedUpdate
+from obscuro.bench.recorded import LARGEST, RecordedUpdate
 
-CLASSES = ((1_000, 10_000), (10_000, 100_000), (100_000, 2_000_001))  # |P| before, half open
+THREADS = (1, 2)
+CLASSES = {  # |P| before, half open
+    "1 k - 10 k": (1_000, 10_000),
+    "10 k - 100 k": (10_000, 100_000),
+    "100 k - 2 M": (100_000, LARGEST + 1),
+}
 TWO_THREADS_FROM = 10_000  # |P| before; smaller updates are over before a thread has started
 STAGES = ("generation", "test", "dedup", "order")
 MEGA = 1e6
@@ -19,14 +26,18 @@ MEGA = 1e6
 Summary = dict[str, object]
 
 
-class Measured(NamedTuple):
-    """One update, measured."""
+@dataclass(frozen=True)
+class Measured:
+    """One update, and what was measured of it."""
 
     game: str
     update: RecordedUpdate
-    runs: tuple[list[float], list[float]]  # seconds of each run with one thread, and with two
-    stages: dict[str, float]  # seconds by stage, of all runs with one thread; maybe not all stages
-    python_chess: float  # candidates a second
+    runs: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    """Seconds of each run, with one thread and with two."""
+    stages: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    """Seconds by stage, in all runs with one thread. `generation` has the test in it."""
+    python_chess: list[float] = field(default_factory=list)
+    """Candidates a second; one number."""
 
     def mcps(self, threads: int) -> float:
         """Million candidates a second."""
@@ -34,9 +45,12 @@ class Measured(NamedTuple):
 
     def seconds(self, threads: int) -> float:
         """Median seconds of the update, with one thread or two."""
-        found = median(self.runs[threads - 1])
-        assert found is not None
-        return found
+        return statistics.median(self.runs[threads - 1])
+
+    @property
+    def python_chess_mcps(self) -> float:
+        """Million candidates a second that python-chess goes through."""
+        return self.python_chess[0] / MEGA
 
     @property
     def ratio(self) -> float:
@@ -51,6 +65,7 @@ class Measured(NamedTuple):
 class Group(NamedTuple):
     """The updates of one class."""
 
+    name: str
     grows: bool
     least: int  # |P| before
     below: int
@@ -71,15 +86,16 @@ class Group(NamedTuple):
             "mcps_2": self.median(lambda m: m.mcps(2)),
             "threads2_ratio": self.median(lambda m: m.ratio),
             "milliseconds": self.median(lambda m: m.seconds(1) * 1000),
-            "python_chess_mcps": self.median(lambda m: m.python_chess / MEGA),
+            "python_chess_mcps": self.median(lambda m: m.python_chess_mcps),
         }
 
 
 def groups(measured: Sequence[Measured]) -> Iterator[Group]:
     """Sort updates into classes."""
     for grows in (True, False):
-        for least, below in CLASSES:
+        for name, (least, below) in CLASSES.items():
             yield Group(
+                name,
                 grows,
                 least,
                 below,
@@ -104,8 +120,8 @@ def summary(measured: Sequence[Measured]) -> Summary:
         "threads2_ratio_all": median(m.ratio for m in growing),
         "million_s": median(m.million_seconds(1) for m in million),
         "million_s_2": median(m.million_seconds(2) for m in million),
-        "python_chess_mcps": median(m.python_chess / MEGA for m in measured),
-        **{f"share_{stage}": share(growing, stage) for stage in STAGES},
+        "python_chess_mcps": median(m.python_chess_mcps for m in measured),
+        **shares(growing),
         "updates": {
             "growing": len(growing),
             "filtering": len(filtering),
@@ -116,12 +132,12 @@ def summary(measured: Sequence[Measured]) -> Summary:
     }
 
 
-def share(measured: Iterable[Measured], stage: str) -> float | None:
-    """The share of a stage in the time of all updates with one thread; None if it is not told."""
-    known = [m for m in measured if stage in m.stages]
-    if not known:
-        return None
-    return sum(m.stages[stage] for m in known) / sum(sum(m.runs[0]) for m in known)
+def shares(measured: Sequence[Measured]) -> Summary:
+    """The share of each stage in the time of all updates with one thread."""
+    total = sum(sum(m.runs[0]) for m in measured)
+    spent = {stage: sum(m.stages[stage] for m in measured) for stage in STAGES}
+    spent["generation"] -= spent["test"]
+    return {f"share_{stage}": spent[stage] / total if total else None for stage in STAGES}
 
 
 def print_report(console: Console, measured: Sequence[Measured], numbers: Summary) -> None:
@@ -143,13 +159,13 @@ def print_report(console: Console, measured: Sequence[Measured], numbers: Summar
 
 def _cells(group: Group) -> list[str]:
     return [
-        f"{group.least:,} - {group.below // 1000 * 1000:,}",
+        group.name,
         str(len(group.members)),
         digits(group.median(lambda m: m.mcps(1)), 1),
         digits(group.median(lambda m: m.mcps(2)), 1),
         digits(group.median(lambda m: m.ratio)),
-        digits(group.median(lambda m: m.python_chess / MEGA), 3),
-        digits(group.median(lambda m: m.mcps(1) * MEGA / m.python_chess), 0),
+        digits(group.median(lambda m: m.python_chess_mcps), 3),
+        digits(group.median(lambda m: m.mcps(1) / m.python_chess_mcps), 0),
     ]
 
 
@@ -160,14 +176,14 @@ def _lines(numbers: Summary) -> Iterator[tuple[str, str]]:
 
     yield "growing", text("growing_mcps", 1, " million candidates/s")
     yield "filtering", text("filtering_mcps", 1, " million candidates/s")
-    yield "two threads", text("threads2_ratio", 2, f" × one, from {TWO_THREADS_FROM:,} positions")
+    yield "two threads", text("threads2_ratio", 2, f" x one, from {TWO_THREADS_FROM:,} positions")
     yield "a million positions", f"{text('million_s')} s, with two threads {text('million_s_2')} s"
     yield (
         "bytes a position",
         f"{text('bytes_per_position', 0)}, with two threads {text('bytes_per_position_2', 0)}",
     )
-    shares = (f"{stage} {text(f'share_{stage}', 0, ' %', 100)}" for stage in STAGES)
-    yield "of the time, while growing", ", ".join(shares)
+    stages = [f"{stage} {text(f'share_{stage}', 0, ' %', 100)}" for stage in STAGES]
+    yield "of the time, while growing", ", ".join(stages)
     yield "python-chess", text("python_chess_mcps", 3, " million candidates/s")
     yield "peak memory of this run", text("peak_rss_mib", 0, " MiB")
     yield "this run", text("seconds", 0, " s")

@@ -50,15 +50,20 @@ def peak_growth(game: RecordedGame, threads: int) -> int:
         if step.ply == last.ply:
             forget_peak()
         take_in(belief, step)
-    peak = _field("VmHWM") or peak_memory()
+    highest = peak()
     check(game, last, belief)
     belief.close()
-    return peak - loaded
+    return highest - loaded
 
 
 def resident() -> int:
     """Bytes of memory that this process holds now; where the system does not say, has held."""
     return _field("VmRSS") or peak_memory()
+
+
+def peak() -> int:
+    """The most bytes that it has held, since `forget_peak` if the system can do that."""
+    return _field("VmHWM") or peak_memory()
 
 
 def forget_peak() -> None:
