@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from threading import Event
 
 import chess
@@ -18,9 +19,17 @@ from obscuro.board.tables import TABLES
 from obscuro.fog.observation import OBSERVATION_WORDS, Observation, observation_words
 from tests.belief.comparison import NO_CAP, assert_no_doubles, same_rows, scrambled
 from tests.belief.games import MIDDLE_GAMES, STORIES, Game, Words, after, follow, goes_on
+from tests.belief.rare_games import sparse_position
 
 # Where one side sees little of many pieces, P grows fast, and the work is shared by threads.
 DARK = ["nbqkqbnr/8/8/8/8/8/8/K7 w - - 0 1", "k6q/ppp2qqq/8/8/8/8/PPP5/K7 w - - 0 1"]
+# Where one side may come to see all of the other, and a sample to be exact again.
+BARE = [
+    "8/8/8/3k4/8/8/8/KR6 b - - 0 1",
+    "r3k3/8/8/8/8/8/8/Q3K3 w q - 0 1",
+    "r3k2r/3p4/8/4P3/8/8/8/Q3K2Q b kq - 0 1",
+    "8/8/8/1k1p4/8/8/4P3/2Q1K3 w - - 0 1",
+]
 STARTS = [chess.STARTING_FEN, *MIDDLE_GAMES, *(fen for fen, _ in STORIES.values()), *DARK]
 
 PAST = 0.0
@@ -31,8 +40,15 @@ CHOICES = st.integers(0, 63)  # of a move, by its number among the legal ones
 LONG_HISTORY = (DARK[0], [0, 3, 1, 7, 0, 11, 1, 5, 0, 9])
 
 
-def histories(starts: list[str], most: int) -> st.SearchStrategy[tuple[str, list[int]]]:
-    return st.tuples(st.sampled_from(starts), st.lists(CHOICES, min_size=1, max_size=most))
+def histories(
+    starts: list[str], most: int, *, sparse: bool = False
+) -> st.SearchStrategy[tuple[str, list[int]]]:
+    """A start and the numbers of so many moves at most. sparse: also from positions drawn at random."""
+    start = st.sampled_from(starts)
+    if sparse:
+        drawn = st.integers(0, 999).map(lambda seed: sparse_position(random.Random(seed)).fen())
+        start = st.one_of(start, drawn)
+    return st.tuples(start, st.lists(CHOICES, min_size=1, max_size=most))
 
 
 def play(fen: str, choices: list[int]) -> Game:
@@ -79,7 +95,7 @@ def assert_explains(positions: Words, truth: Words, side: int) -> None:
 
 
 @settings(max_examples=100)
-@given(histories(STARTS, 40))
+@given(histories(STARTS, 40, sparse=True))
 def test_after_every_ply_of_any_history(history: tuple[str, list[int]]) -> None:
     """The true position is in P, once as all are, and each explains what is seen."""
     game = play(*history)
@@ -123,7 +139,7 @@ def test_the_long_history_is_shared_by_threads() -> None:
 
 @settings(max_examples=100)
 @given(
-    histories(STARTS, 30),
+    histories(STARTS, 30, sparse=True),
     st.sampled_from([1, 2, 5, 20, 100, 500]),
     st.integers(0, 3),
     st.booleans(),
@@ -133,22 +149,36 @@ def test_a_capped_belief_is_a_part_of_the_exact_one_and_says_when_it_is_all_of_i
 ) -> None:
     game = play(*history)
     for side in (0, 1):
-        whole = Belief(game.positions[0], side, NO_CAP)
-        capped = Belief(game.positions[0], side, cap, seed=seed)
-        for ply, truth in enumerate(game.positions[1:]):
-            follow(whole, game, ply)
-            update = follow(capped, game, ply, PAST if hurried else None)
-            assert update.exact == capped.exact
-            assert 0 < len(capped) <= cap
-            assert_no_doubles(capped.positions)
-            if capped.exact:
-                assert same_rows(capped.positions, whole.positions)
-            elif not capped.rebuilds:
-                assert_is_part(capped.positions, whole.positions)
-            assert_explains(capped.positions, truth, side)
-            if len(whole) > LARGEST:
-                break
-        event(f"exact: {capped.exact}, rebuilt: {capped.rebuilds > 0}")
+        assert_honest(game, side, cap, seed, hurried)
+
+
+@settings(max_examples=100)
+@given(histories(BARE, 30), st.integers(1, 3), st.integers(0, 3))
+def test_a_sample_is_exact_again_only_if_nothing_else_is_possible(
+    history: tuple[str, list[int]], cap: int, seed: int
+) -> None:
+    assert_honest(play(*history), 0, cap, seed, hurried=False)
+
+
+def assert_honest(game: Game, side: int, cap: int, seed: int, hurried: bool) -> None:
+    """A belief with a cap has part of the positions of one without, and all if it says so."""
+    whole = Belief(game.positions[0], side, NO_CAP)
+    capped = Belief(game.positions[0], side, cap, seed=seed)
+    for ply, truth in enumerate(game.positions[1:]):
+        was_exact = capped.exact
+        follow(whole, game, ply)
+        update = follow(capped, game, ply, PAST if hurried else None)
+        assert update.exact == capped.exact
+        assert 0 < len(capped) <= cap
+        assert_no_doubles(capped.positions)
+        if capped.exact:
+            assert same_rows(capped.positions, whole.positions)
+        elif not capped.rebuilds:
+            assert_is_part(capped.positions, whole.positions)
+        assert_explains(capped.positions, truth, side)
+        event(f"exact: {was_exact} -> {capped.exact}, rebuilt: {capped.rebuilds > 0}")
+        if len(whole) > LARGEST:
+            break
 
 
 def assert_is_part(part: Words, whole: Words) -> None:
