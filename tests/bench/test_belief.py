@@ -82,7 +82,6 @@ def test_every_run_is_timed_and_nothing_else(
         parents = game.updates[0].parents
         assert [threads for threads, size in updated if size == parents] == [1, 2] * 3
     assert all(one.stages["generation"] > 0 and one.stages["test"] > 0 for one in measured)
-    assert all(sum(one.stages.values()) < 2 * sum(one.runs[0]) for one in measured)
 
 
 def test_an_update_that_is_not_what_was_recorded_is_an_error() -> None:
