@@ -7,6 +7,7 @@ from threading import Event
 
 import chess
 import numpy as np
+import pytest
 from hypothesis import assume, event, example, given, settings
 from hypothesis import strategies as st
 from numba import njit
@@ -19,6 +20,7 @@ from obscuro.board.tables import TABLES
 from obscuro.fog.observation import OBSERVATION_WORDS, Observation, observation_words
 from tests.belief.comparison import NO_CAP, assert_no_doubles, same_rows, scrambled
 from tests.belief.games import MIDDLE_GAMES, STORIES, Game, Words, after, follow, goes_on
+from tests.belief.games import play as play_out
 from tests.belief.rare_games import sparse_position
 
 # Where one side sees little of many pieces, P grows fast, and the work is shared by threads.
@@ -205,6 +207,27 @@ def test_a_belief_that_was_cut_short_is_a_part_of_the_exact_one(
         if len(whole) > 2 * LARGEST:
             break
     event(f"exact: {hurried.exact}")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_belief_emptied_by_its_own_move_goes_on_with_memory_of_its_own(seed: int) -> None:
+    """What it had been lent and gave back must not be lent twice: that would overwrite P."""
+    belief = Belief(from_fen(chess.STARTING_FEN), 0, 500, seed=seed)
+    before = play_out(chess.STARTING_FEN, ["e2e4", "h7h6", "b1c3"])
+    follow(belief, before, 0)
+    follow(belief, before, 1)
+    # After Nc3 White is shown a black queen at d3, through all the pawns: no position fits.
+    lie = "rnb1kbnr/ppppppp1/7p/8/4P3/2Nq4/PPPP1PPP/R1BQKBNR b KQkq - 0 2"
+    belief.after_own_move(before.moves[2], Observation.of(from_fen(lie), 0))
+    assert belief.rebuilds == 1
+    after_it = play_out(
+        lie, ["d3d6", "g1f3", "d6h2", "a2a3", "h2g3", "a3a4", "g3h2", "a4a5", "h2h4"]
+    )
+    for ply, truth in enumerate(after_it.positions[1:]):
+        update = follow(belief, after_it, ply)
+        assert update.positions == len(belief) > 0
+        assert_explains(belief.positions, truth, 0)
+        assert_no_doubles(belief.positions)
 
 
 class Interruption(Event):
