@@ -458,9 +458,9 @@ class Belief:
             self._known = known
             self._take_over(outcome)
         else:
-            self._forget(rng)
             if outcome is not None and outcome.records is not self._records:
                 self._updater.buffers.take_back(outcome.records)
+            self._forget(rng)
             if observation is not None:
                 warning = self._rebuild(observation, rng)
         if not (self.exact or self._contradicted or observation is None):
