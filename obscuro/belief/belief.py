@@ -44,7 +44,7 @@ from obscuro.belief.successors import (
     offer_all,
     opponent_task,
 )
-from obscuro.belief.update import SMALL, IsLate, Outcome, Run, Updater
+from obscuro.belief.update import SMALL, IsLate, Outcome, Run, Updater, regions_for
 from obscuro.board.layout import (
     CASTLING_SQUARES,
     DOUBLE_PUSH,
@@ -428,7 +428,7 @@ class Belief:
         """A generator for this ply, and a salted ranking of records."""
         rng = np.random.default_rng((self._seed, self._ply))
         self._ply += advance
-        return rng, new_ranking(rng)
+        return rng, new_ranking(rng, regions_for(len(self)))
 
     def _requirements(self, observation: Observation | None) -> tuple[Words, Words]:
         """The observation's words and what follows from them, for the kernels."""

@@ -6,10 +6,17 @@ large as they may ever have to be, which costs nothing but addresses until they 
 from their front.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.record import RECORD_WORDS
+
+if TYPE_CHECKING:
+    from obscuro.belief.update import Crew
 
 Records = npt.NDArray[np.uint64]
 
@@ -17,10 +24,19 @@ MOST_KEPT = 3  # buffers: the records of a belief, those of its next update, and
 
 
 class Buffers:
-    """Lends arrays of records, uint64[n, 3], and takes them back."""
+    """Lends arrays of records, uint64[n, 3], and takes them back; holds the threads' streams."""
 
     def __init__(self) -> None:
         self._kept: list[Records] = []
+        self._crews: dict[tuple[int, ...], Crew] = {}
+
+    def crew(self, threads: int, regions: int) -> Crew | None:
+        """The streams that were kept for so many threads and regions."""
+        return self._crews.get((threads, regions))
+
+    def keep_crew(self, crew: Crew) -> None:
+        """Keep streams for all updates that work in this memory."""
+        self._crews[crew.counts.shape] = crew
 
     def lend(self, rows: int) -> Records:
         """An array of at least so many rows, with anything in it: the smallest one that will do."""

@@ -1,7 +1,7 @@
 """Salted hashes of records, and where a record goes by its hash.
 
-The salt is drawn anew for each update. A hash says two things: its lowest bits choose one of
-`REGIONS` regions, which threads work on without locks, and the hash as a whole is a rank. The
+The salt is drawn anew for each update. A hash says two things: its lowest bits choose a region, which
+one thread works on at a time, and the hash as a whole is a rank. The
 records of an update are sorted by region and rank, whatever order they were found in, and where there
 are too many, those with the lowest ranks stay, wherever and however often they were found: a uniform
 sample. Records with equal hashes are told apart by comparing them in full.
@@ -14,10 +14,6 @@ from numba import njit
 
 from obscuro.board.bits import multiply_high
 
-REGION_BITS = 4
-REGIONS = 1 << REGION_BITS
-
-_LAST_REGION = np.uint64(REGIONS - 1)
 _WHOLE = 1 << 64
 
 
@@ -30,12 +26,20 @@ class Ranking(NamedTuple):
     ceiling: np.uint64  # the highest hash that can survive
     shift: np.uint64  # leading zeros of the ceiling
     stretch: np.uint64  # spreads shifted hashes over the whole range, in units of 2^-63
+    last_region: np.uint64  # the number of regions, a power of two, less one
+
+    @property
+    def regions(self) -> int:
+        """The number of regions."""
+        return int(self.last_region) + 1
 
 
-def new_ranking(rng: np.random.Generator, ceiling: int = _WHOLE - 1) -> Ranking:
-    """A ranking with a fresh salt."""
+def new_ranking(rng: np.random.Generator, regions: int) -> Ranking:
+    """A ranking with a fresh salt. regions: a power of two."""
     one, two, three = rng.integers(_WHOLE, size=3, dtype=np.uint64)
-    return lowered(Ranking(one, two, three | np.uint64(1), *(np.uint64(0),) * 3), ceiling)
+    zero = np.uint64(0)
+    whole = Ranking(one, two, three | np.uint64(1), zero, zero, zero, np.uint64(regions - 1))
+    return lowered(whole, _WHOLE - 1)
 
 
 def lowered(ranking: Ranking, ceiling: int) -> Ranking:
@@ -60,9 +64,9 @@ def record_hash(ranking, a, b, c):
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def region_of(hashed):
+def region_of(ranking, hashed):
     """The region, int64, that a hash belongs to."""
-    return np.int64(hashed & _LAST_REGION)
+    return np.int64(hashed & ranking.last_region)
 
 
 @njit(nogil=True, cache=True, forceinline=True)

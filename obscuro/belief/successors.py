@@ -35,7 +35,6 @@ from obscuro.board.layout import (
     BLACK_SHORT_PATH,
     BLACK_SHORT_ROOK,
     KINGS,
-    MAX_MOVES,
     NOT_FILE_A,
     NOT_FILE_H,
     ONE,
@@ -63,11 +62,13 @@ _NEAR_ROOKS = np.uint64(0x0100000000000001)  # a1, a8
 
 
 class Streams(NamedTuple):
-    """Children on their way into a table, in one thread; those of each owner of regions apart."""
+    """Children on their way into a table, in one thread; those of each region apart."""
 
-    offered: Words  # [owners, room, 4] records and their hashes
-    counts: npt.NDArray[np.int64]  # [owners]
-    owners: npt.NDArray[np.int64]  # [REGIONS] who owns a region
+    offered: Words  # [regions, room, 4] records and their hashes
+    counts: npt.NDArray[np.int64]  # [regions]
+    # [2]: how many of one region are enough, less than the room by MAX_MOVES at least; and whether
+    # there are enough of some region
+    enough: npt.NDArray[np.int64]
 
 
 class Task(NamedTuple):
@@ -157,23 +158,15 @@ def offer(streams, ranking, a, b, c):
     """Write a record and its hash for the table, unless its hash is too high to survive."""
     hashed = record_hash(ranking, a, b, c)
     if hashed <= ranking.ceiling:
-        owner = streams.owners[region_of(hashed)]
-        count = streams.counts[owner]
-        streams.offered[owner, count, 0] = a
-        streams.offered[owner, count, 1] = b
-        streams.offered[owner, count, 2] = c
-        streams.offered[owner, count, 3] = hashed
-        streams.counts[owner] = count + 1
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def has_room(streams, more):
-    """Whether each stream has room for so many records."""
-    room = streams.offered.shape[1] - more
-    for owner in range(streams.counts.shape[0]):  # noqa: SIM110 - a kernel
-        if streams.counts[owner] > room:
-            return False
-    return True
+        region = region_of(ranking, hashed)
+        count = streams.counts[region]
+        streams.offered[region, count, 0] = a
+        streams.offered[region, count, 1] = b
+        streams.offered[region, count, 2] = c
+        streams.offered[region, count, 3] = hashed
+        streams.counts[region] = count + 1
+        if count >= streams.enough[0]:
+            streams.enough[1] = 1
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -256,7 +249,7 @@ def expand(tables, parents, first, last, words, ranking, streams):
         landing = task.en_passant >> _EIGHT if task.white == 0 else task.en_passant << _EIGHT
         landed = _ZERO
     for row in range(first, last):
-        if not has_room(streams, MAX_MOVES):
+        if streams.enough[1]:
             return row
         a, b, c = parents[row, 0], parents[row, 1], parents[row, 2]
         enemy = a | b | c
@@ -382,7 +375,7 @@ def expand_naively(tables, parents, first, last, known, side, observed, ranking,
     known: see `record`; side: ours; moves: uint32[MAX_MOVES], scratch.
     """
     for row in range(first, last):
-        if not has_room(streams, MAX_MOVES):
+        if streams.enough[1]:
             return row
         pos = unpack(known, parents[row, 0], parents[row, 1], parents[row, 2])
         for k in range(generate_moves(tables, pos, moves)):
@@ -397,7 +390,7 @@ def expand_naively(tables, parents, first, last, known, side, observed, ranking,
 def offer_all(records, first, last, ranking, streams):
     """Offer the records number `first` to `last` - 1 themselves; return as `expand`."""
     for row in range(first, last):
-        if not has_room(streams, 1):
+        if streams.enough[1]:
             return row
         offer(streams, ranking, records[row, 0], records[row, 1], records[row, 2])
     return last

@@ -9,21 +9,11 @@ place. A slot is free if its first word is 0, which no record's is: there is a k
 import numpy as np
 from numba import njit
 
-from obscuro.belief.hashing import REGIONS, record_hash, region_of, slot_of
+from obscuro.belief.hashing import record_hash, slot_of
 from obscuro.board.bits import prefetch_row
 
 GROUP = 16  # records looked up together, so that their cache misses overlap
 PADDING = 96  # slots after those of a region, for what overflows its last ones
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def _same(rows, at, other, index):
-    # Without branches: which word differs is hard to foretell.
-    return (
-        (rows[at, 0] ^ other[index, 0])
-        | (rows[at, 1] ^ other[index, 1])
-        | (rows[at, 2] ^ other[index, 2])
-    ) == 0
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -41,42 +31,55 @@ def clear(rows, first, last):
 
 
 @njit(nogil=True, cache=True)
-def insert(rows, slots, most, sizes, offered, start, stop, ranking):
-    """Store the offered records `start` to `stop` - 1 that are new.
+def insert(rows, slots, most, sizes, owner, owners, offered, counts, done, ranking):
+    """Store what is offered and new in each `owners`-th region, from the region `owner` on.
+
+    A region's slots are few enough to stay in a core's own cache while it is worked on.
 
     rows: uint64[m, 3], the regions one after the other, each with `slots` slots and PADDING more;
-    most: records that a region may hold; sizes: int64[REGIONS], what it holds; offered: uint64[n, 4],
-    records with their hashes, none above the ranking's ceiling. Writes rows and sizes.
-
-    Returns the number of the first record not looked at: less than `stop` if there was no room.
+    most: records that a region may hold; sizes: int64[regions], what it holds; offered:
+    uint64[producers, regions, n, 4], records with their hashes, none above the ranking's ceiling;
+    counts: int64[producers, regions], how many; done: the same shape, how many of them were looked
+    at. Writes rows, sizes and done. Returns whether all is done; if not, there was no room.
     """
     stride = slots + PADDING
     wanted = np.empty(GROUP, dtype=np.int64)
-    index = start
-    while index < stop:
-        count = min(GROUP, stop - index)
-        for k in range(count):
-            hashed = offered[index + k, 3]
-            slot = region_of(hashed) * stride + slot_of(ranking, hashed, slots)
-            prefetch_row(rows, slot)
-            wanted[k] = slot
-        for k in range(count):
-            slot = wanted[k]
-            child = index + k
-            region = region_of(offered[child, 3])
-            end = (region + 1) * stride
-            while slot < end and rows[slot, 0] != 0 and not _same(rows, slot, offered, child):
-                slot += 1
-            if slot < end and rows[slot, 0] != 0:
-                continue
-            if slot == end or sizes[region] >= most:
-                return child
-            sizes[region] += 1
-            rows[slot, 0] = offered[child, 0]
-            rows[slot, 1] = offered[child, 1]
-            rows[slot, 2] = offered[child, 2]
-        index += count
-    return stop
+    for region in range(owner, sizes.shape[0], owners):
+        end = (region + 1) * stride
+        for producer in range(counts.shape[0]):
+            stop = counts[producer, region]
+            index = done[producer, region]
+            while index < stop:
+                count = min(GROUP, stop - index)
+                for k in range(count):
+                    hashed = offered[producer, region, index + k, 3]
+                    slot = region * stride + slot_of(ranking, hashed, slots)
+                    prefetch_row(rows, slot)
+                    wanted[k] = slot
+                for k in range(count):
+                    slot = wanted[k]
+                    a = offered[producer, region, index + k, 0]
+                    b = offered[producer, region, index + k, 1]
+                    c = offered[producer, region, index + k, 2]
+                    # Compared without branches: which word differs is hard to foretell.
+                    while (
+                        slot < end
+                        and rows[slot, 0] != 0
+                        and ((rows[slot, 0] ^ a) | (rows[slot, 1] ^ b) | (rows[slot, 2] ^ c)) != 0
+                    ):
+                        slot += 1
+                    if slot < end and rows[slot, 0] != 0:
+                        continue
+                    if slot == end or sizes[region] >= most:
+                        done[producer, region] = index + k
+                        return False
+                    sizes[region] += 1
+                    rows[slot, 0] = a
+                    rows[slot, 1] = b
+                    rows[slot, 2] = c
+                index += count
+            done[producer, region] = stop
+    return True
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -114,7 +117,12 @@ def collect(rows, slots, region, ranking):
                         rows[place, word],
                     )
                 place -= 1
-            if place > first and _same(rows, place, rows, place - 1):  # see `spread`
+            if (
+                place > first
+                and rows[place, 0] == rows[place - 1, 0]
+                and rows[place, 1] == rows[place - 1, 1]
+                and rows[place, 2] == rows[place - 1, 2]
+            ):  # see `spread`
                 for k in range(place, end):
                     _copy(rows, k + 1, k)
                 continue
@@ -128,7 +136,7 @@ def collect(rows, slots, region, ranking):
 def gather(rows, stride, sizes):
     """Move the sorted records at the fronts of all regions together; return their number."""
     end = np.int64(0)
-    for region in range(REGIONS):
+    for region in range(sizes.shape[0]):
         first = region * stride
         if end != first:
             for k in range(sizes[region]):
@@ -141,16 +149,16 @@ def gather(rows, stride, sizes):
 def spread(rows, slots, sizes, ranking):
     """Undo `gather`: put the records into their slots, of which there may be another number.
 
-    rows must have room for REGIONS · (slots + PADDING), and a region no more than `slots` records.
+    rows must have room for all regions' slots and PADDING, and a region no more than `slots` records.
     In theory a record may come to stand before its slot, and be stored a second time; it would take
     a fluctuation of seven standard deviations. `collect` drops such repeats.
     """
     stride = slots + PADDING
     begin = np.int64(0)
-    for region in range(REGIONS):
+    for region in range(sizes.shape[0]):
         begin += sizes[region]
     # From the last region on: a region never overlaps the records of those before it.
-    for region in range(REGIONS - 1, -1, -1):
+    for region in range(sizes.shape[0] - 1, -1, -1):
         size = sizes[region]
         begin -= size
         first, last = region * stride, (region + 1) * stride
@@ -173,10 +181,10 @@ def spread(rows, slots, sizes, ranking):
 
 @njit(nogil=True, cache=True)
 def rank_below(rows, sizes, ranking, ceiling):
-    """How many of the gathered records have a hash up to the ceiling, by region: int64[REGIONS]."""
-    counts = np.zeros(REGIONS, dtype=np.int64)
+    """How many of the gathered records have a hash up to the ceiling, by region: int64[regions]."""
+    counts = np.zeros(sizes.shape[0], dtype=np.int64)
     begin = np.int64(0)
-    for region in range(REGIONS):
+    for region in range(sizes.shape[0]):
         low, high = begin, begin + sizes[region]
         while low < high:
             middle = (low + high) >> 1
@@ -192,9 +200,9 @@ def rank_below(rows, sizes, ranking, ceiling):
 
 @njit(nogil=True, cache=True)
 def cut(rows, sizes, kept):
-    """Keep the first `kept` int64[REGIONS] of each region of the gathered records."""
+    """Keep the first `kept` int64[regions] of each region of the gathered records."""
     begin = end = np.int64(0)
-    for region in range(REGIONS):
+    for region in range(sizes.shape[0]):
         for k in range(kept[region]):
             _copy(rows, begin + k, end + k)
         begin += sizes[region]

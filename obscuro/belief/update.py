@@ -1,14 +1,15 @@
 """One update of a belief: parents are visited in chunks until all are done or time is up.
 
-In each chunk every thread visits some parents and writes the children that fit, sorted by whose
-region of the table they belong to; then every thread stores what belongs to its own regions. Neither
-step needs a lock.
+In each chunk every thread visits some parents and writes the children that fit, sorted by the region
+of the table they belong to; then every thread stores what belongs to its own regions. Neither step
+needs a lock. Random access to a large table is what costs most: memory is slow, and so is finding the
+pages. So chunks are large, and a region small enough for a core's own cache.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
-from obscuro.belief.hashing import REGIONS, Ranking, lowered
+from obscuro.belief.hashing import Ranking, lowered
 from obscuro.belief.successors import Streams
 from obscuro.belief.table import (
     PADDING,
@@ -35,7 +36,10 @@ Records = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 
 SMALL = 4096  # parents that are visited in one thread
-ROOM = 1 << 16  # children that a thread writes before they are stored
+REGIONS = 8, 128  # of an update with few parents, with many
+ROOM = 1 << 13, 1 << 19  # children that are written before they are stored, at most
+LEAST_ROOM = 1 << 14
+ROOM_SHARE = 0.5  # of the records in the table, which many children are stored in at a time
 FIRST_CHUNK = 4096  # parents per thread and chunk, to begin with
 LEAST_CHUNK = 16
 CHUNK_SECONDS = 0.002, 0.006  # chunks grow and shrink to take this long: the clock's grain
@@ -66,21 +70,51 @@ class Outcome(NamedTuple):
     complete: bool  # whether the records are all that there are, none left out
 
 
+def regions_for(parents: int) -> int:
+    """Regions of an update with so many parents."""
+    return REGIONS[parents > SMALL]
+
+
 def most_rows(limit: int) -> int:
     """Rows that the table of an update may need where `limit` records are kept at most."""
-    return _rows(_slots_for(limit + _surplus(limit)))
+    return max(_rows(_slots_for(limit + _surplus(limit), r), r) for r in REGIONS)
 
 
 def _surplus(limit: int) -> int:
     return max(int(SURPLUS * limit), LEAST_SURPLUS)
 
 
-def _slots_for(records: int) -> int:
-    return max(LEAST_SLOTS, int((UNEVEN * records / REGIONS + LEAST_SLOTS) / FULL))
+def _slots_for(records: int, regions: int) -> int:
+    return int((UNEVEN * records / regions + LEAST_SLOTS) / FULL)
 
 
-def _rows(slots: int) -> int:
-    return REGIONS * (slots + PADDING)
+def _rows(slots: int, regions: int) -> int:
+    return regions * (slots + PADDING)
+
+
+class Crew:
+    """The streams of some threads, which work on one update at a time.
+
+    offered: uint64[threads, regions, n, 4]; counts: int64[threads, regions]; see `Streams`.
+    """
+
+    def __init__(self, threads: int, regions: int, room: int) -> None:
+        """room: children of all threads together, in expectation."""
+        each = int(UNEVEN * room / (threads * regions)) + 2 * MAX_MOVES
+        self.offered = np.empty((threads, regions, each, 4), dtype=np.uint64)
+        self.counts: Counts = np.zeros((threads, regions), dtype=np.int64)
+        self._most = each - 2 * MAX_MOVES
+        self._enough: Counts = np.zeros((threads, 2), dtype=np.int64)
+
+    def streams(self, room: int) -> list[Streams]:
+        """Each thread's streams, for about so many children in all."""
+        threads, regions = self.counts.shape
+        self._enough[:, 0] = min(self._most, max(room // (threads * regions), 1))
+        self._enough[:, 1] = 0
+        return [
+            Streams(self.offered[thread], self.counts[thread], self._enough[thread])
+            for thread in range(threads)
+        ]
 
 
 class Table:
@@ -98,60 +132,50 @@ class Table:
         self._limit = limit
         self._workers = workers
         self._buffers = buffers
-        self._most_slots = _slots_for(limit + _surplus(limit))
-        self._slots = min(_slots_for(expected), self._most_slots)
-        self._sizes: Counts = np.zeros(REGIONS, dtype=np.int64)
+        self._regions = ranking.regions
+        self._most_slots = _slots_for(limit + _surplus(limit), self._regions)
+        self._slots = min(_slots_for(expected, self._regions), self._most_slots)
+        self._sizes: Counts = np.zeros(self._regions, dtype=np.int64)
         self._rows = self._lend(self._slots)
-        clear(self._rows, 0, _rows(self._slots))
+        clear(self._rows, 0, _rows(self._slots, self._regions))
 
     def __len__(self) -> int:
         """Number of records, at times somewhat more than the limit."""
         return int(self._sizes.sum())
 
-    def add(self, producers: Sequence[Streams], share_done: float) -> None:
-        """Store what all producers offer that is new; empties their streams.
+    def add(self, crew: Crew, share_done: float) -> None:
+        """Store what a crew offers that is new; empties its streams.
 
         share_done: of the parents, to guess how many records there will be.
         """
-        owners = len(producers[0].counts)
-        places = [(0, 0)] * owners  # the producer and the child where each owner goes on
+        owners = min(len(crew.counts), self._regions)
+        done = np.zeros_like(crew.counts)
         while True:
-            places = self._workers.run(
+            most = int(FULL * self._slots)
+            stored = self._workers.run(
                 [
-                    partial(self._add_owned, producers, owner, place)
-                    for owner, place in enumerate(places)
+                    partial(
+                        insert,
+                        self._rows,
+                        self._slots,
+                        most,
+                        self._sizes,
+                        owner,
+                        owners,
+                        crew.offered,
+                        crew.counts,
+                        done,
+                        self.ranking,
+                    )
+                    for owner in range(owners)
                 ]
             )
-            if all(number == len(producers) for number, _ in places):
+            if all(stored):
                 break
             self._make_room(share_done)
-        for streams in producers:
-            streams.counts[:] = 0
+        crew.counts[:] = 0
         if len(self) > self._limit + _surplus(self._limit):
             self._make_room(share_done)
-
-    def _add_owned(
-        self, producers: Sequence[Streams], owner: int, place: tuple[int, int]
-    ) -> tuple[int, int]:
-        most = int(FULL * self._slots)
-        number, start = place
-        while number < len(producers):
-            streams = producers[number]
-            count = int(streams.counts[owner])
-            stopped = insert(
-                self._rows,
-                self._slots,
-                most,
-                self._sizes,
-                streams.offered[owner],
-                start,
-                count,
-                self.ranking,
-            )
-            if stopped < count:
-                return number, int(stopped)
-            number, start = number + 1, 0
-        return number, 0
 
     def _make_room(self, share_done: float) -> None:
         """Get more slots, or drop the surplus."""
@@ -161,12 +185,12 @@ class Table:
         ):
             self._drop_surplus()
         else:
-            expected = _slots_for(int(len(self) / share_done))
+            expected = _slots_for(int(len(self) / share_done), self._regions)
             least, most = (int(times * self._slots) for times in GROWTH)
             slots = min(max(expected, least), most)
             if self._slots < self._most_slots:
                 slots = min(slots, self._most_slots)
-            if _rows(slots) > len(self._rows):
+            if _rows(slots, self._regions) > len(self._rows):
                 larger = self._lend(slots)
                 larger[:count] = self._rows[:count]
                 self._buffers.take_back(self._rows)
@@ -175,15 +199,15 @@ class Table:
         spread(self._rows, self._slots, self._sizes, self.ranking)
 
     def _lend(self, slots: int) -> Records:
-        rows = _rows(slots)
+        rows = _rows(slots, self._regions)
         if rows <= SMALL_ROWS:
             return self._buffers.lend(SMALL_ROWS)
-        return self._buffers.lend(max(rows, _rows(self._most_slots)))
+        return self._buffers.lend(max(rows, most_rows(self._limit)))
 
     def _gather(self) -> int:
         """Put the records in order at the front of the memory; return their number."""
-        regions = range(REGIONS)
-        teams = min(self._workers.threads, REGIONS) if len(self) > SMALL else 1
+        regions = range(self._regions)
+        teams = min(self._workers.threads, self._regions) if len(self) > SMALL else 1
 
         def order(team: int) -> None:
             for region in regions[team::teams]:
@@ -232,7 +256,7 @@ class Run:
         self._parents = parents
         self._visit_rows = visit
         threads = 1 if parents <= SMALL else updater.workers.threads
-        self._streams = updater.provide_streams(threads)
+        self._crew = updater.crew(threads, ranking.regions)
         expected = min(EXPECTED_PER_PARENT * parents, updater.limit)
         self._table = Table(expected, updater.limit, updater.workers, updater.buffers, ranking)
         self._bounds = [parents * thread // threads for thread in range(threads + 1)]
@@ -253,6 +277,7 @@ class Run:
         """Visit a chunk of each thread's part of the parents; return how long it took."""
         started = time.perf_counter()
         ends = self._bounds[1:]
+        all_streams = self._crew.streams(max(LEAST_ROOM, int(ROOM_SHARE * len(self._table))))
         self._places = self._updater.workers.run(
             [
                 partial(
@@ -262,12 +287,12 @@ class Run:
                     self._table.ranking,
                     streams,
                 )
-                for place, end, streams in zip(self._places, ends, self._streams, strict=True)
+                for place, end, streams in zip(self._places, ends, all_streams, strict=True)
             ]
         )
         generated = time.perf_counter()
         self.visited = sum(self._places) - sum(self._bounds[:-1])
-        self._table.add(self._streams, self.visited / self._parents)
+        self._table.add(self._crew, self.visited / self._parents)
         done = time.perf_counter()
         self._updater.stage_seconds["generation"] += generated - started
         self._updater.stage_seconds["dedup"] += done - generated
@@ -321,30 +346,22 @@ class Updater:
         run.advance(is_late)
         return run.finish()
 
-    def provide_streams(self, threads: int) -> list[Streams]:
-        """Empty streams, one for each of so many threads."""
-        if threads not in self._streams:
-            self._streams[threads] = [new_streams(threads) for _ in range(threads)]
-        for streams in self._streams[threads]:
-            streams.counts[:] = 0
-        return self._streams[threads]
+    def crew(self, threads: int, regions: int) -> Crew:
+        """Empty streams for so many threads."""
+        crew = self.buffers.crew(threads, regions)
+        if crew is None:
+            crew = Crew(threads, regions, ROOM[regions == REGIONS[-1]])
+            self.buffers.keep_crew(crew)
+        crew.counts[:] = 0
+        return crew
 
 
-def new_streams(owners: int) -> Streams:
-    """Streams for `ROOM` children, in expectation equally many for each owner of regions."""
-    room = int(UNEVEN * ROOM / owners) + MAX_MOVES
-    return Streams(
-        np.empty((owners, room, 4), dtype=np.uint64),
-        np.zeros(owners, dtype=np.int64),
-        np.arange(REGIONS, dtype=np.int64) * owners // REGIONS,
-    )
-
-
-def reserve(buffers: Buffers, limit: int) -> None:
+def reserve(buffers: Buffers, limit: int, threads: int) -> None:
     """Touch the memory that large updates begin with, so that none has to wait for it on the clock.
 
     limit: greatest number of records to keep.
     """
+    Updater(limit, threads, buffers).crew(threads, REGIONS[-1]).offered[:] = 0
     touched = most_rows(min(RESERVED, limit))
     lent = [buffers.lend(most_rows(limit)) for _ in range(2)]
     for records in lent:

@@ -8,7 +8,7 @@ import chess
 import numpy as np
 
 from obscuro.belief.belief import Belief
-from obscuro.belief.hashing import REGIONS, new_ranking
+from obscuro.belief.hashing import new_ranking
 from obscuro.belief.record import RECORD_WORDS
 from obscuro.belief.table import PADDING, cut, rank_below, spread
 from obscuro.board.position import find_move, from_board, from_fen
@@ -31,11 +31,11 @@ def warm_up() -> None:
     belief.sample(1, np.random.default_rng(0), {0})
     find_move(belief.any_position(), "g1f3")
     # What an update does only when there are too many positions, or if a rook falls in its corner.
-    sizes = np.zeros(REGIONS, dtype=np.int64)
+    sizes = np.zeros(1, dtype=np.int64)
     records = belief.positions[:1, :3].copy()
-    ranking = new_ranking(np.random.default_rng(0))
+    ranking = new_ranking(np.random.default_rng(0), 1)
     cut(records, sizes, rank_below(records, sizes, ranking, np.uint64(0)))
-    empty = np.zeros((REGIONS * (PADDING + 1), RECORD_WORDS), dtype=np.uint64)
+    empty = np.zeros((PADDING + 1, RECORD_WORDS), dtype=np.uint64)
     spread(empty, 1, sizes, ranking)
     belief = Belief(from_fen(_BEFORE_CAPTURE), 0)
     belief.after_opponent_move(Observation.of(from_fen(_CAPTURE), 0))

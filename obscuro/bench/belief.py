@@ -77,8 +77,8 @@ def measure(games: Sequence[RecordedGame], repeat: int) -> list[Measured]:
     with progress(total) as tell:
         tell("loading", 0)
         warm_up()
-        for kept in buffers:
-            reserve(kept, MOST_POSITIONS)
+        for kept, threads in zip(buffers, THREADS, strict=True):
+            reserve(kept, MOST_POSITIONS, threads)
         measure_game(WARMING, 1, buffers, lambda what, done: None)
         for number, game in enumerate(games):
             tell(f"game {number + 1} of {len(games)}: {game.name}", 0)

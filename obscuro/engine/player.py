@@ -91,7 +91,11 @@ class Player:
         tell = progress or (lambda text: None)
         load_kernels(tell)
         if not self._reserved:
-            reserve(self._buffers, self._options.integer("Max Positions"))
+            reserve(
+                self._buffers,
+                self._options.integer("Max Positions"),
+                self._options.integer("Threads"),
+            )
             self._reserved = True
         tell("starting the evaluator")
         self._ensure_search()

@@ -12,7 +12,7 @@ from obscuro.belief import update as update_module
 from obscuro.belief.buffers import MOST_KEPT, Buffers
 from obscuro.belief.hashing import lowered, new_ranking, record_hash, slot_of
 from obscuro.belief.successors import offer_all
-from obscuro.belief.update import Outcome, Updater, most_rows, reserve
+from obscuro.belief.update import Outcome, Updater, most_rows, regions_for, reserve
 from obscuro.belief.workers import Workers
 from tests.belief.games import as_set
 
@@ -41,7 +41,9 @@ def stored(
     def visit(first, last, ranking, streams):  # type: ignore[no-untyped-def]
         return offer_all(offered, first, last, ranking, streams)
 
-    outcome = updater.run(len(offered), visit, new_ranking(np.random.default_rng(seed)))
+    outcome = updater.run(
+        len(offered), visit, new_ranking(np.random.default_rng(seed), regions_for(len(offered)))
+    )
     updater.workers.close()
     return outcome
 
@@ -70,14 +72,14 @@ def test_the_order_does_not_depend_on_threads_chunks_or_the_order_of_offers(
     shuffled = np.random.default_rng(3).permutation(offered)
     for threads in (1, 2, 5):
         assert np.array_equal(rows(stored(shuffled, threads=threads)), expected)
-    monkeypatch.setattr(update_module, "ROOM", 2000)
+    monkeypatch.setattr(update_module, "ROOM", (2000, 2000))
     monkeypatch.setattr(update_module, "FIRST_CHUNK", 77)
     assert np.array_equal(rows(stored(shuffled, threads=2)), expected)
 
 
 def test_records_with_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """With planes A and B that the salt turns to zero, the hash depends on C alone."""
-    ranking = new_ranking(np.random.default_rng(0))
+    ranking = new_ranking(np.random.default_rng(0), regions_for(1))
     alike = records(40)
     alike[:, 0] = ranking.salt1
     alike[:, 2] = 12345
@@ -94,7 +96,7 @@ def test_the_limit_is_met_exactly(limit: int, threads: int) -> None:
     assert outcome.size == limit
     assert not outcome.complete
     kept = as_set(rows(outcome))
-    ranking = new_ranking(np.random.default_rng(0))
+    ranking = new_ranking(np.random.default_rng(0), regions_for(40_000))
     lowest = sorted(tuple(row) for row in once.tolist())
     lowest.sort(key=lambda row: int(record_hash(ranking, *map(np.uint64, row))))
     assert kept == set(lowest[:limit])
@@ -124,7 +126,7 @@ def test_every_record_is_kept_equally_often() -> None:
 def test_slots_rise_with_hashes_and_use_the_whole_table() -> None:
     rng = np.random.default_rng(4)
     for ceiling in (2**64 - 1, 2**63, 3 * 2**61, 2**40 + 12345, 1000):
-        ranking = lowered(new_ranking(rng), ceiling)
+        ranking = lowered(new_ranking(rng, 8), ceiling)
         hashes = np.sort(rng.integers(ceiling, size=2000, dtype=np.uint64, endpoint=True))
         slots = [int(slot_of(ranking, hashed, 5000)) for hashed in hashes]
         assert all(a <= b for a, b in pairwise(slots))
@@ -138,7 +140,7 @@ def test_a_run_that_is_abandoned_gives_its_memory_back() -> None:
     def visit(first, last, ranking, streams):  # type: ignore[no-untyped-def]
         return offer_all(offered, first, last, ranking, streams)
 
-    run = updater.start(len(offered), visit, new_ranking(np.random.default_rng(0)))
+    run = updater.start(len(offered), visit, new_ranking(np.random.default_rng(0), 128))
     run.advance(lambda seconds: True)
     assert 0 < run.visited < len(offered)
     run.abandon()
@@ -161,7 +163,7 @@ def test_memory_is_lent_again_and_never_twice_at_once() -> None:
 
 def test_reserved_memory_is_what_large_updates_work_in() -> None:
     buffers = Buffers()
-    reserve(buffers, MANY)
+    reserve(buffers, MANY, 1)
     lent = [buffers.lend(1), buffers.lend(1)]
     assert [len(records) for records in lent] == [most_rows(MANY)] * 2
     for records in lent:
