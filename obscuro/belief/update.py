@@ -36,8 +36,8 @@ Records = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 
 SMALL = 4096  # parents that are visited in one thread
-REGIONS = 8, 128  # of an update with few parents, with many
-ROOM = 1 << 13, 1 << 19  # children that are written before they are stored, at most
+REGIONS = 8, 32  # of an update with few parents, with many
+ROOM = 1 << 13, 1 << 18  # children that are written before they are stored, at most
 LEAST_ROOM = 1 << 14
 ROOM_SHARE = 0.5  # of the records in the table, which many children are stored in at a time
 FIRST_CHUNK = 4096  # parents per thread and chunk, to begin with
@@ -45,7 +45,7 @@ LEAST_CHUNK = 16
 CHUNK_SECONDS = 0.002, 0.006  # chunks grow and shrink to take this long: the clock's grain
 
 FULL = 0.7  # of a region's slots: then it needs more
-GROWTH = 1.5, 4.0  # times the slots, when it needs more
+GROWTH = 1.5, 2.2  # times the slots, when it needs more
 EXPECTED_PER_PARENT = 2  # children to begin with
 SURPLUS = 0.25  # share of the limit by which it may be passed before the surplus is dropped
 LEAST_SURPLUS = 4096

@@ -255,7 +255,7 @@ def test_a_seed_gives_the_same_sample_and_another_seed_another() -> None:
 
 def test_full_buffers_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = large_belief(threads=2)[0].positions
-    monkeypatch.setattr(update_module, "ROOM", 50)
+    monkeypatch.setattr(update_module, "ROOM", (50, 50))
     monkeypatch.setattr(update_module, "SMALL", 4096)
     assert np.array_equal(large_belief(threads=2)[0].positions, expected)
 
