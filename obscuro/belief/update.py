@@ -44,8 +44,8 @@ FIRST_CHUNK = 4096  # parents per thread and chunk, to begin with
 LEAST_CHUNK = 16
 CHUNK_SECONDS = 0.002, 0.006  # chunks grow and shrink to take this long: the clock's grain
 
-FULL = 0.7  # of a region's slots: then it needs more
-GROWTH = 1.5, 2.2  # times the slots, when it needs more
+FULL = 0.75  # of a region's slots: then it needs more
+GROWTH = 1.3, 1.7  # times the slots, when it needs more
 EXPECTED_PER_PARENT = 2  # children to begin with
 SURPLUS = 0.25  # share of the limit by which it may be passed before the surplus is dropped
 LEAST_SURPLUS = 4096
