@@ -22,6 +22,7 @@ CLASSES = {  # |P| before, half open
 TWO_THREADS_FROM = 10_000  # |P| before; smaller updates are over before a thread has started
 STAGES = ("generation", "test", "dedup", "order")
 MEGA = 1e6
+LEAST_CPU_SHARE = 0.95  # with less, the machine was busy with something else
 
 Summary = dict[str, object]
 
@@ -34,6 +35,8 @@ class Measured:
     update: RecordedUpdate
     runs: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
     """Seconds of each run, with one thread and with two."""
+    worked: list[float] = field(default_factory=list)
+    """Seconds of each run with one thread in which a core worked for it."""
     stages: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     """Seconds by stage, in all runs with one thread. `generation` has the test in it."""
     python_chess: list[float] = field(default_factory=list)
@@ -122,6 +125,7 @@ def summary(measured: Sequence[Measured]) -> Summary:
         "million_s_2": median(m.million_seconds(2) for m in million),
         "python_chess_mcps": median(m.python_chess_mcps for m in measured),
         **shares(growing),
+        "cpu_share": cpu_share(measured),
         "updates": {
             "growing": len(growing),
             "filtering": len(filtering),
@@ -140,6 +144,12 @@ def shares(measured: Sequence[Measured]) -> Summary:
     return {f"share_{stage}": spent[stage] / total if total else None for stage in STAGES}
 
 
+def cpu_share(measured: Sequence[Measured]) -> float | None:
+    """The share of the time in which a core worked for the runs with one thread."""
+    total = sum(sum(m.runs[0]) for m in measured)
+    return sum(sum(m.worked) for m in measured) / total if total else None
+
+
 def print_report(console: Console, measured: Sequence[Measured], numbers: Summary) -> None:
     """Print the table of classes, and the rest below it."""
     table = Table(title="million candidates/s, medians", title_justify="left", box=None)
@@ -155,6 +165,13 @@ def print_report(console: Console, measured: Sequence[Measured], numbers: Summar
     console.print()
     for name, text in _lines(numbers):
         console.print(f"{name:<28}{text}", soft_wrap=True)
+    worked = cpu_share(measured)
+    if worked is not None and worked < LEAST_CPU_SHARE:
+        console.print(
+            f"\nThe machine was busy: a core worked {worked:.0%} of the time for one thread. "
+            "On an idle one the numbers are better.",
+            soft_wrap=True,
+        )
 
 
 def _cells(group: Group) -> list[str]:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from obscuro.belief import Belief
 from obscuro.bench import belief, memory
-from obscuro.bench.belief_results import Measured, groups, shares, summary
+from obscuro.bench.belief_results import Measured, groups, print_report, shares, summary
 from obscuro.bench.common import BenchmarkError, progress
 from obscuro.bench.recorded import RecordedGame, RecordedUpdate, read_games
 from obscuro.cli.arguments import parse
@@ -28,6 +28,7 @@ KEYS = {
     "share_generation",
     "share_test",
     "share_dedup",
+    "cpu_share",
     "peak_rss_mib",
     "updates",
     "classes",
@@ -77,6 +78,7 @@ def test_every_run_is_timed_and_nothing_else(
     measured = belief.measure(games, repeat=3)
     assert [len(one.runs[0]) for one in measured] == [3, 3]
     assert [len(one.runs[1]) for one in measured] == [3, 3]
+    assert [len(one.worked) for one in measured] == [3, 3]
     assert all(seconds > 0 for one in measured for runs in one.runs for seconds in runs)
     for game in games:  # with one thread and two in turn, from the same state
         parents = game.updates[0].parents
@@ -128,6 +130,16 @@ def test_shares_are_of_all_the_time_and_the_test_is_no_part_of_generation() -> N
     assert shares(measured) == pytest.approx(
         {"share_generation": 0.65, "share_test": 0.1, "share_dedup": 0.15, "share_order": 0.05}
     )
+
+
+@pytest.mark.parametrize(("worked", "busy"), [(0.90, True), (0.99, False)])
+def test_a_busy_machine_is_told(console: Console, worked: float, busy: bool) -> None:
+    measured = made_up(2_000, 3_000, [1.5, 0.5], [1.0, 1.0])
+    measured.worked.extend([1.5 * worked, 0.5 * worked])
+    numbers = summary([measured])
+    assert numbers["cpu_share"] == pytest.approx(worked)
+    print_report(console, [measured], numbers)
+    assert ("The machine was busy: a core worked 90%" in written(console)) == busy
 
 
 def test_nothing_measured_is_no_number() -> None:
