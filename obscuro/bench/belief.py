@@ -21,7 +21,7 @@ from obscuro.belief.update import reserve
 from obscuro.bench import memory, python_chess
 from obscuro.bench.belief_results import THREADS, Measured, Summary, print_report, summary
 from obscuro.bench.belief_stages import stage_seconds, test_seconds
-from obscuro.bench.common import Tell, machine, peak_memory, progress
+from obscuro.bench.common import Tell, machine, peak_memory, progress, two_thread_arithmetic
 from obscuro.bench.recorded import (
     RecordedGame,
     all_updates,
@@ -56,6 +56,7 @@ def run(
     numbers = {
         **summary(measured),
         **measure_memory(games, THREADS[:1] if arguments.quick else THREADS),
+        "threads2_arithmetic": two_thread_arithmetic(),
         "peak_rss_mib": peak_memory() / 2**20,
         "seconds": time.monotonic() - begin,
         "repeat": repeat,

@@ -194,6 +194,7 @@ def _lines(numbers: Summary) -> Iterator[tuple[str, str]]:
     yield "growing", text("growing_mcps", 1, " million candidates/s")
     yield "filtering", text("filtering_mcps", 1, " million candidates/s")
     yield "two threads", text("threads2_ratio", 2, f" x one, from {TWO_THREADS_FROM:,} positions")
+    yield "(two at pure arithmetic)", text("threads2_arithmetic", 2, " x one on this machine")
     yield "a million positions", f"{text('million_s')} s, with two threads {text('million_s_2')} s"
     yield (
         "bytes a position",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import platform
 import resource
 import statistics
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -51,6 +54,31 @@ def processor() -> str:
         return platform.machine()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+def two_thread_arithmetic() -> float:
+    """How many times as much two threads get done as one, of work that needs no memory.
+
+    Two virtual cores may be one real one; then two threads can't do much more than one at anything.
+    """
+    block = bytes(1 << 16)
+
+    def work() -> None:
+        digest = hashlib.blake2b()
+        for _ in range(1500):
+            digest.update(block)  # without Python's lock
+
+    def seconds(threads: int) -> float:
+        crew = [threading.Thread(target=work) for _ in range(threads)]
+        begin = time.perf_counter()
+        for thread in crew:
+            thread.start()
+        for thread in crew:
+            thread.join()
+        return time.perf_counter() - begin
+
+    pairs = [(seconds(1), seconds(2)) for _ in range(5)]
+    return statistics.median(2 * one / two for one, two in pairs)
 
 
 def peak_memory() -> int:
