@@ -7,12 +7,19 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from obscuro.search.parameters import MAX_SUPPORT, MIN_INFOSET_SIZE, PUCT_C, SearchParameters
+from obscuro.search.parameters import (
+    MAX_SUPPORT,
+    MIN_INFOSET_SIZE,
+    PUCT_C,
+    PUCT_LEAST_VARIANCE,
+    SearchParameters,
+)
 
 Kind = Literal["check", "spin", "combo", "string"]
 Value = bool | int | str
 
 PUCT_UNIT = 100  # `Puct C` is a spin: hundredths
+VARIANCE_UNIT = 1000  # `Puct Least Variance`: thousandths
 MEBIBYTE = 1 << 20
 BYTES_PER_POSITION = 400  # of the belief, at the peak of an update
 MOST_POSITIONS = 8_000_000
@@ -122,6 +129,21 @@ OPTIONS: tuple[Option, ...] = (
     Option("Min Infoset Size", "spin", MIN_INFOSET_SIZE, 1, 10_000),
     Option("Max Support", "spin", MAX_SUPPORT, 1, 100),
     Option("Puct C", "spin", int(PUCT_C * PUCT_UNIT), 0, 10_000, help="in hundredths"),
+    Option(
+        "Puct Sigma",
+        "combo",
+        "variance",
+        choices=("variance", "deviation"),
+        help="of an action's value over the visits to its infoset; or over its own selections",
+    ),
+    Option(
+        "Puct Least Variance",
+        "spin",
+        round(PUCT_LEAST_VARIANCE * VARIANCE_UNIT),
+        0,
+        VARIANCE_UNIT,
+        help="in thousandths",
+    ),
     Option("Tau", "spin", 600, 50, 5000, help="centipawns of Stockfish 14 worth tanh(1)"),
 )
 
@@ -172,6 +194,8 @@ class Options:
             min_infoset_size=self.integer("Min Infoset Size"),
             max_support=self.integer("Max Support"),
             puct_c=self.integer("Puct C") / PUCT_UNIT,
+            puct_least_variance=self.integer("Puct Least Variance") / VARIANCE_UNIT,
+            puct_by_deviation=self.text("Puct Sigma") == "deviation",
             purification=self.flag("Purification"),
             unfrozen=self.flag("Unfrozen"),
             one_sided=self.flag("One Sided"),

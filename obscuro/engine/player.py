@@ -43,7 +43,7 @@ from obscuro.search.choice import purify
 from obscuro.search.game import Expansion
 from obscuro.search.progress import Limits, Progress
 from obscuro.search.search import Search
-from obscuro.search.subgame import NewRoots
+from obscuro.search.subgame import NewRoots, alternate_values
 
 Words = npt.NDArray[np.uint64]
 
@@ -256,7 +256,8 @@ class Player:
         belief = known.belief
         own_states = search.keep(known.key, known.plies - self._searched_at)
         self._searched_at = known.plies
-        wanted = min(len(belief), self._options.integer("Min Infoset Size")) - len(own_states)
+        wanted = min(len(belief), search.parameters.min_infoset_size) - len(own_states)
+        wanted = min(wanted, search.most_new_roots)
         states = np.zeros((max(wanted, 0), STATE_WORDS), dtype=np.uint64)
         if wanted > 0:
             held = np.empty(len(own_states), dtype=np.uint64)
@@ -293,10 +294,8 @@ class Player:
         if known.plies == 0:
             # The start is common knowledge: ▼ has no other infoset to choose instead.
             alternate = np.full(done, -1, dtype=np.float32)
-        elif search.last_value is None:
-            alternate = values
         else:
-            alternate = np.minimum(values, np.float32(search.last_value))
+            alternate = alternate_values(values, search.last_value)
         new = NewRoots(
             np.arange(done + 1, dtype=np.int64),
             states[:done],
@@ -319,12 +318,13 @@ class Player:
 
     def _played(self, progress: Progress) -> npt.NDArray[np.float64]:
         """What is sampled from, over our moves."""
+        parameters = self._options.search_parameters()
         return purify(
             progress.policy,
             progress.stable,
             progress.resolve,
-            self._options.integer("Max Support"),
-            self._options.flag("Purification"),
+            parameters.max_support,
+            parameters.purification,
         )
 
     def _describe(

@@ -13,6 +13,7 @@ from obscuro.search.game import MAX, MIN, Expansion, Game
 from obscuro.search.parameters import EXHAUSTED_AFTER
 
 IDLE_WAIT = 0.002  # seconds a thread waits when it finds no leaf
+EXHAUSTED_WAIT = 0.02  # the same when none has been found for long
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Operations:
     release: Callable[[Batch], None]
     attach: Callable[[Batch, Expansion], None]  # by the solver's thread only
     over: Callable[[], bool]  # whether expanding has ended
-    exhausted: Callable[[], None]  # told when no leaf is found any more
+    exhausted: Callable[[bool], None]  # told when no leaf is found any more, or one again
 
 
 class Expanders:
@@ -64,7 +65,7 @@ class Expanders:
     def attach_finished(self) -> None:
         """Attach what the threads have handed over; called between two slices of solving.
 
-        Raises what a game's `expand` has raised.
+        Raises what has ended a thread, such as an error of a game's `expand`.
         """
         if self._finished:
             with self._lock:
@@ -84,22 +85,32 @@ class Expanders:
         """Select, evaluate and hand over until the expanding part of the search ends."""
         random = seed.generate_state(1, np.uint64).astype(np.uint64)
         explorer = MAX
-        while not self._quit.is_set() and not self._do.over():
-            with self._lock:
-                batch = self._do.select(explorer, random)
-            explorer = MAX + MIN - explorer
-            if batch is None:
-                self._fruitless += 1
-                if self._fruitless >= EXHAUSTED_AFTER and not self._finished:
-                    self._do.exhausted()
-                time.sleep(IDLE_WAIT)
-                continue
-            self._fruitless = 0
-            try:
-                expansion = game.expand(batch.states, batch.keys)
-            except BaseException as error:
+        try:
+            while not self._quit.is_set() and not self._do.over():
                 with self._lock:
-                    self._do.release(batch)
-                self._error = error
-                return
-            self._finished.append((batch, expansion))
+                    batch = self._do.select(explorer, random)
+                explorer = MAX + MIN - explorer
+                exhausted = self._count_fruitless(batch is None)
+                if batch is None:
+                    time.sleep(EXHAUSTED_WAIT if exhausted else IDLE_WAIT)
+                else:
+                    self._evaluate(game, batch)
+        except BaseException as error:
+            self._error = error
+
+    def _count_fruitless(self, fruitless: bool) -> bool:
+        """Note a selection that found nothing, or something; whether no leaf is found any more."""
+        self._fruitless = self._fruitless + 1 if fruitless else 0
+        exhausted = self._fruitless >= EXHAUSTED_AFTER and not self._finished
+        self._do.exhausted(exhausted)
+        return exhausted
+
+    def _evaluate(self, game: Game, batch: Batch) -> None:
+        """Have a batch evaluated and hand it over."""
+        try:
+            expansion = game.expand(batch.states, batch.keys)
+        except BaseException:
+            with self._lock:
+                self._do.release(batch)
+            raise
+        self._finished.append((batch, expansion))

@@ -20,12 +20,12 @@ from obscuro.search.tree import (
 )
 from obscuro.search.tree import INFOSETS as INFOSET_COUNT
 
-ROOM_FOR_ROOTS = 512  # nodes, edges, infosets and actions that growth leaves free
+ROOM_FOR_ROOTS = 512  # nodes, edges, infosets and actions that are never used by expansions
 
 
 @njit(nogil=True, cache=True)
 def has_room(tree, children):
-    """Whether one more node with so many children fits, with a margin for the next subgame's roots."""
+    """Whether one more node with so many children fits; a margin stays free."""
     return (
         tree.counts[NODES] + 1 < tree.node_player.shape[0] - ROOM_FOR_ROOTS
         and tree.counts[INFOSET_COUNT] + 1 < tree.infoset_key.shape[0] - ROOM_FOR_ROOTS
@@ -44,7 +44,8 @@ def infoset_for(tree, key, player, values, chance, ours, freeze):
     count = values.shape[0]
     if player != CHANCE:
         known = find_infoset(tree, key)
-        if known >= 0 and tree.infoset_actions[known] == count:
+        fits = known >= 0 and tree.infoset_actions[known] == count
+        if fits and tree.infoset_player[known] == player:
             return known
         if known >= 0:
             key = np.uint64(0)  # two infosets with one 64-bit key: keep the newcomer apart

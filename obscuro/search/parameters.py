@@ -5,11 +5,12 @@ from dataclasses import dataclass
 MIN_INFOSET_SIZE = 256  # sampled up to this many positions (Obscuro, Fig. 9)
 MAX_SUPPORT = 3  # actions mixed at most after purification (Obscuro, Fig. 8)
 PUCT_C = 1.0  # weight of exploration in Q̄ (Obscuro, C.4)
+PUCT_LEAST_VARIANCE = 0.005  # ours: σ never falls below it, or growth would end too soon
 EXPLORE_BY_PUCT = (
     0.5  # share of PUCT in the exploring strategy, else uniform over the support (C.4)
 )
 PRIOR_SAMPLES = 2.0  # the samples −1 and +1 before any visit (C.4)
-PRIOR_SQUARES = 2.0  # the sum of their squares
+PRIOR_SPREAD = 2.0  # the sum of their squared deviations from their mean, 0
 PRIOR_SHARE = 0.5  # share of the blueprint's distribution in the prior α over ▼'s infosets (C.3)
 
 SOLVER_TAIL = 0.1  # last share of a search in which the solver runs without expansions (§3.4)
@@ -30,11 +31,14 @@ class SearchParameters:
     """What a user can set of the search; the defaults are the paper's.
 
     purification, unfrozen, one_sided, mixed_prior: switches of the techniques ablated in Obscuro §4.1.
+    puct_least_variance, puct_by_deviation: see `selection.explore`.
     """
 
     min_infoset_size: int = MIN_INFOSET_SIZE
     max_support: int = MAX_SUPPORT
     puct_c: float = PUCT_C
+    puct_least_variance: float = PUCT_LEAST_VARIANCE
+    puct_by_deviation: bool = False
     purification: bool = True
     unfrozen: bool = True
     one_sided: bool = True

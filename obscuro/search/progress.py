@@ -38,7 +38,7 @@ class Progress:
     policy: npt.NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
     stable: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     full: bool = False  # no room for more nodes
-    exhausted: bool = False  # no leaf is left that matters
+    exhausted: bool = False  # no leaf that matters is found any more; that may change
 
 
 class Clock:
@@ -63,13 +63,13 @@ class Clock:
         """Called after each slice of solving, with the edges it visited."""
         took = time.monotonic() - self._slice_start
         self._slowest_slice = max(took, 0.9 * self._slowest_slice)
-        if self.expanding_over():
-            self._tail_edges += edges
+        over = self.expanding_over() or self._progress.exhausted
+        self._tail_edges = self._tail_edges + edges if over else 0
 
     def expanding_over(self) -> bool:
-        """Whether expansions have ended, so that the solver runs on alone."""
+        """Whether expansions have ended for good, so that the solver runs on alone."""
         limits, progress = self._limits, self._progress
-        if self._stop.is_set() or progress.full or progress.exhausted:
+        if self._stop.is_set() or progress.full:
             return True
         if limits.nodes is not None and progress.nodes >= limits.nodes:
             return True
@@ -85,7 +85,7 @@ class Clock:
             return True
         if limits.deadline is not None:
             return time.monotonic() + self._slowest_slice >= limits.deadline
-        if limits.nodes is not None and self.expanding_over():
+        if limits.nodes is not None and (self.expanding_over() or progress.exhausted):
             # The solver's last part, measured in work so that it repeats itself.
             return self._tail_edges >= SOLVER_TAIL * EDGES_PER_EXPANSION * progress.expansions
         return False

@@ -26,9 +26,16 @@ from obscuro.search.parameters import (
     SearchParameters,
 )
 from obscuro.search.progress import Clock, Limits, Progress
-from obscuro.search.selection import release, select_batch
+from obscuro.search.selection import exploration, release, select_batch
 from obscuro.search.solver import iterate
-from obscuro.search.subgame import KeptRoots, NewRoots, build_subgame, keep_roots, nothing_kept
+from obscuro.search.subgame import (
+    KeptRoots,
+    NewRoots,
+    build_subgame,
+    keep_roots,
+    most_roots,
+    nothing_kept,
+)
 from obscuro.search.tree import (
     FULL,
     LEAF,
@@ -116,11 +123,17 @@ class Search:
         """Expand states that `begin` will be given as new roots, by the first thread's game."""
         return self.games[0].expand(states, keys)
 
+    @property
+    def most_new_roots(self) -> int:
+        """How many infosets of new positions `begin` takes for sure, each of one position."""
+        return most_roots(self.tree)
+
     def begin(self, our_key: int, new: NewRoots, expansions: Sequence[Expansion]) -> None:
         """Build the subgame from what `keep` chose and the new roots with their expansions.
 
         expansions: of new.states in their order, in any number of pieces; may be empty (the roots
-        are then expanded as the search goes). Needs at least one root in all.
+        are then expanded as the search goes). Needs at least one root in all. Raises ValueError if
+        there is no room for so many (see `most_new_roots`).
         """
         kept = self._kept if self._kept is not None else nothing_kept()
         self._kept = None
@@ -247,8 +260,7 @@ class Search:
         found = select_batch(
             self.tree,
             explorer,
-            self.parameters.one_sided,
-            np.float32(self.parameters.puct_c),
+            exploration(self.parameters),
             random,
             edges,
             nodes,
@@ -262,11 +274,10 @@ class Search:
     def _expand_once(self) -> None:
         """Select, evaluate and attach one batch, in the calling thread."""
         batch = self._select(MAX, self._random)
+        self._fruitless = 0 if batch is not None else self._fruitless + 1
+        self.progress.exhausted = self._fruitless >= EXHAUSTED_AFTER
         if batch is None:
-            self._fruitless += 1
-            self.progress.exhausted = self._fruitless >= EXHAUSTED_AFTER
             return
-        self._fruitless = 0
         try:
             expansion = self.games[0].expand(batch.states, batch.keys)
         except BaseException:
@@ -278,8 +289,8 @@ class Search:
         release(self.tree, batch.edges)
 
     def _start_expanders(self, clock: Clock) -> Expanders:
-        def exhausted() -> None:
-            self.progress.exhausted = True
+        def exhausted(state: bool) -> None:
+            self.progress.exhausted = state
 
         self._turns += 1
         operations = Operations(

@@ -4,11 +4,13 @@ The exploring player follows ½ uniform over the support of its strategy + ½ PU
 its current strategy. Two-sided GT-CFR (Schmid et al. 2023) is the same with both exploring.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from obscuro.search.game import CHANCE, MAX, MIN
-from obscuro.search.parameters import EXPLORE_BY_PUCT, PRIOR_SAMPLES
+from obscuro.search.parameters import EXPLORE_BY_PUCT, PRIOR_SAMPLES, SearchParameters
 from obscuro.search.random import sample, uniform
 from obscuro.search.tree import (
     IN_FLIGHT,
@@ -17,24 +19,54 @@ from obscuro.search.tree import (
     ROOT_INFOSET,
 )
 
-NOTHING = -1  # the walk ended where nothing can be expanded: terminal, in flight, or NEW
+NOTHING = -1  # in place of an edge: the walk found no leaf that can be expanded
+ENDED = -1  # why: it came to the end of the game
+BLOCKED = -2  # why: it came to a NEW node, or to a leaf in flight; later it may get further
 
 _ZERO = np.float32(0)
 _EXPLORE_BY_PUCT = np.float32(EXPLORE_BY_PUCT)
 _PRIOR_SAMPLES = np.float32(PRIOR_SAMPLES)
 
 
+class Exploration(NamedTuple):
+    """How leaves are selected, as the kernels take it."""
+
+    one_sided: bool  # only one player explores in a walk
+    puct_c: np.float32  # C
+    least_variance: np.float32  # below which σ does not fall; not used by deviation
+    by_deviation: bool  # σ: the deviation over the selections of a (see `explore`)
+
+
+def exploration(parameters: SearchParameters) -> Exploration:
+    """The part of the parameters that selection takes."""
+    return Exploration(
+        parameters.one_sided,
+        np.float32(parameters.puct_c),
+        np.float32(parameters.puct_least_variance),
+        parameters.puct_by_deviation,
+    )
+
+
 @njit(nogil=True, cache=True)
-def explore(tree, infoset, puct_c, random_state):
+def _add_sample(tree, action, value, samples):
+    """Take in the latest of `samples` values of an action, the prior ones counted (Welford)."""
+    before = value - tree.value_mean[action]
+    tree.value_mean[action] += before / samples
+    tree.value_spread[action] += before * (value - tree.value_mean[action])
+
+
+@njit(nogil=True, cache=True)
+def explore(tree, infoset, rule, random_state):
     """The exploring player's action at an infoset; counts the visit and its values.
 
-    Q̄ = u(I, a) + C · σ · √N(I) / (1 + N(I, a)), with σ² the empirical variance of u(I, a) over the
-    visits to I and the two prior samples −1 and +1. u is conditional: cfv / reach.
+    Q̄ = u(I, a) + C · σ · √N(I) / (1 + N(I, a)), where u is conditional: cfv / reach. The paper says
+    that σ is the empirical variance of u(I, a) over the visits to I, with two prior samples −1 and +1.
+    The variance of an estimate that no longer changes falls like 2 / N(I), and the bonus of an action
+    never tried like 2 / √N(I); so here σ does not fall below `least_variance`, and every action is
+    tried again and again, as the proof of Theorem 1 needs.
 
-    The paper calls σ the variance. It must be the deviation: a child whose estimate never changes has
-    a variance that falls like 2 / N(I), so that with σ² the bonus of an action never tried falls like
-    2 / √N(I), and an action that looks worse than that is never tried (on Kuhn poker the search then
-    ends at a wrong value). With σ its bonus stays √2.
+    With `by_deviation` σ is the standard deviation of u(I, a) over the visits in which a was selected,
+    with the same prior samples. That explores more: every action is tried early on.
     """
     first = tree.infoset_first[infoset]
     count = tree.infoset_actions[infoset]
@@ -42,22 +74,22 @@ def explore(tree, infoset, puct_c, random_state):
     scale = np.float32(1) / reach if reach > 0 else _ZERO
     tree.infoset_visits[infoset] += 1
     visits = np.float32(tree.infoset_visits[infoset])
-    samples = visits + _PRIOR_SAMPLES
     root = np.sqrt(visits)
     best = 0
     best_value = np.float32(-1e30)
-    for k in range(count):
-        value = tree.cfv[first + k] * scale
-        tree.value_sum[first + k] += value
-        tree.value_squares[first + k] += value * value
-        mean = tree.value_sum[first + k] / samples
-        variance = max(tree.value_squares[first + k] / samples - mean * mean, _ZERO)
-        optimistic = value + puct_c * np.sqrt(variance) * root / np.float32(
-            1 + tree.picks[first + k]
-        )
+    for action in range(first, first + count):
+        value = tree.cfv[action] * scale
+        picks = np.float32(tree.picks[action])
+        if rule.by_deviation:
+            sigma = np.sqrt(tree.value_spread[action] / (picks + _PRIOR_SAMPLES))
+        else:
+            samples = visits + _PRIOR_SAMPLES
+            _add_sample(tree, action, value, samples)
+            sigma = max(tree.value_spread[action] / samples, rule.least_variance)
+        optimistic = value + rule.puct_c * sigma * root / (np.float32(1) + picks)
         if optimistic > best_value:
             best_value = optimistic
-            best = k
+            best = action - first
     if uniform(random_state) >= _EXPLORE_BY_PUCT:
         support = 0
         for k in range(count):
@@ -72,57 +104,66 @@ def explore(tree, infoset, puct_c, random_state):
                         break
                     chosen -= 1
     tree.picks[first + best] += 1
+    if rule.by_deviation:
+        samples = np.float32(tree.picks[first + best]) + _PRIOR_SAMPLES
+        _add_sample(tree, first + best, tree.cfv[first + best] * scale, samples)
     return best
 
 
 @njit(nogil=True, cache=True)
-def select_leaf(tree, explorer, one_sided, puct_c, random_state):
+def select_leaf(tree, explorer, rule, random_state):
     """Walk from the root to a leaf that can be expanded, and mark it as in flight.
 
-    Returns (edge, node above it), or (NOTHING, NOTHING).
+    Returns (edge, node above it), or (NOTHING, why).
     """
     first = tree.infoset_first[ROOT_INFOSET]
-    if explorer == MIN or not one_sided:
-        node = explore(tree, ROOT_INFOSET, puct_c, random_state)
+    if explorer == MIN or not rule.one_sided:
+        node = explore(tree, ROOT_INFOSET, rule, random_state)
     else:
         root = tree.strategy[first : first + tree.infoset_actions[ROOT_INFOSET]]
         node = sample(random_state, root)
     if node < 0:
-        return NOTHING, NOTHING
+        return NOTHING, ENDED
     while True:
         if tree.node_new[node]:
-            return NOTHING, NOTHING
+            return NOTHING, BLOCKED
         player = tree.node_player[node]
         first = tree.node_first_action[node]
-        if player != CHANCE and (player == explorer or not one_sided):
-            k = explore(tree, tree.node_infoset[node], puct_c, random_state)
+        if player != CHANCE and (player == explorer or not rule.one_sided):
+            k = explore(tree, tree.node_infoset[node], rule, random_state)
         else:
             k = sample(random_state, tree.strategy[first : first + tree.node_edges[node]])
             if k < 0:
-                return NOTHING, NOTHING
+                return NOTHING, ENDED
         edge = tree.node_first_edge[node] + k
         child = tree.edge_child[edge]
         if child == LEAF:
+            if tree.edge_status[edge] == IN_FLIGHT:
+                return NOTHING, BLOCKED
             if tree.edge_status[edge] != OPEN:
-                return NOTHING, NOTHING
+                return NOTHING, ENDED
             tree.edge_status[edge] = IN_FLIGHT
             return edge, node
         node = child
 
 
 @njit(nogil=True, cache=True)
-def select_batch(tree, explorer, one_sided, puct_c, random_state, edges, nodes, states, keys):
+def select_batch(tree, explorer, rule, random_state, edges, nodes, states, keys):
     """Select up to len(edges) leaves, the exploring player alternating from `explorer`.
 
     Written: edges, nodes: int32[B]; states: uint64[B, W]; keys: uint64[B, 2]. Returns how many were
-    found in at most 4·B walks.
+    found in at most 4·B walks. Ends when B / 2 walks in a row were blocked: every walk counts as a
+    visit, and those that a solver's iteration would have let through should not use them up.
     """
+    size = edges.shape[0]
     found = 0
-    for walk in range(4 * edges.shape[0]):
-        if found == edges.shape[0]:
+    blocked = 0
+    for walk in range(4 * size):
+        if found == size or 2 * blocked > size:
             break
         side = explorer if walk % 2 == 0 else MAX + MIN - explorer
-        edge, node = select_leaf(tree, side, one_sided, puct_c, random_state)
+        edge, node = select_leaf(tree, side, rule, random_state)
+        blocked = blocked + 1 if edge == NOTHING and node == BLOCKED else 0
         if edge == NOTHING:
             continue
         edges[found] = edge

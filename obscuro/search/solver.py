@@ -24,7 +24,8 @@ def sweep(tree, gadget, player, prune):
     """Reach forward, values backward, for `player`; returns the number of edges visited.
 
     Writes node_reach (π_{-player}, the root's choice of J included), edge_value, gadget.value (▲'s
-    value of each J), and cfv, infoset_reach and infoset_touched of the player's infosets.
+    value of each J), and cfv, infoset_reach and infoset_touched of the player's infosets. With
+    `prune`, as in an iteration, nodes of reach 0 are left out and the others are no longer NEW.
     """
     nodes = tree.counts[NODES]
     roots = tree.counts[ROOTS]
@@ -49,7 +50,8 @@ def sweep(tree, gadget, player, prune):
         first_edge = tree.node_first_edge[node]
         first_action = tree.node_first_action[node]
         visited += count
-        tree.node_new[node] = 0
+        if prune:
+            tree.node_new[node] = 0
         values = tree.edge_value[first_edge : first_edge + count]
         probabilities = strategy[first_action : first_action + count]
         value = _ZERO

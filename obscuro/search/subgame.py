@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from obscuro.search.gadget import Gadget, new_gadget
+from obscuro.search.gadget import Gadget, new_gadget, root_strategy
 from obscuro.search.game import CHANCE, MAX, MIN
-from obscuro.search.growth import add_node, has_room
+from obscuro.search.growth import add_node
 from obscuro.search.parameters import PRIOR_SHARE
 from obscuro.search.solver import refresh_values
 from obscuro.search.tree import (
+    ACTIONS,
     EDGES,
-    FULL,
     INFOSETS,
     LEAF,
     NO_PARENT,
@@ -36,7 +36,8 @@ Words = npt.NDArray[np.uint64]
 Reals = npt.NDArray[np.float32]
 
 
-MAX_ROOT_SHARE = 4  # at most a quarter of the nodes are roots; the first infosets found are kept
+MAX_ROOT_SHARE = 4  # kept roots: at most a quarter of the nodes and of the edges, the first found
+CARRY_SHARE = np.float32(0.75)  # of the next tree, for what is kept: the rest is for growth
 
 
 class NewRoots(NamedTuple):
@@ -113,11 +114,12 @@ def _count_own(tree, our_key, depth):
 
 
 @njit(nogil=True, cache=True)
-def _find_kept(tree, our_key, depth, limit):
-    """The histories to keep, as (edge, node above, J) in three int32 arrays, and the number of J.
+def _find_kept(tree, our_key, depth, most_infosets, most_histories):
+    """The histories to keep, as (edge, node above, J) in three int32 arrays; J from 0 without gaps.
 
-    limit: at least the number of histories with our key.
+    most_infosets, most_histories: no more are kept; the first ones found are.
     """
+    limit = min(most_infosets, _count_own(tree, our_key, depth))
     size = 64
     while size < 2 * limit:
         size *= 2
@@ -131,7 +133,7 @@ def _find_kept(tree, our_key, depth, limit):
         for edge in range(first, first + tree.node_edges[node]):
             if tree.edge_keys[edge, MAX] == our_key and tree.edge_status[edge] != TERMINAL:
                 slot = _slot_of(table, keys, tree.edge_keys[edge, MIN])
-                if table[slot] == 0:
+                if table[slot] == 0 and infosets < limit:
                     keys[infosets] = tree.edge_keys[edge, MIN]
                     infosets += 1
                     table[slot] = infosets
@@ -147,7 +149,7 @@ def _find_kept(tree, our_key, depth, limit):
             if tree.edge_status[edge] == TERMINAL:
                 continue
             slot = _slot_of(table, keys, tree.edge_keys[edge, MIN])
-            if table[slot] == 0:
+            if table[slot] == 0 or count == most_histories:
                 continue
             if count == edges.shape[0]:
                 edges = np.concatenate((edges, np.zeros(count, dtype=np.int32)))
@@ -157,7 +159,7 @@ def _find_kept(tree, our_key, depth, limit):
             above[count] = node
             members[count] = table[slot] - 1
             count += 1
-    return edges[:count], above[:count], members[:count], infosets
+    return edges[:count], above[:count], members[:count]
 
 
 @njit(nogil=True, cache=True)
@@ -215,6 +217,23 @@ def _describe_kept(tree, edges, above, members, infosets, offsets, order):
     return weights, reach, alternate
 
 
+def most_roots(tree: Tree) -> int:
+    """How many infosets J the next subgame keeps at most, and how many may be new."""
+    return len(tree.node_player) // MAX_ROOT_SHARE
+
+
+def alternate_values(
+    values: npt.NDArray[np.float32], last_value: float | None
+) -> npt.NDArray[np.float32]:
+    """Alternate values of new positions, min{ṽ(s), v*} (Obscuro, C.1 and Fig. 9), all in ▲'s view.
+
+    values: ṽ(s), float32[n]; last_value: v*, the last search's value; None: there was none, and ṽ counts.
+    """
+    if last_value is None:
+        return values
+    return np.minimum(values, np.float32(last_value))
+
+
 def keep_roots(tree: Tree, gadget: Gadget, our_key: int, depth: int) -> KeptRoots:
     """The part of the old tree that the next subgame keeps, `depth` plies below its root states.
 
@@ -222,12 +241,10 @@ def keep_roots(tree: Tree, gadget: Gadget, our_key: int, depth: int) -> KeptRoot
     """
     key = np.uint64(our_key)
     refresh_values(tree, gadget)
-    own = _count_own(tree, key, depth)
-    edges, above, members, infosets = _find_kept(tree, key, depth, own)
-    most = len(tree.node_player) // MAX_ROOT_SHARE
-    if infosets > most:
-        fits = members < most
-        edges, above, members, infosets = edges[fits], above[fits], members[fits], most
+    most_histories = len(tree.edge_value) // MAX_ROOT_SHARE
+    edges, above, members = _find_kept(tree, key, depth, most_roots(tree), most_histories)
+    found, members = np.unique(members, return_inverse=True)
+    infosets = len(found)
     order = np.argsort(members, kind="stable").astype(np.int64)
     offsets = np.searchsorted(members[order], np.arange(infosets + 1)).astype(np.int64)
     weights, reach, alternate = _describe_kept(
@@ -238,12 +255,11 @@ def keep_roots(tree: Tree, gadget: Gadget, our_key: int, depth: int) -> KeptRoot
 
 @njit(nogil=True, cache=True)
 def _start(tree, roots):
-    """Empty a tree and give it a root over `roots` infosets, each entered equally."""
+    """Empty a tree and give it a root over `roots` infosets; its strategy is the gadget's."""
     tree.counts[:] = 0
     tree.table[:] = 0
     new_infoset(tree, np.uint64(0), MIN, roots)
     tree.counts[ROOTS] = roots
-    tree.strategy[:roots] = np.float32(1.0 / max(roots, 1))
 
 
 @njit(nogil=True, cache=True)
@@ -296,8 +312,8 @@ def _copy_infoset(old, infoset, tree):
         tree.regret[target + k] = old.regret[source + k]
         tree.cfv[target + k] = old.cfv[source + k]
         tree.picks[target + k] = old.picks[source + k]
-        tree.value_sum[target + k] = old.value_sum[source + k]
-        tree.value_squares[target + k] = old.value_squares[source + k]
+        tree.value_mean[target + k] = old.value_mean[source + k]
+        tree.value_spread[target + k] = old.value_spread[source + k]
     return copy
 
 
@@ -339,10 +355,24 @@ def _plant_new(tree, offsets, states, keys, weights, values):
 
 
 @njit(nogil=True, cache=True)
+def _may_carry(tree, children):
+    """Whether one more node with so many children fits into the part for what is kept."""
+    nodes = int(CARRY_SHARE * tree.node_player.shape[0])
+    edges = int(CARRY_SHARE * tree.edge_value.shape[0])
+    return (
+        tree.counts[NODES] < nodes
+        and tree.counts[INFOSETS] < nodes
+        and tree.counts[EDGES] + children <= edges
+        and tree.counts[ACTIONS] + children <= edges
+    )
+
+
+@njit(nogil=True, cache=True)
 def _copy_subtrees(old, tree, our_key, freeze, below, above):
     """Copy all nodes below the kept histories, parent first (see `_plant_kept`).
 
-    A node for which there is no room stays a leaf with its last value.
+    A node for which there is no room stays a leaf with its last value; CARRY_SHARE of the tree is
+    for what is kept, so that it can always grow.
     """
     renamed = np.full(old.counts[INFOSETS], -1, dtype=np.int32)
     for source in range(old.counts[NODES]):
@@ -354,8 +384,7 @@ def _copy_subtrees(old, tree, our_key, freeze, below, above):
         ours = tree.node_ours[parent]
         if tree.node_parent[parent] == NO_PARENT:
             ours = np.uint8(tree.edge_keys[edge, MAX] == our_key)
-        if not has_room(tree, old.node_edges[source]):
-            tree.counts[FULL] = 1
+        if not _may_carry(tree, old.node_edges[source]):
             continue
         old_infoset = old.node_infoset[source]
         if renamed[old_infoset] < 0:
@@ -398,10 +427,13 @@ def build_subgame(
 
     The kept infosets come first among the roots, then the new ones, whose histories are leaves.
     mixed_prior: α(J) = ½ (y(J) / Σ y + 1 / m), else uniform. freeze: 1-KLSS, ▲'s infosets outside
-    our own keep the strategy they have.
+    our own keep the strategy they have. Raises ValueError if the tree has no room for the roots.
     """
     kept_count, new_count = len(kept.offsets) - 1, len(new.offsets) - 1
     roots = kept_count + new_count
+    histories = len(kept.edges) + len(new.states)
+    if roots >= len(tree.node_player) or roots + histories > len(tree.edge_value):
+        raise ValueError(f"no room for {roots} infosets of {histories} positions at the root")
     _start(tree, roots)
     nodes = int(old.counts[NODES])
     below = np.full(nodes, -1, dtype=np.int32)
@@ -413,4 +445,7 @@ def build_subgame(
     prior = np.full(roots, 1 / max(roots, 1), dtype=np.float32)
     if mixed_prior and played.sum() > 0:
         prior = PRIOR_SHARE * played / played.sum() + (1 - PRIOR_SHARE) * prior
-    return new_gadget(np.concatenate((kept.alternate, new.alternate)), prior.astype(np.float32))
+    alternate = np.concatenate((kept.alternate, new.alternate))
+    gadget = new_gadget(alternate, prior.astype(np.float32))
+    root_strategy(tree, gadget)
+    return gadget

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from numba import njit
 
 from obscuro.search.game import CHANCE, MAX, MIN
-from obscuro.search.parameters import PRIOR_SQUARES
+from obscuro.search.parameters import PRIOR_SPREAD
 
 LEAF = -1  # edge_child of an edge that has not been expanded
 NO_PARENT = -1
@@ -25,6 +25,8 @@ OPEN, TERMINAL, IN_FLIGHT = 0, 1, 2  # edge_status
 
 NODES, EDGES, INFOSETS, ACTIONS, ROOTS, FULL = range(6)  # entries of `counts`
 EDGES_PER_NODE = 6  # fewer children a node than this on average, and nodes run out before edges
+_TABLE_BYTES = 16  # a node; at most: the table's size is a power of two
+_SCRATCH_BYTES = 20  # a node; five words while a subgame is built
 
 
 class Tree(NamedTuple):
@@ -62,8 +64,8 @@ class Tree(NamedTuple):
     regret: npt.NDArray[np.float32]  # [a] R, never negative
     cfv: npt.NDArray[np.float32]  # [a] counterfactual values, its player's view, of the last sweep
     picks: npt.NDArray[np.int32]  # [a] N(I, a)
-    value_sum: npt.NDArray[np.float32]  # [a] of u(I, a) over the visits to I
-    value_squares: npt.NDArray[np.float32]  # [a] of u(I, a)², with the two prior samples
+    value_mean: npt.NDArray[np.float32]  # [a] of u(I, a) over its samples, two prior ones included
+    value_spread: npt.NDArray[np.float32]  # [a] sum of the samples' squared deviations from it
 
     table: npt.NDArray[np.int32]  # [power of two] infoset + 1 by key, 0 = free
     counts: npt.NDArray[np.int64]  # [6] NODES, EDGES, INFOSETS, ACTIONS, ROOTS, FULL
@@ -104,14 +106,19 @@ _LAYOUT: dict[str, tuple[str, type[np.generic]]] = {
     **dict.fromkeys(("infoset_first", "infoset_actions", "infoset_visits"), ("i", np.int32)),
     "infoset_reach": ("i", np.float32),
     **dict.fromkeys(("infoset_touched", "infoset_frozen"), ("i", np.uint8)),
-    **dict.fromkeys(("strategy", "regret", "cfv", "value_sum", "value_squares"), ("a", np.float32)),
+    **dict.fromkeys(("strategy", "regret", "cfv", "value_mean", "value_spread"), ("a", np.float32)),
     "picks": ("a", np.int32),
 }
 
 
 def bytes_per_edge(state_words: int) -> float:
-    """Memory of one edge with its share of nodes, infosets and actions."""
-    return 4 + 4 + 1 + 16 + 8 * state_words + 24 + (43 + 31 + 8) / EDGES_PER_NODE
+    """Memory of one edge with its share of nodes, infosets and actions, and of building a subgame."""
+    bytes_of = dict.fromkeys("neia", 0)
+    for of, dtype in _LAYOUT.values():
+        bytes_of[of] += np.dtype(dtype).itemsize
+    per_node = bytes_of["n"] + bytes_of["i"] + _TABLE_BYTES + _SCRATCH_BYTES
+    per_edge = bytes_of["e"] + bytes_of["a"] + 16 + 8 * state_words  # with edge_keys and edge_state
+    return per_edge + per_node / EDGES_PER_NODE
 
 
 def allocate_tree(edges: int, state_words: int, nodes: int | None = None) -> Tree:
@@ -167,8 +174,8 @@ def new_infoset(tree, key, player, actions):
         tree.regret[action] = 0
         tree.cfv[action] = 0
         tree.picks[action] = 0
-        tree.value_sum[action] = 0
-        tree.value_squares[action] = PRIOR_SQUARES
+        tree.value_mean[action] = 0
+        tree.value_spread[action] = PRIOR_SPREAD
     if key != 0:
         mask = np.uint64(tree.table.shape[0] - 1)
         slot = key & mask
@@ -178,24 +185,65 @@ def new_infoset(tree, key, player, actions):
     return infoset
 
 
+@njit(nogil=True, cache=True)
+def _paths(tree):
+    """What the way to each node says: ▲'s and ▼'s last own action, and its probability.
+
+    Returns int64[2, n] (for ▼ counted from the root's choice of J, which is action J; -1: none) and
+    float64[n].
+    """
+    nodes = tree.counts[NODES]
+    last = np.full((2, nodes), -1, dtype=np.int64)
+    probability = np.ones(nodes)
+    for node in range(nodes):
+        parent = tree.node_parent[node]
+        if parent == NO_PARENT:
+            last[MIN, node] = node
+            probability[node] = tree.strategy[tree.infoset_first[ROOT_INFOSET] + node]
+            continue
+        last[:, node] = last[:, parent]
+        action = tree.node_parent_action[node]
+        mover = tree.node_player[parent]
+        if mover != CHANCE:
+            last[mover, node] = action
+        probability[node] = probability[parent] * tree.strategy[action]
+    return last, probability
+
+
+@njit(nogil=True, cache=True)
+def _found(tree, keys):
+    """The infoset that the table has under each key: int64[k], -1 where it has none."""
+    found = np.empty(keys.shape[0], dtype=np.int64)
+    for i in range(keys.shape[0]):
+        found[i] = find_infoset(tree, keys[i])
+    return found
+
+
 def check(tree: Tree) -> None:
     """Verify every invariant of the structure; raises AssertionError with what is broken.
 
-    For tests: it looks at all nodes and infosets.
+    For tests, between two iterations of the solver: it looks at all nodes and infosets.
     """
-    nodes, edges, infosets, actions, roots, _ = (int(c) for c in tree.counts)
+    _check_nodes(tree)
+    _check_infosets(tree)
+    _check_information(tree)
+    _check_numbers(tree)
+
+
+def _check_nodes(tree: Tree) -> None:
+    """Parents and children, and whose edges and actions are whose."""
+    nodes, edges, _, _, roots, _ = (int(c) for c in tree.counts)
     player, infoset = tree.node_player[:nodes], tree.node_infoset[:nodes]
     first, count = tree.node_first_edge[:nodes], tree.node_edges[:nodes]
     parent, parent_edge = tree.node_parent[:nodes], tree.node_parent_edge[:nodes]
-    assert infosets >= 1, "the root's infoset is missing"
-    assert tree.infoset_player[ROOT_INFOSET] == MIN, "▼ picks at the root"
-    assert tree.infoset_actions[ROOT_INFOSET] == roots, "one action of the root for each J"
     assert (count > 0).all(), "a node without children"
+    assert (player[:roots] == CHANCE).all(), "chance picks the history in J"
     assert (parent[:roots] == NO_PARENT).all(), "a chance node of the root has a parent"
     assert (parent[roots:] >= 0).all(), "a node has lost its parent"
     assert (parent < np.arange(nodes)).all(), "a node is stored before its parent"
-    assert (np.sort(first) == np.concatenate(([0], np.cumsum(count[np.argsort(first)])[:-1]))).all()
-    assert int(count.sum()) == edges, "edges outside nodes"
+    ends = np.cumsum(count[np.argsort(first)])
+    assert (np.sort(first) == np.concatenate(([0], ends[:-1]))).all(), "edges have gaps"
+    assert int(ends[-1]) == edges, "edges outside nodes"
     inner = np.arange(roots, nodes)
     assert (tree.edge_child[parent_edge[roots:]] == inner).all(), "child and parent disagree"
     assert (tree.edge_child[:edges] >= 0).sum() == nodes - roots, "edges lead to the same node"
@@ -203,29 +251,97 @@ def check(tree: Tree) -> None:
     assert ((slot >= 0) & (slot < count[parent[roots:]])).all(), "an edge is not its parent's"
     wanted = tree.node_first_action[:nodes][parent[roots:]] + slot
     assert (tree.node_parent_action[roots:nodes] == wanted).all(), "an action is not the edge's"
-    assert (tree.node_first_action[:nodes] == tree.infoset_first[infoset]).all()
+    own = tree.node_first_action[:nodes] == tree.infoset_first[infoset]
+    assert own.all(), "a node's actions are not its infoset's"
     assert (tree.infoset_actions[infoset] == count).all(), "actions differ within an infoset"
     assert (tree.infoset_player[infoset] == player).all(), "players differ within an infoset"
     depth = tree.node_depth[:nodes]
-    assert (depth[:roots] == -1).all() and (depth[roots:] == depth[parent[roots:]] + 1).all()
-    deciders = np.flatnonzero(player != CHANCE)
-    keys = tree.edge_keys[parent_edge[deciders], player[deciders]]
-    assert (tree.infoset_key[infoset[deciders]] == keys).all(), "a node is in a foreign infoset"
+    deeper = (depth[:roots] == -1).all() and (depth[roots:] == depth[parent[roots:]] + 1).all()
+    assert deeper, "a wrong depth"
+    status = tree.edge_status[:edges]
+    assert np.isin(status, (OPEN, TERMINAL, IN_FLIGHT)).all(), "an unknown status"
+    expanded = tree.edge_child[:edges] != LEAF
+    assert (status[expanded] == OPEN).all(), "a terminal edge or one in flight was expanded"
+    lower = inner[parent[roots:] >= roots]
+    new, ours = tree.node_new[:nodes], tree.node_ours[:nodes]
+    assert (new[lower] >= new[parent[lower]]).all(), "the solver has been below a NEW node"
+    assert (ours[lower] == ours[parent[lower]]).all(), "ours and not ours on one path"
+    assert not ours[:roots].any(), "a chance node of the root is ours"
+
+
+def _check_infosets(tree: Tree) -> None:
+    """Infosets, their actions and the table."""
+    nodes, _, infosets, actions, roots, _ = (int(c) for c in tree.counts)
+    assert infosets >= 1, "the root's infoset is missing"
+    assert tree.infoset_player[ROOT_INFOSET] == MIN, "▼ picks at the root"
+    assert tree.infoset_actions[ROOT_INFOSET] == roots, "one action of the root for each J"
+    used = np.unique(tree.node_infoset[:nodes])
+    assert (used == np.arange(1, infosets)).all(), "an infoset without nodes"
+    starts, sizes = tree.infoset_first[:infosets], tree.infoset_actions[:infosets]
+    assert (starts == np.concatenate(([0], np.cumsum(sizes)[:-1]))).all(), "actions have gaps"
+    assert int(sizes.sum()) == actions, "actions outside infosets"
     named = np.flatnonzero(tree.infoset_key[:infosets])
     assert len(np.unique(tree.infoset_key[named])) == len(named), "two infosets with one key"
-    for i in named:
-        assert find_infoset(tree, tree.infoset_key[i]) == i, "an infoset is not in the table"
-    starts = tree.infoset_first[:infosets]
-    sizes = tree.infoset_actions[:infosets]
-    assert (starts == np.concatenate(([0], np.cumsum(sizes)[:-1]))).all(), "actions have gaps"
-    assert int(sizes.sum()) == actions
-    sums = np.add.reduceat(tree.strategy[:actions].astype(float), starts)
-    assert (tree.strategy[:actions] >= 0).all() and np.allclose(sums[1:], 1, atol=1e-4), "strategy"
-    assert (tree.regret[:actions] >= 0).all() and np.isfinite(tree.regret[:actions]).all()
+    assert (_found(tree, tree.infoset_key[named]) == named).all(), "an infoset is not in the table"
+    assert np.count_nonzero(tree.table) == len(named), "the table has more than the infosets"
+    assert not tree.infoset_touched[:infosets].any(), "an infoset waits for its update"
+    frozen = np.flatnonzero(tree.infoset_frozen[:infosets])
+    assert (tree.infoset_player[frozen] == MAX).all(), "an infoset of ▼ or chance is frozen"
+    ours = np.unique(tree.node_infoset[:nodes][tree.node_ours[:nodes] == 1])
+    assert not np.isin(frozen, ours).any(), "an infoset in our subtrees is frozen"
+
+
+def _check_information(tree: Tree) -> None:
+    """Who is in which infoset: keys, perfect recall, and no meeting of different J."""
+    nodes, roots = int(tree.counts[NODES]), int(tree.counts[ROOTS])
+    player, infoset = tree.node_player[:nodes], tree.node_infoset[:nodes]
+    deciders = np.flatnonzero(player != CHANCE)
+    keys = tree.edge_keys[tree.node_parent_edge[deciders], player[deciders]]
+    foreign = tree.infoset_key[infoset[deciders]] != keys
+    # A newcomer with the key of another infoset (a collision of hashes) has an infoset of its own.
+    apart, others = infoset[deciders[foreign]], _found(tree, keys[foreign])
+    collides = (tree.infoset_key[apart] == 0) & (others >= 0)
+    collides &= (tree.infoset_actions[apart] != tree.infoset_actions[others]) | (
+        tree.infoset_player[apart] != tree.infoset_player[others]
+    )
+    assert collides.all(), "a node is in a foreign infoset"
+    lead = np.full(int(tree.counts[INFOSETS]), -1, dtype=np.int64)
+    lead[infoset[::-1]] = np.arange(nodes)[::-1]  # each infoset's first node
+    last, _ = _paths(tree)
+    for side in (MAX, MIN):
+        own = np.flatnonzero(player == side)
+        recalled = last[side][own] == last[side][lead[infoset[own]]]
+        assert recalled.all(), "own actions differ within an infoset"
+    above = np.repeat(np.arange(roots), tree.node_edges[:roots])
+    root_edges = np.concatenate(
+        [tree.node_first_edge[j] + np.arange(tree.node_edges[j]) for j in range(roots)] or [[]]
+    ).astype(np.int64)
+    pairs = np.stack((above.astype(np.uint64), tree.edge_keys[root_edges, MIN]), axis=1)
+    meetings = len(np.unique(pairs, axis=0)) - len(np.unique(pairs[:, 1]))
+    assert meetings == 0, "two J with one key of ▼'s"
+
+
+def _check_numbers(tree: Tree) -> None:
+    """Probabilities, reach sums, values and statistics."""
+    nodes, edges, infosets, actions, _, _ = (int(c) for c in tree.counts)
+    strategy, starts = tree.strategy[:actions], tree.infoset_first[:infosets]
+    sums = np.add.reduceat(strategy.astype(float), starts)
+    assert (strategy >= 0).all() and np.allclose(sums[1:], 1, atol=1e-4), "strategy"
+    assert sums[ROOT_INFOSET] <= 1 + 1e-4, "the root's strategy"
+    regret = tree.regret[:actions]
+    assert (regret >= 0).all() and np.isfinite(regret).all(), "a regret out of range"
+    _, probability = _paths(tree)
+    order = np.argsort(tree.node_first_edge[:nodes])
+    count, first = tree.node_edges[:nodes][order], tree.node_first_edge[:nodes][order]
+    slot = np.arange(edges) - np.repeat(first, count)
+    action = np.repeat(tree.node_first_action[:nodes][order], count) + slot
+    reach = np.repeat(probability[order], count) * strategy[action]
+    ended = float(reach[tree.edge_child[:edges] == LEAF].sum())
+    assert abs(ended - sums[ROOT_INFOSET]) < 1e-3, "reach probabilities do not add up"
     values = tree.edge_value[:edges]
     assert np.isfinite(values).all() and (np.abs(values) <= 1 + 1e-5).all(), "a value out of range"
-    terminal = tree.edge_status[:edges] == TERMINAL
-    assert (tree.edge_child[:edges][terminal] == LEAF).all(), "a terminal edge was expanded"
-    for side in (MAX, MIN):
-        visits = tree.infoset_visits[:infosets][tree.infoset_player[:infosets] == side]
-        assert (visits >= 0).all()
+    picks = np.add.reduceat(tree.picks[:actions].astype(np.int64), starts)
+    assert (tree.picks[:actions] >= 0).all(), "an action picked less than never"
+    assert (picks == tree.infoset_visits[:infosets]).all(), "a visit without a pick"
+    samples = np.isfinite(tree.value_mean[:actions]) & (tree.value_spread[:actions] > 0)
+    assert samples.all(), "statistics of values"

@@ -96,9 +96,9 @@ def test_a_new_infoset_starts_without_statistics_but_the_prior_samples() -> None
     infoset = int(tree.counts[INFOSETS]) - 1
     actions = actions_of(tree, infoset)
     assert tree.infoset_visits[infoset] == tree.infoset_reach[infoset] == 0
-    for name in ("regret", "cfv", "picks", "value_sum"):
+    for name in ("regret", "cfv", "picks", "value_mean"):
         assert not getattr(tree, name)[actions].any(), name
-    assert (tree.value_squares[actions] == 2).all()
+    assert (tree.value_spread[actions] == 2).all()
 
 
 def test_a_leaf_that_has_been_expanded_is_not_expanded_twice() -> None:

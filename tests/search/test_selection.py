@@ -6,10 +6,15 @@ from numpy.typing import NDArray
 
 from obscuro.search.expanders import Batch
 from obscuro.search.game import CHANCE, MAX, MIN
+from obscuro.search.parameters import SearchParameters
 from obscuro.search.random import uniform
 from obscuro.search.search import Search
 from obscuro.search.selection import (
+    BLOCKED,
+    ENDED,
     NOTHING,
+    Exploration,
+    exploration,
     explore,
     release,
     select_batch,
@@ -37,7 +42,13 @@ from .trees import (
     run_iterations,
 )
 
-C = np.float32(1)
+ONE_SIDED = exploration(SearchParameters())
+TWO_SIDED = ONE_SIDED._replace(one_sided=False)
+BY_DEVIATION = ONE_SIDED._replace(by_deviation=True)
+
+
+def with_c(rule: Exploration, c: float) -> Exploration:
+    return rule._replace(puct_c=np.float32(c))
 
 
 def solved_search(seed: int) -> Search:
@@ -60,33 +71,51 @@ def widest_infoset(tree: Tree, player: int) -> int:
 class NaiveExplorer:
     """The exploring player's statistics at one infoset, as lists of samples."""
 
-    def __init__(self, actions: int) -> None:
+    def __init__(self, actions: int, rule: Exploration) -> None:
         self.samples: list[list[float]] = [[-1.0, 1.0] for _ in range(actions)]
         self.picks = [0] * actions
         self.visits = 0
+        self.rule = rule
 
-    def visit(self, values: list[float], c: float) -> list[float]:
+    def sigma(self, action: int) -> float:
+        if self.rule.by_deviation:
+            return float(np.std(self.samples[action]))
+        return max(float(np.var(self.samples[action])), float(self.rule.least_variance))
+
+    def visit(self, values: list[float]) -> list[float]:
         """Take in u(I, a) for all a; returns Q̄(I, a)."""
         self.visits += 1
-        for samples, value in zip(self.samples, values, strict=True):
-            samples.append(value)
+        self.values = values
+        if not self.rule.by_deviation:
+            for samples, value in zip(self.samples, values, strict=True):
+                samples.append(value)
+        c = float(self.rule.puct_c)
         return [
-            value + c * float(np.std(samples)) * self.visits**0.5 / (1 + picks)
-            for value, samples, picks in zip(values, self.samples, self.picks, strict=True)
+            value + c * self.sigma(a) * self.visits**0.5 / (1 + self.picks[a])
+            for a, value in enumerate(values)
         ]
+
+    def pick(self, action: int) -> None:
+        self.picks[action] += 1
+        if self.rule.by_deviation:
+            self.samples[action].append(self.values[action])
 
 
 # -- one infoset -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("by_deviation", [False, True])
 @pytest.mark.parametrize("c", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("player", [MAX, MIN])
-def test_statistics_and_choices_are_the_naive_ones(player: int, c: float) -> None:
+def test_statistics_and_choices_are_the_naive_ones(
+    player: int, c: float, by_deviation: bool
+) -> None:
+    rule = with_c(ONE_SIDED, c)._replace(by_deviation=by_deviation)
     tree = solved_search(0).tree
     infoset = widest_infoset(tree, player)
     actions, rng, random = actions_of(tree, infoset), np.random.default_rng(1), random_state(1)
     count = actions.stop - actions.start
-    naive = NaiveExplorer(count)
+    naive = NaiveExplorer(count, rule)
     by_support = 0
     for _ in range(400):
         reach = rng.uniform(0.01, 1)
@@ -95,21 +124,21 @@ def test_statistics_and_choices_are_the_naive_ones(player: int, c: float) -> Non
         tree.cfv[actions], tree.infoset_reach[infoset] = reach * values, reach
         tree.strategy[actions] = strategy
         upcoming = random.copy()
-        optimistic = naive.visit(values.tolist(), c)
-        chosen = explore(tree, infoset, np.float32(c), random)
+        optimistic = naive.visit(values.tolist())
+        chosen = int(explore(tree, infoset, rule, random))
         if uniform(upcoming) >= 0.5 and strategy.any():
             by_support += 1
             support = np.flatnonzero(strategy)
             assert chosen == support[int(uniform(upcoming) * np.float32(len(support)))]
         else:
             assert optimistic[chosen] >= max(optimistic) - 1e-4
-        naive.picks[chosen] += 1
+        naive.pick(chosen)
         assert tree.picks[actions].tolist() == naive.picks
         assert tree.infoset_visits[infoset] == naive.visits
-    sums = [sum(samples) for samples in naive.samples]
-    squares = [sum(x * x for x in samples) for samples in naive.samples]
-    np.testing.assert_allclose(tree.value_sum[actions], sums, atol=1e-3)
-    np.testing.assert_allclose(tree.value_squares[actions], squares, rtol=1e-5)
+    means = [np.mean(samples) for samples in naive.samples]
+    spreads = [np.var(samples) * len(samples) for samples in naive.samples]
+    np.testing.assert_allclose(tree.value_mean[actions], means, atol=1e-5)
+    np.testing.assert_allclose(tree.value_spread[actions], spreads, rtol=1e-4)
     assert 150 < by_support < 250
 
 
@@ -123,8 +152,8 @@ def test_half_is_even_over_the_support_and_half_is_the_best_by_puct() -> None:
     random, counts, draws = random_state(2), np.zeros(3), 6000
     for _ in range(draws):
         tree.infoset_visits[infoset], tree.picks[actions] = 3, 1
-        tree.value_sum[actions], tree.value_squares[actions] = 0, 3
-        counts[explore(tree, infoset, C, random)] += 1
+        tree.value_mean[actions], tree.value_spread[actions] = 0, 3
+        counts[explore(tree, infoset, ONE_SIDED, random)] += 1
     expected = draws * np.array([0.5, 0.25, 0.25])
     assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
 
@@ -134,22 +163,54 @@ def test_an_infoset_that_nobody_reaches_is_worth_nothing_but_explored() -> None:
     infoset = widest_infoset(tree, MIN)
     actions = actions_of(tree, infoset)
     tree.cfv[actions], tree.infoset_reach[infoset] = 7, 0
-    explore(tree, infoset, C, random_state(1))
-    assert not tree.value_sum[actions].any()
+    explore(tree, infoset, ONE_SIDED, random_state(1))
+    assert not tree.value_mean[actions].any()
     assert tree.infoset_visits[infoset] == tree.picks[actions].sum() == 1
 
 
-def test_an_action_that_looks_bad_is_tried_after_all() -> None:
+def picks_of_settled_actions(rule: Exploration, gap: float, visits: int) -> list[int]:
+    """How often each of three actions is picked that are worth 0.4 and twice less by `gap`."""
     tree = solved_search(0).tree
     infoset = widest_infoset(tree, MAX)
     actions = actions_of(tree, infoset)
-    tree.cfv[actions], tree.infoset_reach[infoset] = (0.5, -0.5, -0.8), 1
+    values = (0.4, 0.4 - gap, 0.4 - gap)
+    tree.cfv[actions], tree.infoset_reach[infoset] = values, 1
     tree.strategy[actions] = (1, 0, 0)
     random = random_state(1)
-    for _ in range(1000):
-        explore(tree, infoset, C, random)
-    assert (tree.picks[actions] > 0).all()
-    assert tree.picks[actions][0] > 900
+    for _ in range(visits):
+        explore(tree, infoset, rule, random)
+    return [int(picks) for picks in tree.picks[actions]]
+
+
+def test_the_variance_of_settled_actions_vanishes_but_for_its_least_value() -> None:
+    literal = ONE_SIDED._replace(least_variance=np.float32(0))
+    few, many = (picks_of_settled_actions(literal, 0.3, visits) for visits in (100, 30_000))
+    assert few[1:] == many[1:]  # they are never tried again
+    again = picks_of_settled_actions(ONE_SIDED, 0.3, 30_000)
+    assert min(again[1:]) > max(many[1:])
+    more = picks_of_settled_actions(ONE_SIDED, 0.3, 120_000)
+    assert min(more[1:]) > max(again[1:])
+
+
+def test_by_deviation_actions_that_look_bad_are_tried_early_and_for_ever() -> None:
+    few, more, many = (
+        min(picks_of_settled_actions(BY_DEVIATION, 0.8, visits)[1:])
+        for visits in (100, 1000, 10_000)
+    )
+    assert 0 < few < more < many
+    assert max(picks_of_settled_actions(ONE_SIDED, 0.8, 1000)[1:]) == 0
+
+
+def test_the_variance_keeps_its_accuracy_over_many_visits() -> None:
+    tree = solved_search(0).tree
+    infoset = widest_infoset(tree, MAX)
+    actions, rng, random = actions_of(tree, infoset), np.random.default_rng(1), random_state(1)
+    tree.infoset_reach[infoset] = 1
+    for _ in range(200_000):
+        tree.cfv[actions] = (0.83, 0.9 + 0.02 * (rng.random() - 0.5), -0.9)
+        explore(tree, infoset, ONE_SIDED, random)
+    variance = tree.value_spread[actions] / tree.infoset_visits[infoset]
+    assert variance == pytest.approx([1.7e-5, 0.02**2 / 12 + 1.8e-5, 1.8e-5], rel=0.05)
 
 
 # -- a walk ----------------------------------------------------------------------------------------
@@ -164,12 +225,13 @@ def path_to(tree: Tree, edge: int, node: int) -> list[tuple[int, int]]:
     return path[::-1]
 
 
-@pytest.mark.parametrize("one_sided", [True, False])
+@pytest.mark.parametrize("rule", [ONE_SIDED, TWO_SIDED])
 @pytest.mark.parametrize("explorer", [MAX, MIN])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_walk_ends_at_an_open_leaf_and_only_the_explorer_departs_from_its_strategy(
-    seed: int, explorer: int, one_sided: bool
+    seed: int, explorer: int, rule: Exploration
 ) -> None:
+    one_sided = rule.one_sided
     search = random_search(seed)
     tree, random = search.tree, random_state(seed)
     random_strategies(tree, np.random.default_rng(seed), pure=0.6)
@@ -178,7 +240,7 @@ def test_a_walk_ends_at_an_open_leaf_and_only_the_explorer_departs_from_its_stra
     found = departed = 0
     for _ in range(400):
         before = copied(tree)
-        edge, node = select_leaf(tree, explorer, one_sided, C, random)
+        edge, node = select_leaf(tree, explorer, rule, random)
         if edge == NOTHING:
             assert np.array_equal(tree.edge_status, before.edge_status)
             continue
@@ -206,23 +268,26 @@ def test_a_walk_ends_at_an_open_leaf_and_only_the_explorer_departs_from_its_stra
     assert departed > 0
 
 
-@pytest.mark.parametrize("one_sided", [True, False])
-def test_new_nodes_are_not_entered(one_sided: bool) -> None:
+@pytest.mark.parametrize("rule", [ONE_SIDED, TWO_SIDED])
+def test_new_nodes_are_not_entered(rule: Exploration) -> None:
     search = random_search(1)
     random = random_state(1)
     run_iterations(search, 1)
     grow_at_random(search.tree, RandomGame(1), np.random.default_rng(1), 200)
+    blocked = 0
     for walk in range(500):
-        edge, node = select_leaf(search.tree, walk % 2, one_sided, C, random)
+        edge, node = select_leaf(search.tree, walk % 2, rule, random)
+        blocked += edge == NOTHING and node == BLOCKED
         if edge != NOTHING:
             assert not search.tree.node_new[node]
+    assert blocked
 
 
 def test_before_the_first_iteration_nothing_is_selected() -> None:
     search = random_search(1)
     random = random_state(1)
     for explorer in (MAX, MIN):
-        assert select_leaf(search.tree, explorer, True, C, random) == (NOTHING, NOTHING)
+        assert select_leaf(search.tree, explorer, ONE_SIDED, random) == (NOTHING, BLOCKED)
 
 
 def test_neither_terminal_leaves_nor_those_in_flight_are_selected() -> None:
@@ -231,8 +296,12 @@ def test_neither_terminal_leaves_nor_those_in_flight_are_selected() -> None:
     edges, _ = open_leaves(tree)
     tree.edge_status[edges] = IN_FLIGHT
     tree.edge_status[edges[::2]] = TERMINAL
+    why = set()
     for walk in range(500):
-        assert select_leaf(tree, walk % 2, False, C, random) == (NOTHING, NOTHING)
+        edge, reason = select_leaf(tree, walk % 2, TWO_SIDED, random)
+        assert edge == NOTHING
+        why.add(int(reason))
+    assert why == {ENDED, BLOCKED}
 
 
 def test_the_opponents_infoset_is_drawn_in_proportion_even_if_that_is_no_distribution() -> None:
@@ -240,7 +309,7 @@ def test_the_opponents_infoset_is_drawn_in_proportion_even_if_that_is_no_distrib
     tree.strategy[actions_of(tree, ROOT_INFOSET)] = (0.1, 0, 0.2, 0.1)
     random, counts = random_state(4), np.zeros(4)
     for _ in range(2000):
-        edge, node = select_leaf(tree, MAX, True, C, random)
+        edge, node = select_leaf(tree, MAX, ONE_SIDED, random)
         if edge != NOTHING:
             tree.edge_status[edge] = OPEN
             counts[path_to(tree, int(edge), int(node))[0][0]] += 1
@@ -251,7 +320,7 @@ def test_the_opponents_infoset_is_drawn_in_proportion_even_if_that_is_no_distrib
 def test_without_any_infoset_to_pick_nothing_is_selected() -> None:
     tree = solved_search(0).tree
     tree.strategy[actions_of(tree, ROOT_INFOSET)] = 0
-    assert select_leaf(tree, MAX, True, C, random_state(1)) == (NOTHING, NOTHING)
+    assert select_leaf(tree, MAX, ONE_SIDED, random_state(1)) == (NOTHING, ENDED)
 
 
 # -- a batch ---------------------------------------------------------------------------------------
@@ -261,7 +330,7 @@ def select(tree: Tree, explorer: int, size: int, seed: int) -> Batch:
     edges, nodes = np.full(size, -7, np.int32), np.full(size, -7, np.int32)
     states, keys = np.zeros((size, 2), np.uint64), np.zeros((size, 2), np.uint64)
     random = random_state(seed)
-    found = select_batch(tree, explorer, True, C, random, edges, nodes, states, keys)
+    found = select_batch(tree, explorer, ONE_SIDED, random, edges, nodes, states, keys)
     return Batch(edges[:found], nodes[:found], states[:found], keys[:found])
 
 
@@ -294,6 +363,14 @@ def test_a_batch_of_an_exhausted_tree_is_empty() -> None:
     run_iterations(search, 1)
     assert not len(open_leaves(search.tree)[0])
     assert not len(select(search.tree, MAX, 16, 1).edges)
+
+
+def test_a_batch_ends_when_only_the_solver_can_open_the_way() -> None:
+    tree = solved_search(0).tree
+    tree.node_new[:] = 1
+    before = tree.infoset_visits.sum()
+    assert not len(select(tree, MIN, 16, 1).edges)
+    assert tree.infoset_visits.sum() - before <= 16 / 2 + 1  # of 64 walks, as each is a visit
 
 
 def test_released_leaves_can_be_selected_again() -> None:

@@ -148,7 +148,15 @@ def test_refreshing_brings_all_values_up_to_date_and_changes_nothing_else(seed: 
         assert tree.infoset_reach[i] == pytest.approx(infoset.reach, abs=1e-6)
         assert_close(tree.cfv[actions_of(tree, i)], infoset.cfv, 1e-5)
     assert not tree.infoset_touched.any()
-    for name in ("strategy", "regret", "picks", "value_sum", "infoset_visits", "edge_status"):
+    for name in (
+        "strategy",
+        "regret",
+        "picks",
+        "value_mean",
+        "infoset_visits",
+        "node_new",
+        "edge_status",
+    ):
         assert np.array_equal(getattr(tree, name), getattr(before, name)), name
 
 

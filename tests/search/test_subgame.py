@@ -13,6 +13,7 @@ from obscuro.search.parameters import SearchParameters
 from obscuro.search.progress import Limits
 from obscuro.search.search import Search
 from obscuro.search.subgame import (
+    CARRY_SHARE,
     MAX_ROOT_SHARE,
     KeptRoots,
     NewRoots,
@@ -245,7 +246,7 @@ def test_infosets_keep_their_strategies_regrets_and_statistics(seed: int, depth:
         for name in ("key", "player", "actions", "visits", "reach"):
             array = f"infoset_{name}"
             assert getattr(tree, array)[infoset] == getattr(old, array)[source], array
-        for name in ("strategy", "regret", "cfv", "picks", "value_sum", "value_squares"):
+        for name in ("strategy", "regret", "cfv", "picks", "value_mean", "value_spread"):
             mine, theirs = actions_of(tree, infoset), actions_of(old, source)
             assert np.array_equal(getattr(tree, name)[mine], getattr(old, name)[theirs]), name
         compared += 1
@@ -341,11 +342,11 @@ def test_what_does_not_fit_stays_a_leaf_with_its_value() -> None:
     turn = a_turn(0, 0)
     old = turn.search.tree
     kept = keep_roots(old, turn.search._gadget, turn.our_key, 0)
-    small = allocate_tree(4096, 2, nodes=700)
+    small = allocate_tree(4096, 2, nodes=600)
     build_subgame(old, small, kept, no_roots(), turn.our_key, True, False)
     check(small)
-    assert small.counts[FULL] == 1
-    assert 100 < small.counts[NODES] < old.counts[NODES]
+    assert small.counts[FULL] == 0
+    assert small.counts[NODES] == int(CARRY_SHARE * 600) < old.counts[NODES]  # the rest can grow
     before, after = by_state(old), by_state(small)
     cut = [state for state, h in after.items() if before[state].children and not h.children]
     assert cut
@@ -381,7 +382,7 @@ def test_invariants_hold_turn_after_turn(seed: int, unfrozen: bool) -> None:
         check(search.tree)
         assert progress.nodes >= 300 or progress.exhausted
         assert int(find_infoset(search.tree, np.uint64(our_key))) > 0
-        our_key = next_key(search.tree, our_key, rng)
+        our_key = int(rng.choice(np.array(next_keys(search.tree, our_key), np.uint64)))
         own = search.keep(our_key, 2)
         kept_some += len(own) > 1
         new = game.roots(int(rng.integers(1, 5)), 1, rng, 2 * turn)
@@ -400,16 +401,15 @@ def test_invariants_hold_turn_after_turn(seed: int, unfrozen: bool) -> None:
     assert kept_some >= 3
 
 
-def next_key(tree: Tree, our_key: int, rng: np.random.Generator) -> int:
-    """Our key two plies on in some history of our infoset that goes on."""
-    keys = [
+def next_keys(tree: Tree, our_key: int) -> list[int]:
+    """Our keys two plies on, once for each history of our infoset that goes on."""
+    return [
         int(tree.edge_keys[h.edge, MAX])
         for h in all_histories(tree)
         if h.ply == 2
         and tree.edge_keys[root_edge(tree, h), MAX] == our_key
         and tree.edge_status[h.edge] != TERMINAL
     ]
-    return int(rng.choice(np.array(keys, np.uint64)))
 
 
 def test_kept_roots_of_nothing_are_empty() -> None:

@@ -1,0 +1,25 @@
+"""Check the tree after every subgame construction, in all tests that ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from obscuro.search.game import Expansion
+from obscuro.search.search import Search
+from obscuro.search.subgame import NewRoots
+from obscuro.search.tree import check
+
+
+def check_every_subgame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make `Search.begin` verify its tree before it returns, until the test is over."""
+    begin = Search.begin
+
+    def checked(
+        search: Search, our_key: int, new: NewRoots, expansions: Sequence[Expansion]
+    ) -> None:
+        begin(search, our_key, new, expansions)
+        check(search.tree)
+
+    monkeypatch.setattr(Search, "begin", checked)
