@@ -1,0 +1,331 @@
+"""The techniques of the search in chess, through the player: what each is for, and its switch."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import pytest
+
+from obscuro.board.layout import WORDS
+from obscuro.board.position import from_fen, legal_moves
+from obscuro.engine.chess_game import CAPPED, DRAW_WORD, STATE_WORDS, ChessGame
+from obscuro.engine.options import MEBIBYTE, Options
+from obscuro.engine.player import Player
+from obscuro.evaluation.factory import make_evaluator
+from obscuro.fog.observation import Observation
+from obscuro.search.game import MIN
+from obscuro.search.search import Search
+from obscuro.search.tree import CHANCE, EDGES, INFOSETS, LEAF, NODES, ROOTS, Tree, check
+
+from ..evaluation.naive import needs_stockfish
+from .test_player import after, go, options, tell
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def quiet(text: str) -> None:
+    del text
+
+
+def play_on(player: Player, words: np.ndarray, ours: str, theirs: str) -> np.ndarray:
+    """White's move and Black's, as White, whom `player` plays, sees them."""
+    for uci in (ours, theirs):
+        words = after(words, uci)
+        seen = Observation.of(words, 0)
+        if uci == ours:
+            player.own_move(uci, seen)
+        else:
+            player.opponent_move(seen)
+    return words
+
+
+def search_of(player: Player) -> Search:
+    assert player._search is not None
+    return player._search
+
+
+# -- the subgame -----------------------------------------------------------------------------------
+
+
+def test_new_positions_are_worth_what_they_look_or_what_the_last_search_said_if_that_is_less():
+    player = Player(options(Min_Infoset_Size=60), quiet)
+    words = tell(player, 0, "b1c3 a7a6 a2a3 h7h6")
+    player.search(go(nodes=3000), Event())
+    last = search_of(player).last_value
+    assert last is not None
+    play_on(player, words, "h2h3", "g8f6")
+    player.search(go(nodes=100), Event())
+    search = search_of(player)
+    tree, gadget = search.tree, search._gadget
+    first = int(tree.counts[ROOTS]) - search.progress.sampled
+    assert search.progress.sampled > 0
+    assert gadget.alternate[first:].max() == pytest.approx(last)
+    evaluator = make_evaluator("material")
+    edges = tree.node_first_edge[first : tree.counts[ROOTS]]
+    children = evaluator.evaluate(np.ascontiguousarray(tree.edge_state[edges, :WORDS]))
+    best = np.maximum.reduceat(children.values, children.offsets[:-1])
+    assert gadget.alternate[first:] == pytest.approx(np.minimum(best, last), abs=1e-6)
+    assert (best < last).any() or (best > last).any()
+    player.close()
+
+
+def test_the_start_is_common_knowledge_so_that_the_first_move_may_mix():
+    player = Player(options(), quiet)
+    tell(player, 0, "")
+    choice = player.search(go(nodes=3000), Event())
+    assert choice.info is not None and choice.info.gadget == "maxmargin"
+    assert search_of(player)._gadget.alternate.tolist() == [-1]
+    player.close()
+
+
+@pytest.mark.parametrize("least", [1, 30, 256])
+def test_positions_are_added_up_to_the_least_size_of_our_infoset(least):
+    player = Player(options(Min_Infoset_Size=least), quiet)
+    words = tell(player, 0, "b1c3 a7a6 a2a3 h7h6")
+    player.search(go(nodes=2000), Event())
+    assert search_of(player).progress.sampled == min(least, player.belief_size) > 0
+    play_on(player, words, "h2h3", "g8f6")
+    player.search(go(nodes=2000), Event())
+    search = search_of(player)
+    tree = search.tree
+    roots = int(tree.node_edges[: tree.counts[ROOTS]].sum())
+    own = int(np.count_nonzero(tree.edge_keys[:roots, 0] == search._our_key))
+    assert player.belief_size > 256
+    assert own == max(least, own - search.progress.sampled)
+    assert search.progress.sampled == max(0, least - (own - search.progress.sampled))
+    player.close()
+
+
+def infosets_with_unequal_moves(tree: Tree) -> int:
+    """How many infosets have nodes of different legal moves, or in another order."""
+    moves: dict[int, list[int]] = {}
+    bad = set()
+    for node in range(int(tree.counts[ROOTS]), int(tree.counts[NODES])):
+        assert tree.node_player[node] != CHANCE
+        state = tree.edge_state[tree.node_parent_edge[node], :WORDS]
+        found = legal_moves(np.ascontiguousarray(state)).tolist()
+        infoset = int(tree.node_infoset[node])
+        if moves.setdefault(infoset, found) != found:
+            bad.add(infoset)
+    assert len(moves) > 20
+    return len(bad)
+
+
+@pytest.mark.parametrize("unfrozen", [True, False])
+def test_over_turns_the_tree_keeps_its_invariants_and_infosets_their_moves(unfrozen):
+    player = Player(options(Unfrozen=unfrozen), quiet)
+    words = tell(player, 0, "")
+    for ours, theirs in (("e2e4", "d7d5"), ("b1c3", "g8f6"), ("e4d5", "f6d5"), ("d1f3", "c7c6")):
+        player.search(go(nodes=3000), Event())
+        tree = search_of(player).tree
+        check(tree)
+        assert infosets_with_unequal_moves(tree) == 0
+        shared = np.bincount(tree.node_infoset[: tree.counts[NODES]])
+        assert tree.counts[NODES] < 50 or (shared > 1).any()
+        words = play_on(player, words, ours, theirs)
+    player.close()
+
+
+# -- the switches ----------------------------------------------------------------------------------
+
+
+def first_search(**values: object) -> tuple[dict[str, float], dict[str, float]]:
+    """The policy of a search from the start, and what is mixed of it."""
+    player = Player(options(**values), quiet)
+    tell(player, 0, "")
+    choice = player.search(go(nodes=300), Event())
+    player.close()
+    assert choice.info is not None and choice.info.gadget == "maxmargin"
+    return dict(choice.info.policy), dict(choice.info.play)
+
+
+def test_purification_and_its_support_change_what_is_played_and_not_what_is_searched():
+    policy, played = first_search()
+    assert len(policy) == len(played) == 3
+    for support in (1, 2):
+        same, other = first_search(Max_Support=support)
+        assert same == policy and len(other) == support
+        same, other = first_search(Max_Support=support, Purification=False)
+        assert same == policy and other == played  # all that is stable
+
+
+@needs_stockfish
+def test_the_evaluator_changes_values_and_neither_moves_nor_keys():
+    """The paper's simple evaluation (SE) in place of Stockfish's."""
+    states = np.zeros((3, STATE_WORDS), dtype=np.uint64)
+    for i, fen in enumerate(
+        (
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R b KQkq - 0 5",
+            "4k3/8/8/8/8/8/4Q3/3K4 w - - 0 1",
+        )
+    ):
+        states[i, :WORDS] = from_fen(fen)
+    keys = np.arange(1, 7, dtype=np.uint64).reshape(3, 2)
+    found = {}
+    for name in ("stockfish", "material"):
+        evaluator = make_evaluator(name)
+        found[name] = ChessGame(evaluator).expand(states, keys)
+        evaluator.close()
+    for field in ("player", "offsets", "states", "keys", "terminal"):
+        one, other = (getattr(found[name], field) for name in found)
+        assert np.array_equal(one, other), field
+    values = [found[name].values for name in found]
+    assert not np.allclose(values[0], values[1], atol=0.01)
+    ends = found["material"].terminal == 1
+    assert ends.any() and np.array_equal(values[0][ends], values[1][ends])
+
+
+def test_tau_scales_the_values():
+    states = np.zeros((1, STATE_WORDS), dtype=np.uint64)
+    states[0, :WORDS] = from_fen("4k3/8/8/8/8/8/4Q3/3K4 w - - 0 1")
+    keys = np.ones((1, 2), dtype=np.uint64)
+    mild, steep = (
+        ChessGame(make_evaluator("material", tau=tau)).expand(states, keys) for tau in (9, 3)
+    )
+    inner = mild.terminal == 0
+    assert np.allclose(
+        np.arctanh(steep.values[inner]), 3 * np.arctanh(mild.values[inner]), atol=0.05
+    )
+
+
+# -- possible draws --------------------------------------------------------------------------------
+
+
+def test_what_may_be_drawn_is_capped_with_all_that_is_below_it_in_the_tree():
+    player = Player(options(), quiet)
+    words = tell(player, 0, "", from_fen("7k/8/8/8/8/8/8/QQ2K3 w - - 0 1"))
+    for ours, theirs in (("e1d1", "h8g8"), ("d1e1", "g8h8"), ("e1d1", "h8g8")):
+        words = play_on(player, words, ours, theirs)
+    choice = player.search(go(nodes=20_000), Event())
+    assert choice.info is not None and choice.info.value > 0.5  # but the king's way back is a draw
+    assert choice.move != "d1e1"
+    tree = search_of(player).tree
+    capped = tree.edge_state[: tree.counts[EDGES], DRAW_WORD] & CAPPED > 0
+    assert 0 < np.count_nonzero(capped) < len(capped)
+    assert tree.edge_value[: tree.counts[EDGES]][capped].max() <= 0
+    nodes = np.arange(int(tree.counts[ROOTS]), int(tree.counts[NODES]))
+    below = nodes[capped[tree.node_parent_edge[nodes]]]
+    assert len(below)
+    for node in below:
+        edges = int(tree.node_first_edge[node]) + np.arange(int(tree.node_edges[node]))
+        assert capped[edges].all()
+    player.close()
+
+
+# -- it repeats itself -----------------------------------------------------------------------------
+
+REPEAT = """
+import json, sys
+from tests.engine.test_techniques import three_turns
+print(json.dumps(three_turns(int(sys.argv[1]))))
+"""
+
+
+def three_turns(seed: int) -> list[object]:
+    """All that three searches of one game report but the time, and a digest of the last tree."""
+    player = Player(options(Seed=seed), quiet)
+    words = tell(player, 0, "")
+    reports: list[object] = []
+    for ours, theirs in (("e2e4", "d7d5"), ("b1c3", "g8f6"), ("g1f3", "c7c6")):
+        choice = player.search(go(nodes=3000), Event())
+        info = choice.info
+        assert info is not None
+        reports.append(
+            [
+                *(choice.move, info.value, info.depth, info.nodes, info.iterations, info.carried),
+                *(info.policy, info.play, info.line, info.infosets, info.expansions),
+            ]
+        )
+        words = play_on(player, words, ours, theirs)
+    tree = search_of(player).tree
+    for array, count in (("edge_value", EDGES), ("infoset_visits", INFOSETS)):
+        used = getattr(tree, array)[: tree.counts[count]]
+        reports.append(used.astype(float).tolist()[:2000])
+    player.close()
+    found: list[object] = json.loads(json.dumps(reports))
+    return found
+
+
+def test_one_thread_repeats_itself_in_one_process_and_in_another():
+    first = three_turns(11)
+    assert three_turns(11) == first
+    assert three_turns(12) != first
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "PYTHONHASHSEED": "12345"}
+    result = subprocess.run(
+        [sys.executable, "-c", REPEAT, "11"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=REPOSITORY,
+    )
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == first
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_full_tree_stops_growing_goes_on_solving_and_grows_again_next_turn(threads):
+    player = Player(options(Hash=16, Threads=threads), quiet)
+    words = tell(player, 0, "")
+    capacity = 0
+    for ours, theirs in (("e2e4", "d7d5"), ("b1c3", "g8f6"), ("g1f3", "c7c6")):
+        choice = player.search(go(nodes=10**7), Event())
+        search = search_of(player)
+        check(search.tree)
+        info, progress = choice.info, search.progress
+        assert info is not None and choice.move is not None
+        assert progress.full and 0 < info.nodes < 10**6
+        assert info.iterations > 50
+        held = sum(array.nbytes for tree in (search.tree, search._spare) for array in tree)
+        assert held <= 16 * MEBIBYTE
+        assert capacity in (0, len(search.tree.edge_value))  # nothing was allocated anew
+        capacity = len(search.tree.edge_value)
+        words = play_on(player, words, ours, theirs)
+    player.close()
+
+
+def test_more_positions_than_the_tree_has_room_for_are_not_added():
+    made = options(Hash=16, Min_Infoset_Size=10_000)
+    player = Player(made, quiet)
+    tell(player, 0, "b1c3 a7a6 c3b1 a6a5 b1c3 b7b6 c3b1 h7h6")
+    choice = player.search(go(nodes=1000), Event())
+    search = search_of(player)
+    assert player.belief_size > search.most_new_roots
+    assert search.progress.sampled == search.most_new_roots
+    assert choice.move in player.legal_moves()
+    check(search.tree)
+    player.close()
+
+
+def test_the_hash_option_says_how_large_the_tree_is():
+    sizes = []
+    for mebibytes in (16, 64):
+        player = Player(options(Hash=mebibytes), quiet)
+        tell(player, 0, "")
+        player.search(go(nodes=100), Event())
+        sizes.append(len(search_of(player).tree.edge_value))
+        player.close()
+    assert sizes[1] == pytest.approx(4 * sizes[0], rel=1e-3)
+    assert Options().integer("Hash") >= 64
+
+
+def test_what_the_opponent_plays_to_is_known_by_its_keys():
+    """Every new position is an infoset of its own, in which the opponent knows it."""
+    player = Player(options(), quiet)
+    tell(player, 0, "e2e4 g8f6")
+    player.search(go(nodes=500), Event())
+    tree = search_of(player).tree
+    roots = int(tree.counts[ROOTS])
+    assert (tree.node_edges[:roots] == 1).all()
+    keys = tree.edge_keys[tree.node_first_edge[:roots], MIN]
+    assert len(np.unique(keys)) == roots == player.belief_size
+    assert (tree.edge_child[tree.node_first_edge[:roots]] != LEAF).all()
+    player.close()
