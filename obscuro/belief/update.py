@@ -202,7 +202,10 @@ class Table:
         rows = _rows(slots, self._regions)
         if rows <= SMALL_ROWS:
             return self._buffers.lend(SMALL_ROWS)
-        return self._buffers.lend(max(rows, most_rows(self._limit)))
+        try:
+            return self._buffers.lend(max(rows, most_rows(self._limit)))
+        except MemoryError:  # where even addresses are rationed
+            return self._buffers.lend(rows)
 
     def _gather(self) -> int:
         """Put the records in order at the front of the memory; return their number."""

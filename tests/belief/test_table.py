@@ -187,3 +187,18 @@ def test_workers_return_results_in_order_and_pass_on_exceptions() -> None:
     workers.close()
     with pytest.raises(ValueError, match="at least one thread"):
         Workers(0)
+
+
+def test_an_update_does_with_little_memory_where_much_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lend = Buffers.lend
+
+    def lend_little(buffers: Buffers, rows: int) -> Records:
+        if rows >= most_rows(MANY):
+            raise MemoryError
+        return lend(buffers, rows)
+
+    monkeypatch.setattr(Buffers, "lend", lend_little)
+    once = records(50_000)
+    assert as_set(rows(stored(once))) == as_set(once)

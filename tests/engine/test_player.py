@@ -8,6 +8,7 @@ import chess
 import numpy as np
 import pytest
 
+from obscuro.belief import update
 from obscuro.board.make import make_move
 from obscuro.board.position import find_move, from_fen, legal_moves, move_to_uci
 from obscuro.engine.knowledge import GameError
@@ -264,6 +265,28 @@ def test_reports_come_in_the_protocols_units(player):
     assert choice.move in dict(last.play)
     assert last.line and last.line[0] == last.policy[0][0]
     assert set(dict(last.policy)) <= set(player.legal_moves())
+
+
+def test_a_search_stopped_during_the_belief_update_loses_nothing(player, monkeypatch):
+    monkeypatch.setattr(update, "FIRST_CHUNK", 16)
+    monkeypatch.setattr(update, "SMALL", 0)
+    stop, words = Event(), START
+    stop.set()
+    player.new_game(0, START)
+    for own, other in (("b1c3", "g8f6"), ("g1f3", "b8c6"), ("a2a3", "f6g8"), ("a3a4", "c6b8")):
+        words = after(words, own)
+        player.own_move(own, Observation.of(words, 0))
+        words = after(words, other)
+        player.opponent_move(Observation.of(words, 0))
+        choice = player.search(go(infinite=True), stop)
+        if choice.move is not None:  # so few positions that one chunk held them all
+            continue
+        assert player.search(go(infinite=True), stop).move is None
+    assert choice.move is None
+    assert player.search(go(nodes=500), Event()).move in player.legal_moves()
+    assert player.belief_exact
+    assert player.belief_size > 1000
+    assert player.belief_contains(words)
 
 
 def test_a_stopped_search_still_answers(player):
