@@ -21,7 +21,7 @@ Value = bool | int | str
 PUCT_UNIT = 100  # `Puct C` is a spin: hundredths
 VARIANCE_UNIT = 1000  # `Puct Least Variance`: thousandths
 MEBIBYTE = 1 << 20
-BYTES_PER_POSITION = 400  # of the belief, at the peak of an update
+BYTES_PER_POSITION = 100  # of the belief, at the peak of an update
 MOST_POSITIONS = 8_000_000
 
 
