@@ -22,6 +22,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,9 +33,16 @@ from obscuro.games.best_response import exploitability
 from obscuro.games.catalog import CATALOG, KnownGame
 from obscuro.games.extensive_form import TERMINAL
 from obscuro.games.search_game import SearchGame
-from obscuro.games.solve import METHODS, PARAMETERS, GameSolver, Method, growing_iterations
+from obscuro.games.solve import (
+    LEAST_VARIANCE,
+    METHODS,
+    PARAMETERS,
+    GameSolver,
+    Method,
+    growing_iterations,
+)
 from obscuro.games.tree import GameTree, enumerate_game
-from obscuro.search.parameters import SearchParameters
+from obscuro.search.parameters import PUCT_LEAST_VARIANCE, SearchParameters
 
 GOAL = 1e-3
 ROWS_PER_DOUBLING = 2
@@ -88,10 +96,15 @@ def advance(solver: GameSolver[Any], iterations: int, grow: bool) -> None:
 
 
 def measure(
-    name: str, tree: GameTree[Any], method: Method, iterations: int, seed: int, puct_c: float
+    name: str,
+    tree: GameTree[Any],
+    method: Method,
+    iterations: int,
+    seed: int,
+    parameters: SearchParameters,
 ) -> Iterator[Row]:
     """Solve one game by one method, measuring as it goes."""
-    solver = GameSolver(tree, method, seed=seed, parameters=SearchParameters(puct_c=puct_c))
+    solver = GameSolver(tree, method, seed=seed, parameters=parameters)
     roots = int(SearchGame(tree).roots().states[0, 0])
     whole = np.count_nonzero(tree.player[roots:] != TERMINAL)
     seconds = 0.0
@@ -223,7 +236,12 @@ def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--method", choices=METHODS, action="append", help="default: one-sided")
     parser.add_argument("--iterations", type=int, help="default: enough for the goal")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--puct-c", type=float, default=PARAMETERS.puct_c, help="1 in chess")
+    parser.add_argument(
+        "--least-variance",
+        type=float,
+        default=PARAMETERS.puct_least_variance,
+        help=f"how much to explore; {PUCT_LEAST_VARIANCE} in chess, {LEAST_VARIANCE} by default",
+    )
     parser.add_argument("--plot", type=Path, metavar="FILE", help="needs matplotlib")
     parser.add_argument("--markdown", type=Path, metavar="FILE")
     arguments = parser.parse_args(words)
@@ -240,6 +258,7 @@ def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
 def main(words: Sequence[str] | None = None) -> int:
     """Solve, print, and write; returns the exit code."""
     arguments = parse_arguments(words)
+    parameters = replace(PARAMETERS, puct_least_variance=arguments.least_variance)
     rows: list[Row] = []
     missed = []
     for name in arguments.games:
@@ -252,7 +271,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 flush=True,
             )
             iterations = arguments.iterations or known.iterations
-            for row in measure(name, tree, method, iterations, arguments.seed, arguments.puct_c):
+            for row in measure(name, tree, method, iterations, arguments.seed, parameters):
                 print(row, flush=True)
                 rows.append(row)
             if rows[-1].average > GOAL:

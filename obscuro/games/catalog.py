@@ -25,11 +25,11 @@ class KnownGame(NamedTuple):
 
 CATALOG: Final[dict[str, KnownGame]] = {
     "kuhn": KnownGame(KuhnPoker, 58, 12, -1 / 18, 512),
-    "leduc": KnownGame(LeducPoker, 9457, 936, -0.085606424, 4096),
-    "liars_dice": KnownGame(LiarsDice, 51181, 5120, 0.008, 16384),
-    "goofspiel_increasing": KnownGame(lambda: Goofspiel(4, "increasing"), 1077, 162, 0.0, 512),
+    "leduc": KnownGame(LeducPoker, 9457, 936, -0.085606424, 8192),
+    "liars_dice": KnownGame(LiarsDice, 51181, 5120, 0.008, 24576),
+    "goofspiel_increasing": KnownGame(lambda: Goofspiel(4, "increasing"), 1077, 162, 0.0, 1024),
     "goofspiel_random": KnownGame(lambda: Goofspiel(4, "random"), 26773, 3608, 0.0, 4096),
-    "matching_pennies": KnownGame(MatchingPennies, 701, 101, 16.6625, 2048),
+    "matching_pennies": KnownGame(MatchingPennies, 701, 101, 16.6625, 4096),
 }
 """The values but Kuhn's (Kuhn 1950) are by OpenSpiel's sequence-form linear program, to all digits
 given (`docs/results/small_games.md` has the command). Goofspiel treats both players alike.

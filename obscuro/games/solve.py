@@ -31,15 +31,14 @@ METHODS: Final[tuple[Method, ...]] = get_args(Method)
 BATCHES_PER_ITERATION = 4  # of leaves expanded between two iterations while the tree grows
 SETTLING = 0.25  # the last share of the iterations, in which the tree does not grow
 
-PUCT_C = 20.0
-"""The weight of exploration. With the 1 of chess, growth ends too soon for a proof.
+LEAST_VARIANCE: Final = 0.4
+"""The least σ in PUCT. With the 0.005 of chess, growth takes too long for a proof.
 
-An action whose estimate has settled is picked about √2·C / gap times in all (see
-`selection.explore`), where gap is what it seems to lose. With C = 1 that is a handful of times, among
-which chance may never lead to the history in which the action is good: Kuhn poker then stays
-exploitable by 1/12, because ▲ never learns what a check with the king is worth after a bet.
+An action that has never been tried and seems to lose `gap` is tried once its infoset has been visited
+(gap / σ)² times (see `selection.explore`). With 0.005 Kuhn poker stays exploitable by 1/12 for more
+than 4,000 iterations, because ▲ does not learn what a check with the king is worth after a bet.
 """
-PARAMETERS: Final = SearchParameters(puct_c=PUCT_C)
+PARAMETERS: Final = SearchParameters(puct_least_variance=LEAST_VARIANCE)
 
 
 @dataclass(frozen=True, slots=True)
