@@ -282,7 +282,10 @@ class Belief:
             self._expected = _Expected(observation, run)
         run = self._expected.run
         run.advance(lambda seconds: stop.is_set())
-        return run.visited == len(self)
+        if run.visited < len(self):
+            return False
+        run.finish()
+        return True
 
     def _start(self, known: Words | None, observation: Observation, ranking: Ranking) -> Run | None:
         """Begin the update after a move of the other side; None if nothing can fit."""

@@ -237,6 +237,10 @@ class Table:
         counts: Counts = rank_below(self._rows, self._sizes, self.ranking, np.uint64(ceiling))
         return counts
 
+    def abandon(self) -> None:
+        """Give the memory back. This is the last that is asked of the table."""
+        self._buffers.take_back(self._rows)
+
     def finish(self) -> tuple[Records, int]:
         """The memory and the number of records at its front, in the order of the set.
 
@@ -255,6 +259,7 @@ class Run:
 
     def __init__(self, updater: Updater, parents: int, visit: Visit, ranking: Ranking) -> None:
         self.visited = 0
+        self._outcome: Outcome | None = None
         self._updater = updater
         self._parents = parents
         self._visit_rows = visit
@@ -306,16 +311,22 @@ class Run:
         return done - started
 
     def finish(self) -> Outcome:
-        """The records found. This is the last that is asked of the run."""
+        """The records found. No more parents can be visited afterwards."""
+        if self._outcome is not None:
+            return self._outcome
         started = time.perf_counter()
         records, count = self._table.finish()
         self._updater.stage_seconds["order"] += time.perf_counter() - started
         complete = self.visited == self._parents and not self._table.full
-        return Outcome(records, count, self.visited, complete)
+        self._outcome = Outcome(records, count, self.visited, complete)
+        return self._outcome
 
     def abandon(self) -> None:
         """Throw away what was found."""
-        self._updater.buffers.take_back(self._table.finish()[0])
+        if self._outcome is not None:
+            self._updater.buffers.take_back(self._outcome.records)
+        else:
+            self._table.abandon()
 
 
 class Updater:
