@@ -15,6 +15,7 @@ examples:
   obscuro play --side black --movetime 2000
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
   obscuro bench belief                      measure how fast the belief is here
+  obscuro bench search                      the same of the search
   obscuro warmup                            compile everything now
   obscuro doctor                            what is installed, what is missing
 """
@@ -138,6 +139,16 @@ def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
         metavar="N",
         type=whole(1),
         help="make each update so often; default: 3, with --quick 1",
+    )
+    search = benchmarks.add_parser(
+        "search",
+        help="solver, selection, attaching, subgames, and the size of trees",
+        description="How fast the parts of a search are, on a made-up tree and on the engine's own "
+        "trees, and how large these become in 5 s a move. Takes some minutes.",
+    )
+    search.add_argument("--json", action="store_true", help="print one JSON object, no table")
+    search.add_argument(
+        "--quick", action="store_true", help="a small part, for a rough answer within a minute"
     )
 
 

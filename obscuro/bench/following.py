@@ -1,0 +1,163 @@
+"""Fixed positions in mid-game, reached by following their moves, and searches from there on.
+
+Both sides are played by the engine, each by what it has seen, so that the trees that are measured
+are those of real turns: with beliefs of thousands of positions, and kept from one turn to the next.
+This is the one part of the benchmark that looks inside a player and its search.
+"""
+
+from __future__ import annotations
+
+import time
+from threading import Event
+from typing import NamedTuple
+
+import chess
+
+from obscuro.bench.common import BenchmarkError
+from obscuro.board.position import from_board
+from obscuro.engine.chess_game import ChessGame
+from obscuro.engine.options import Options
+from obscuro.engine.player import Player
+from obscuro.engine.report import GoLimits, SearchInfo
+from obscuro.fog.board import FogOfWarBoard
+from obscuro.search.search import Search
+
+REPLY_NODES = 20_000  # of the other side's searches, which are not measured
+HASH_MIB = 1024
+
+
+class Position(NamedTuple):
+    """Where searches begin, with the side to move searching."""
+
+    name: str
+    moves: str  # UCI, from the start
+
+    @property
+    def side(self) -> int:
+        """The side to move; 0 = White."""
+        return len(self.moves.split()) % 2
+
+
+POSITIONS = (
+    Position(
+        "Queen's Gambit",
+        "d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 g1f3 c7c6 e2e3 b8d7 f1d3 f8d6",
+    ),
+    Position(
+        "Sicilian",
+        "e2e4 c7c5 g1f3 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6 f1e2 e7e5 d4b3",
+    ),
+    Position(
+        "self-play",
+        "e2e3 d7d6 d1f3 c7c6 f1c4 g8f6 f3f4 b7b6 g1f3 g7g6 c4d3 c8d7 f4g4 d7g4 f3d4 f6e4 d3e4 "
+        "e7e5 e4c6 b8c6 d4c6 d8c8 h2h3 c8c6 h3g4 f8g7",
+    ),
+)
+
+
+class Follower:
+    """Two players that have followed a position's moves; ours is the side to move.
+
+    threads, evaluator: of both. With one thread and searches bounded by nodes, all repeats itself.
+    Raises BenchmarkError where a move is not legal.
+    """
+
+    def __init__(
+        self,
+        position: Position,
+        threads: int = 1,
+        evaluator: str = "material",
+        seed: int = 1,
+        hash_mib: int = HASH_MIB,
+    ) -> None:
+        self.position = position
+        self.board = FogOfWarBoard()
+        self._players = [_player(threads, evaluator, seed, hash_mib) for _ in chess.COLORS]
+        for side, player in enumerate(self._players):
+            player.new_game(side, from_board(self.board))
+        try:
+            for uci in position.moves.split():
+                self._push(uci)
+            for player in self._players:
+                player.update()
+        except ValueError as error:
+            raise BenchmarkError(f"{position.name}: {error}") from None
+
+    @property
+    def player(self) -> Player:
+        """Ours."""
+        return self._players[self.position.side]
+
+    @property
+    def search(self) -> Search:
+        """Our search, with its tree."""
+        return self.player._ensure_search()
+
+    @property
+    def games(self) -> list[ChessGame]:
+        """What our search expands leaves by, one for each expander."""
+        return self.player._games
+
+    def think(self, nodes: int | None = None, movetime: int | None = None) -> SearchInfo:
+        """Search for our side; returns the last report. movetime: milliseconds."""
+        info, self._move = self._choose(self.player, nodes, movetime)
+        return info
+
+    def play_on(self) -> bool:
+        """Make the move that `think` has chosen, and one of the other side; tell if the game goes on."""
+        self._push(self._move)
+        if self.board.outcome() is not None:
+            return False
+        other = self._players[1 - self.position.side]
+        _, reply = self._choose(other, REPLY_NODES, None)
+        self._push(reply)
+        self.player.update()
+        return self.board.outcome() is None
+
+    @property
+    def key(self) -> int:
+        """Our information key now."""
+        return self.player._knowledge().key
+
+    @property
+    def depth(self) -> int:
+        """Plies since our last search's root."""
+        return self.player._knowledge().plies - self.player._searched_at
+
+    def close(self) -> None:
+        """End both players."""
+        for player in self._players:
+            player.close()
+
+    def _choose(
+        self, player: Player, nodes: int | None, movetime: int | None
+    ) -> tuple[SearchInfo, str]:
+        limits = GoLimits(time.monotonic(), nodes=nodes, movetime=movetime)
+        choice = player.search(limits, Event())
+        if choice.move is None or choice.info is None:
+            raise BenchmarkError(f"{self.position.name}: nothing to search, {self.board.epd()}")
+        return choice.info, choice.move
+
+    def _push(self, uci: str) -> None:
+        mover = 1 - int(self.board.turn)
+        self.board.push(self.board.parse_uci(uci))
+        for side, player in enumerate(self._players):
+            seen = self.board.observation(side == 0)
+            if side == mover:
+                player.own_move(uci, seen)
+            else:
+                player.opponent_move(seen)
+
+
+def _player(threads: int, evaluator: str, seed: int, hash_mib: int) -> Player:
+    options = Options()
+    for name, value in (
+        ("Threads", threads),
+        ("Evaluator", evaluator),
+        ("Seed", seed),
+        ("Hash", hash_mib),
+    ):
+        options.set(name, str(value))
+    player = Player(options, lambda text: None)
+    player.prepare()
+    return player

@@ -1,0 +1,218 @@
+"""What came of measuring a search: the numbers in one object, and as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from obscuro.bench.common import digits, median
+from obscuro.bench.search_stages import Building, Growth, Speed
+from obscuro.engine.report import SearchInfo
+
+LEAST_CPU_SHARE = 0.95  # with less, the machine was busy with something else
+
+Summary = dict[str, object]
+
+
+class Synthetic(NamedTuple):
+    """The made-up tree, and how fast it is solved."""
+
+    nodes: int
+    infosets: int
+    depth: float
+    full: Speed
+    sparse: Speed
+
+
+@dataclass
+class Kept:
+    """One tree of the engine's own, and what was measured on it."""
+
+    position: str
+    size: int  # nodes that its search was to add
+    nodes: int  # in it
+    infosets: int
+    depth: float
+    roots: int  # infosets J
+    interior: int  # nodes that have children
+    growth: Growth
+    building: Building | None = field(default=None)
+
+    def numbers(self) -> Summary:
+        """What the JSON says of it."""
+        return {
+            "position": self.position,
+            "nodes": self.nodes,
+            "infosets": self.infosets,
+            "depth": self.depth,
+            "roots": self.roots,
+            "interior": self.interior,
+            **growth_numbers([self.growth]),
+            **building_numbers([self.building]),
+        }
+
+
+class Measured(NamedTuple):
+    """Everything."""
+
+    synthetic: Synthetic
+    kept: Sequence[Kept]
+    played: Sequence[SearchInfo]
+    cpu_share: float | None
+
+    @property
+    def largest(self) -> list[Kept]:
+        """The trees of the largest searches."""
+        most = max((kept.size for kept in self.kept), default=0)
+        return [kept for kept in self.kept if kept.size == most]
+
+
+def summary(measured: Measured) -> Summary:
+    """All numbers; None where there is nothing to tell them from."""
+    synthetic, largest = measured.synthetic, measured.largest
+    numbers: Summary = {}
+    for name, speed in (("full", synthetic.full), ("sparse", synthetic.sparse)):
+        numbers[f"solver_{name}_ips"] = median(speed.ips)
+        numbers[f"solver_{name}_meps"] = median(speed.meps)
+        numbers[f"solver_{name}_edges"] = median(speed.edges)
+    numbers |= growth_numbers([kept.growth for kept in largest])
+    numbers |= building_numbers([kept.building for kept in largest])
+
+    def played(value: Callable[[SearchInfo], float]) -> float | None:
+        return median(map(value, measured.played))
+
+    return {
+        **numbers,
+        "tree_nodes": played(all_nodes),
+        "tree_added": played(lambda info: info.nodes),
+        "tree_carried": played(lambda info: info.carried),
+        "tree_infosets": played(lambda info: info.infosets),
+        "tree_depth": played(lambda info: info.depth),
+        "tree_iterations": played(lambda info: info.iterations),
+        "tree_expansions": played(lambda info: info.expansions),
+        "cpu_share": measured.cpu_share,
+        "trees": [kept.numbers() for kept in measured.kept],
+        "synthetic": {
+            "edges": synthetic.nodes,
+            "infosets": synthetic.infosets,
+            "depth": synthetic.depth,
+        },
+    }
+
+
+def all_nodes(info: SearchInfo) -> int:
+    """Nodes in the tree when a search ended: kept, new at the root, and added."""
+    return info.carried + info.sampled + info.nodes
+
+
+def growth_numbers(found: Iterable[Growth]) -> Summary:
+    """Medians over trees of the medians over batches."""
+    growths = list(found)
+
+    def over(values: Callable[[Growth], Sequence[float]]) -> float | None:
+        return median(value for g in growths if (value := median(values(g))) is not None)
+
+    return {
+        "kept_ips": over(lambda g: g.solver.ips),
+        "kept_meps": over(lambda g: g.solver.meps),
+        "kept_edges": over(lambda g: g.solver.edges),
+        "select_us": over(lambda g: g.select_us),
+        "attach_us": over(lambda g: g.attach_us),
+        "expand_us": over(lambda g: g.expand_us),
+        "store_us": over(lambda g: g.store_us),
+        "children": over(lambda g: g.children),
+    }
+
+
+def building_numbers(found: Iterable[Building | None]) -> Summary:
+    """Medians over trees of the medians over times, of those that left something to keep."""
+    buildings = [b for b in found if b is not None and b.subgame_ms]
+
+    def over(values: Callable[[Building], Sequence[float]]) -> float | None:
+        return median(value for b in buildings if (value := median(values(b))) is not None)
+
+    return {
+        "subgame_ms": over(lambda b: b.subgame_ms),
+        "keep_ms": over(lambda b: b.keep_ms),
+        "build_ms": over(lambda b: b.build_ms),
+        "subgame_nodes": median(b.nodes for b in buildings),
+        "subgame_carried": median(b.carried for b in buildings),
+    }
+
+
+COLUMNS = {
+    "nodes": ("nodes", 0),
+    "infosets": ("infosets", 0),
+    "depth": ("depth", 1),
+    "iter/s": ("kept_ips", 0),
+    "M/s": ("kept_meps", 0),
+    "select": ("select_us", 1),
+    "attach": ("attach_us", 1),
+    "subgame": ("subgame_ms", 0),
+}
+
+
+def print_report(console: Console, measured: Measured, numbers: Summary) -> None:
+    """Print a table of the engine's own trees, and the rest around it."""
+
+    def text(key: str, places: int = 0) -> str:
+        return _cell(numbers.get(key), places)
+
+    for name, what in (("full", "dense"), ("sparse", "sparse")):
+        console.print(
+            f"solver, {what:<7}{text(f'solver_{name}_ips'):>7} iterations/s, "
+            f"{text(f'solver_{name}_meps'):>5} M edges/s, "
+            f"{text(f'solver_{name}_edges')} edges visited of {measured.synthetic.nodes:,}",
+            soft_wrap=True,
+        )
+    console.print()
+    table = Table(
+        title="the engine's own trees, medians: iterations/s, million edges/s, us, us, ms",
+        title_justify="left",
+        box=None,
+    )
+    table.add_column("position")
+    for heading in COLUMNS:
+        table.add_column(heading, justify="right")
+    for kept in measured.kept:
+        row = kept.numbers()
+        table.add_row(kept.position, *(_cell(row[key], p) for key, p in COLUMNS.values()))
+    console.print(table)
+    console.print()
+    for name, line in (
+        ("select a leaf", f"{text('select_us', 1)} us"),
+        (
+            "attach an expansion",
+            f"{text('attach_us', 1)} us with {text('children')} children: {text('expand_us', 1)} "
+            f"for states, sights and keys, {text('store_us', 1)} for the tree",
+        ),
+        (
+            "next subgame",
+            f"{text('subgame_ms')} ms from {text('subgame_nodes')} nodes, of which "
+            f"{text('subgame_carried')} are carried over",
+        ),
+        (
+            f"{text('movetime')} ms, {text('threads')} threads",
+            f"{text('tree_nodes')} nodes ({text('tree_carried')} carried over), "
+            f"{text('tree_infosets')} infosets, depth {text('tree_depth', 1)}, "
+            f"{text('tree_iterations')} iterations, {text('tree_expansions')} expansions",
+        ),
+        ("peak memory of this run", f"{text('peak_rss_mib')} MiB"),
+        ("this run", f"{text('seconds')} s"),
+    ):
+        console.print(f"{name:<26}{line}", soft_wrap=True)
+    worked = measured.cpu_share
+    if worked is not None and worked < LEAST_CPU_SHARE:
+        console.print(
+            f"\nThe machine was busy: a core worked {worked:.0%} of the time for what was timed. "
+            "On an idle one the numbers are better, and searches by the clock get further.",
+            soft_wrap=True,
+        )
+
+
+def _cell(value: object, places: int) -> str:
+    return digits(value if isinstance(value, int | float) else None, places)
