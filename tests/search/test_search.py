@@ -299,6 +299,56 @@ def test_an_error_of_a_game_is_raised_and_leaves_the_tree_intact(
     check(search.tree)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_leaves_that_come_to_matter_are_found(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when for long none did: strategies change."""
+    monkeypatch.setattr(expanders, "IDLE_WAIT", 0.0)
+    monkeypatch.setattr(expanders, "EXHAUSTED_WAIT", 0.0)
+    game = Stopper(9, 5)
+    search = new_search(game=game, threads=threads)
+    select, calls, seen = search._select, 0, set()
+
+    def nothing_at_first(explorer: int, random: NDArray[np.uint64]) -> expanders.Batch | None:
+        nonlocal calls
+        calls += 1
+        return None if calls < 2 * EXHAUSTED_AFTER else select(explorer, random)
+
+    def patience(progress: Progress) -> None:
+        seen.add(progress.exhausted)
+        if progress.iterations > 10**6:
+            game.stop.set()
+
+    monkeypatch.setattr(search, "_select", nothing_at_first)
+    progress = search.run(FOREVER, game.stop, patience, interval=0.0)
+    assert game.calls >= 5 and progress.expansions > 0
+    assert seen == {True, False} and not progress.exhausted
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_a_thread_that_dies_outside_a_game_is_noticed(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, calls = new_search(threads=threads), 0
+    select = search._select
+
+    def fails(explorer: int, random: NDArray[np.uint64]) -> expanders.Batch | None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise MemoryError("no room to select")
+        return select(explorer, random)
+
+    monkeypatch.setattr(search, "_select", fails)
+    before = threading.active_count()
+    with pytest.raises(MemoryError, match="no room to select"):
+        go(search, 10**9)
+    assert threading.active_count() == before
+    check(search.tree)
+    assert go(search, search.progress.nodes + 100).nodes >= 100
+
+
 # -- without the compiler --------------------------------------------------------------------------
 
 PLAIN = """
