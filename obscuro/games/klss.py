@@ -1,0 +1,183 @@
+"""Knowledge-limited subgame solving at every infoset of a small game, nested and exact.
+
+Order 1 is 1-KLSS (Zhang and Sandholm 2021), order 2 is 2-KLUSS (`Obscuro, App. C.6`), and no limit is
+subgame solving with common knowledge. All three take the nodes at most so many infosets away from
+the present one as the subgame's roots, and in all three ▼ first chooses among its infosets there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obscuro.games.best_response import best_response
+from obscuro.games.knowledge import KnowledgeGraph
+from obscuro.games.maxmargin import Choice, solve_maxmargin
+from obscuro.games.sequence_form import (
+    Roots,
+    SequenceForm,
+    answer_values,
+    played_from_roots,
+    policy_from,
+    subgame_form,
+)
+from obscuro.games.strategy import strategy_of
+from obscuro.games.tree import NO_SLOT, GameTree
+from obscuro.search.game import MAX, MIN
+
+_REACHED: Final = 1e-12
+"""A share of the roots' reach that is 0: no group of roots is weighted by less."""
+
+
+class Nested(NamedTuple):
+    """What subgame solving at every infoset has made of a blueprint."""
+
+    policy: NDArray[np.float64]  # [S] ▲'s, at each infoset the one solved for there
+    infosets: int  # at which ▲ solved a subgame: those it can still reach
+    programs: int  # that were solved; infosets with the same subgame share one
+
+
+class SubgameSolver:
+    """Subgame solving of one order in one game, whose other player is ▼.
+
+    Parameters
+    ----------
+    tree : GameTree
+        The game.
+    floor : float64[S]
+        The least probability of each of ▲'s actions; it does not hold at a subgame's first infosets.
+    order : int or None
+        k: the roots are I^k. Odd: ▲'s strategy in I^(k+1) outside of I^k is frozen (k-KLSS). Even:
+        I^(k+1) is left out (k-KLUSS). None: common knowledge.
+    choice : Choice
+        Which of the optimal strategies to take.
+
+    """
+
+    def __init__(
+        self,
+        tree: GameTree[Any],
+        floor: NDArray[np.float64],
+        order: int | None,
+        choice: Choice,
+    ) -> None:
+        """Prepare for any number of blueprints."""
+        self._form = SequenceForm(tree)
+        self._graph = KnowledgeGraph(tree)
+        self._tree, self._floor, self._order, self._choice = tree, floor, order, choice
+        mine = tree.infosets.player == MAX
+        self._after: dict[int, list[int]] = {}
+        for infoset in np.flatnonzero(mine).tolist():
+            self._after.setdefault(int(self._form.before[infoset]), []).append(infoset)
+        self._nodes: dict[int, NDArray[np.int64]] = {}
+        moves = np.flatnonzero(tree.player == MAX)
+        order_ = np.argsort(tree.infoset[moves], kind="stable")
+        counts = np.bincount(tree.infoset[moves], minlength=len(mine))[mine]
+        parts = np.split(moves[order_], np.cumsum(counts)[:-1])
+        self._nodes = dict(zip(np.flatnonzero(mine).tolist(), parts, strict=True))
+
+    def roots(self, infoset: int, policy: NDArray[np.float64]) -> Roots:
+        """Where the subgame of a ▲-infoset begins, if ▲ has got there by `policy`.
+
+        A ▼-infoset all of whose live roots ▲ or chance avoids is left out.
+        """
+        graph = self._graph
+        inside = graph.within(self._nodes[infoset], self._order)
+        reach = self._form.reach(policy)
+        least = _REACHED * reach[inside].sum()
+        nodes: list[NDArray[np.int64]] = []
+        live: list[NDArray[np.bool_]] = []
+        for number in graph.classes(inside, MIN).tolist():
+            members = graph.members(number, MIN)
+            alive = np.isin(members, inside)
+            if reach[members[alive]].sum() > least:
+                nodes.append(members)
+                live.append(alive)
+        sizes = [len(members) for members in nodes]
+        return Roots(
+            node=np.concatenate(nodes),
+            group=np.repeat(np.arange(len(nodes)), sizes),
+            live=np.concatenate(live),
+        )
+
+    def solve(self, infoset: int, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+        """▲'s policy [S] after a subgame was solved at `infoset`, before which it was `policy`."""
+        return self._solve_below(self.roots(infoset, policy), policy)
+
+    def _solve_below(self, roots: Roots, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Solve the maxmargin subgame below `roots`."""
+        form = self._form
+        sub = subgame_form(form, roots, policy)
+        alternate = answer_values(form, sub, played_from_roots(form, sub, policy))
+        solved = solve_maxmargin(form, sub, self._floor, alternate, self._choice)
+        return policy_from(form, sub.infosets, sub.slots, solved.x, policy)
+
+    def solve_everywhere(
+        self, blueprint: NDArray[np.float64], progress: Callable[[int, int], None] | None = None
+    ) -> Nested:
+        """Solve at every infoset that ▲ can reach, each time from the policy solved for before.
+
+        Infosets whose subgames have the same roots and come from the same solution share one
+        solution; so it is with common knowledge, where ▲'s strategy is then the same wherever it is
+        known that it is.
+
+        Parameters
+        ----------
+        blueprint : float64[S]
+            ▲'s policy at the start.
+        progress : callable, optional
+            Called before each infoset with the number of those done and of those known to wait.
+
+        """
+        tree = self._tree
+        offsets = tree.infosets.offsets
+        played = blueprint.copy()
+        policies = [blueprint]
+        shared: dict[tuple[int, bytes], int] = {}
+        waiting = [(infoset, 0) for infoset in self._after.get(NO_SLOT, [])]
+        done = 0
+        while waiting:
+            if progress is not None:
+                progress(done, len(waiting))
+            infoset, before = waiting.pop()
+            roots = self.roots(infoset, policies[before])
+            label = (before, roots.node.tobytes() + roots.live.tobytes())
+            if label not in shared:
+                shared[label] = len(policies)
+                policies.append(self._solve_below(roots, policies[before]))
+            policy = policies[shared[label]]
+            for slot in range(offsets[infoset], offsets[infoset + 1]):
+                played[slot] = policy[slot]
+                if policy[slot] > 0.0:
+                    waiting += [(later, shared[label]) for later in self._after.get(slot, [])]
+            done += 1
+        return Nested(policy=played, infosets=done, programs=len(shared))
+
+
+class Blueprint(NamedTuple):
+    """▲'s least exploitable strategy that keeps to a floor, and ▼'s best answer to such strategies."""
+
+    policy: NDArray[np.float64]  # [S] of both players
+    value: float  # what it guarantees ▲
+
+
+def least_exploitable(tree: GameTree[Any], floor: NDArray[np.float64], choice: Choice) -> Blueprint:
+    """Solve the game in which ▲ plays every action with at least the probability `floor` [S].
+
+    With no floor this is an equilibrium and the game's value.
+    """
+    form = SequenceForm(tree)
+    start = Roots(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_))
+    sub = subgame_form(form, start, form.uniform())
+    solved = solve_maxmargin(form, sub, floor, np.zeros(1), choice, lift=False)
+    answered = policy_from(form, sub.answers, sub.rows, solved.y[1:], form.uniform())
+    policy = policy_from(form, sub.infosets, sub.slots, solved.x, answered)
+    return Blueprint(policy, solved.margin)
+
+
+def guaranteed(tree: GameTree[Any], policy: NDArray[np.float64]) -> float:
+    """What ▲ gets by `policy` [S] against a best response, u*(x)."""
+    return -best_response(tree, strategy_of(tree, policy), MIN)[0]

@@ -1,0 +1,89 @@
+"""Any of OpenSpiel's two-player zero-sum games as an `ExtensiveForm`.
+
+OpenSpiel (PyPI `open_spiel`) is needed for this module only; nothing that plays imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+import pyspiel
+
+from obscuro.games.extensive_form import TERMINAL, Observation
+from obscuro.search.game import CHANCE, MAX, MIN
+
+SpielState = Any
+"""A `pyspiel.State`, which is never changed once it has been made here."""
+
+_SIMULTANEOUS = pyspiel.GameType.Dynamics.SIMULTANEOUS
+_PLAYERS = {
+    int(pyspiel.PlayerId.CHANCE): CHANCE,
+    int(pyspiel.PlayerId.TERMINAL): TERMINAL,
+    0: MAX,
+    1: MIN,
+}
+
+
+class OpenSpielGame:
+    """One of OpenSpiel's games. Its first player is ▲; simultaneous moves are made ▲ first.
+
+    What a player is shown after a ply is OpenSpiel's information state, and whether it is the
+    player's turn.
+
+    Parameters
+    ----------
+    text : str
+        The game with its parameters as OpenSpiel writes them, `liars_dice(dice_sides=5)`.
+
+    Raises
+    ------
+    ValueError
+        If the game is not one of two players whose payoffs add up to 0.
+
+    """
+
+    def __init__(self, text: str) -> None:
+        """Load the game."""
+        game = pyspiel.load_game(text)
+        kind = game.get_type()
+        if game.num_players() != 2 or kind.utility != pyspiel.GameType.Utility.ZERO_SUM:
+            raise ValueError(f"not a zero-sum game of two players: {text}")
+        if kind.dynamics == _SIMULTANEOUS:
+            game = pyspiel.convert_to_turn_based(game)
+        self.name = text.lower()
+        self.scale = 1.0 / max(abs(game.max_utility()), abs(game.min_utility()))
+        self._game = game
+
+    def start(self) -> SpielState:
+        """The state before the first ply."""
+        return self._game.new_initial_state()
+
+    def player(self, state: SpielState) -> int:
+        """Who moves."""
+        return _PLAYERS[state.current_player()]
+
+    def actions(self, state: SpielState) -> Sequence[int]:
+        """The legal actions, or chance's, in OpenSpiel's order."""
+        if state.is_chance_node():
+            return [action for action, _ in state.chance_outcomes()]
+        actions: list[int] = state.legal_actions()
+        return actions
+
+    def chances(self, state: SpielState) -> Sequence[float]:
+        """The probability of each of chance's actions."""
+        return [probability for _, probability in state.chance_outcomes()]
+
+    def apply(self, state: SpielState, action: int) -> SpielState:
+        """The state after `action`."""
+        return state.child(action)
+
+    def payoff(self, state: SpielState) -> float:
+        """What the first player has won."""
+        return float(state.returns()[MAX])
+
+    def observation(self, state: SpielState, player: int) -> Observation:
+        """A hash of OpenSpiel's information state, and whether it is the player's turn."""
+        seen = blake2b(state.information_state_string(player).encode(), digest_size=8)
+        return (int.from_bytes(seen.digest()), int(state.current_player() == player))

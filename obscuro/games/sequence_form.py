@@ -1,0 +1,308 @@
+"""Subtrees of a small game in ▲'s and ▼'s sequence form (`K, Section 2`).
+
+A sequence is the chain of one player's own actions down to a slot; as nobody forgets, a slot names
+it. ▲'s strategy in the subtrees is the vector x of the probabilities that ▲ plays each of its
+sequences, counted from the subtrees' roots; what ▼ gets for each of its sequences is linear in x.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from obscuro.games.tree import NO_INFOSET, NO_SLOT, GameTree
+from obscuro.search.game import MAX, MIN
+
+_UNPLAYED: Final = 1e-9
+"""A sequence of less probability is an LP solver's zero."""
+_UNPLAYED_SHARE: Final = 1e-7
+"""So is an action of less probability."""
+
+
+class SequenceForm:
+    """What every subtree of one game shares: the players' sequences, and chance's probabilities.
+
+    Attributes
+    ----------
+    tree : GameTree
+        The game.
+    last : int64[N, 2]
+        The slot of the last action of ▲ and ▼ on the way to each node, or `NO_SLOT`.
+    before : int64[I]
+        The slot of the mover's last action before each infoset, or `NO_SLOT`.
+    infoset_of : int64[S]
+        The infoset of each slot.
+    chance : float64[N]
+        The probability that chance plays towards each node.
+
+    """
+
+    def __init__(self, tree: GameTree[Any]) -> None:
+        """Walk down the game once."""
+        n = len(tree.states)
+        self.tree = tree
+        self.last = np.full((n, 2), NO_SLOT, np.int64)
+        self.chance = np.ones(n)
+        for level in tree.deeper_levels():
+            above = tree.parent[level]
+            self.chance[level] = self.chance[above] * tree.chance[level]
+            for player in (MAX, MIN):
+                own = tree.player[above] == player
+                self.last[level, player] = np.where(own, tree.slot[level], self.last[above, player])
+        infosets = tree.infosets
+        self.before = np.full(len(infosets.key), NO_SLOT, np.int64)
+        moves = np.flatnonzero(tree.infoset != NO_INFOSET)
+        self.before[tree.infoset[moves]] = self.last[moves, tree.player[moves]]
+        self.infoset_of = np.repeat(np.arange(len(infosets.key)), np.diff(infosets.offsets))
+
+    def uniform(self) -> NDArray[np.float64]:
+        """The policy [S] that plays every action of an infoset alike."""
+        degrees = np.diff(self.tree.infosets.offsets)
+        return np.repeat(1.0 / degrees, degrees)
+
+    def reach(self, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The probability [N] that ▲ and chance play towards each node under `policy` [S]."""
+        tree = self.tree
+        reach = self.chance.copy()
+        mine = np.ones(len(reach))
+        for level in tree.deeper_levels():
+            above = tree.parent[level]
+            played = np.where(tree.player[above] == MAX, policy[tree.slot[level]], 1.0)
+            mine[level] = mine[above] * played
+        reach *= mine
+        return reach
+
+
+class Roots(NamedTuple):
+    """The R nodes below which a subgame lies, in G groups; a group is a part of one ▼-infoset J."""
+
+    node: NDArray[np.int64]  # [R]
+    group: NDArray[np.int64]  # [R] from 0 to G-1
+    live: NDArray[np.bool_]  # [R] False where ▲'s strategy is frozen
+
+
+class SubgameForm(NamedTuple):
+    """What ▼ gets below G groups of roots, as a function of ▲'s strategy x there.
+
+    ▼'s rows are the groups and then its slots. Below group J and in ▲'s view, in units of what ▲
+    and chance play towards the roots of J, a row has the payoff `payoff @ x + fixed` of the ends
+    after which ▼ has no action any more, plus the values of the ▼-infosets that follow it.
+    """
+
+    groups: int  # G
+    weight: NDArray[np.float64]  # [G] what ▲ and chance play towards the roots
+    alive: NDArray[np.float64]  # [G] the live roots' share of that, not 0
+    arrived: NDArray[np.int64]  # [G] ▼'s slot before the group, or NO_SLOT
+    slots: NDArray[np.int64]  # [X] ▲'s slots below live roots, in ascending order
+    infosets: NDArray[np.int64]  # [U] ▲'s infosets below live roots, in ascending order
+    at_root: NDArray[np.bool_]  # [U] whether a live root is among the infoset's nodes
+    above: NDArray[np.int64]  # [U] the column of ▲'s sequence before it, -1: none below the root
+    rows: NDArray[np.int64]  # [Y] ▼'s slots in the order of their rows G..G+Y-1
+    answers: NDArray[np.int64]  # [V] ▼'s infosets, in ascending order
+    follows: NDArray[np.int64]  # [V] the row that each of them follows
+    payoff: Any  # sparse [G+Y, X]
+    fixed: NDArray[np.float64]  # [G+Y]
+
+
+def subgame_form(form: SequenceForm, roots: Roots, policy: NDArray[np.float64]) -> SubgameForm:
+    """Write out the subtrees below `roots`.
+
+    Parameters
+    ----------
+    form : SequenceForm
+        The game.
+    roots : Roots
+        Where the subgame begins. The live roots of each group must be reached by ▲ and chance.
+    policy : float64[S]
+        ▲'s strategy so far: it weights the roots, and is played below those that are not live.
+
+    """
+    tree, offsets = form.tree, form.tree.infosets.offsets
+    weight = form.reach(policy)[roots.node]
+    groups = int(roots.group.max()) + 1
+    total = np.bincount(roots.group, weight, groups).astype(np.float64)
+    alive = np.bincount(roots.group, weight * roots.live, groups) / total
+    weight = weight / total[roots.group]
+    arrived = np.full(groups, NO_SLOT, np.int64)
+    arrived[roots.group] = form.last[roots.node, MIN]
+    below = _descend(form, roots, weight, policy)
+    live = roots.live[below.root]
+
+    mine = below.infoset[(below.player == MAX) & live]
+    infosets = np.unique(mine)
+    slots = _slots_of(offsets, infosets)
+    answers = np.unique(below.infoset[below.player == MIN])
+    rows = _slots_of(offsets, answers)
+    column = _numbering(len(form.infoset_of), slots, 0)
+    row = _numbering(len(form.infoset_of), rows, groups)
+    group_of = np.zeros(len(offsets) - 1, np.int64)
+    theirs = below.player == MIN
+    group_of[below.infoset[theirs]] = roots.group[below.root[theirs]]
+
+    # An action before the roots has neither row nor column: its row is then the group's own.
+    before = form.before[answers]
+    follows = np.where(before == NO_SLOT, -1, row[before])
+    follows = np.where(follows < 0, group_of[answers], follows)
+    before = form.before[infosets]
+    above = np.where(before == NO_SLOT, -1, column[before])
+    at_root = np.isin(infosets, tree.infoset[roots.node[roots.live]])
+
+    ends = below.degree == 0
+    root, node = below.root[ends], below.node[ends]
+    gain = below.weight[ends] * tree.payoff[node]
+    slot = form.last[node, MIN]
+    where = np.where(slot == NO_SLOT, -1, row[slot])
+    where = np.where(where < 0, roots.group[root], where)
+    slot = form.last[node, MAX]
+    what = np.where((slot == NO_SLOT) | ~roots.live[root], -1, column[slot])
+    constant = what < 0
+    height = groups + len(rows)
+    return SubgameForm(
+        groups=groups,
+        weight=total,
+        alive=alive,
+        arrived=arrived,
+        slots=slots,
+        infosets=infosets,
+        at_root=at_root,
+        above=above,
+        rows=rows,
+        answers=answers,
+        follows=follows,
+        payoff=sparse.csr_array(
+            (gain[~constant], (where[~constant], what[~constant])), shape=(height, len(slots))
+        ),
+        fixed=np.bincount(where[constant], gain[constant], minlength=height).astype(np.float64),
+    )
+
+
+class _Below(NamedTuple):
+    """All nodes of the subtrees, the roots included."""
+
+    node: NDArray[np.int64]
+    root: NDArray[np.int64]  # the number of its root among the roots
+    weight: NDArray[np.float64]  # the root's, times what chance and frozen ▲ play from there
+    player: NDArray[np.int8]
+    infoset: NDArray[np.int64]
+    degree: NDArray[np.int64]
+
+
+def _descend(
+    form: SequenceForm, roots: Roots, weight: NDArray[np.float64], policy: NDArray[np.float64]
+) -> _Below:
+    """Collect the subtrees, level by level."""
+    tree = form.tree
+    node, root = roots.node, np.arange(len(roots.node))
+    found = [(node, root, weight)]
+    while True:
+        degree = tree.degree[node]
+        if not degree.any():
+            break
+        shift = np.repeat(tree.first[node] - (np.cumsum(degree) - degree), degree)
+        children = shift + np.arange(degree.sum())
+        mover = np.repeat(tree.player[node], degree)
+        root, weight = np.repeat(root, degree), np.repeat(weight, degree)
+        weight *= tree.chance[children]
+        frozen = (mover == MAX) & ~roots.live[root]
+        weight[frozen] *= policy[tree.slot[children[frozen]]]
+        node = children
+        found.append((node, root, weight))
+    nodes, numbers, weights = (np.concatenate(part) for part in zip(*found, strict=True))
+    return _Below(
+        nodes, numbers, weights, tree.player[nodes], tree.infoset[nodes], tree.degree[nodes]
+    )
+
+
+def _slots_of(offsets: NDArray[np.int64], infosets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The slots of these infosets, in the same order."""
+    degree = offsets[infosets + 1] - offsets[infosets]
+    shift = np.repeat(offsets[infosets] - (np.cumsum(degree) - degree), degree)
+    slots: NDArray[np.int64] = shift + np.arange(degree.sum())
+    return slots
+
+
+def _numbering(size: int, members: NDArray[np.int64], start: int) -> NDArray[np.int64]:
+    """For each of `size` slots its number among `members`, counted from `start`, or -1."""
+    numbers = np.full(size, -1, np.int64)
+    numbers[members] = np.arange(start, start + len(members))
+    return numbers
+
+
+def played_from_roots(
+    form: SequenceForm, sub: SubgameForm, policy: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """`policy` [S] as a vector x [X] of the subgame: ▲'s probability of each of its sequences."""
+    offsets = form.tree.infosets.offsets
+    x = np.zeros(len(sub.slots))
+    begin = 0
+    for infoset, above in zip(sub.infosets.tolist(), sub.above.tolist(), strict=True):
+        choices = policy[offsets[infoset] : offsets[infoset + 1]]
+        x[begin : begin + len(choices)] = choices * (1.0 if above < 0 else x[above])
+        begin += len(choices)
+    return x
+
+
+def policy_from(
+    form: SequenceForm,
+    infosets: NDArray[np.int64],
+    slots: NDArray[np.int64],
+    plan: NDArray[np.float64],
+    policy: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """`policy` [S] changed at `infosets`, whose `slots` [X] are played as often as `plan` [X] says.
+
+    It is unchanged at infosets that the plan does not get to.
+    """
+    offsets = form.tree.infosets.offsets
+    degree = offsets[infosets + 1] - offsets[infosets]
+    begins = np.cumsum(degree) - degree
+    total = np.repeat(np.add.reduceat(plan, begins), degree)
+    reached = total > _UNPLAYED
+    shares = plan / np.where(reached, total, 1.0)
+    shares[shares < _UNPLAYED_SHARE] = 0.0
+    total = np.repeat(np.add.reduceat(shares, begins), degree)
+    changed = policy.copy()
+    changed[slots[reached]] = shares[reached] / total[reached]
+    return changed
+
+
+def answer_values(
+    form: SequenceForm, sub: SubgameForm, x: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """▲'s value [G] of each group when ▼ answers x [X] as well as it can, u*(x|J)."""
+    offsets = form.tree.infosets.offsets
+    values: NDArray[np.float64] = sub.payoff @ x + sub.fixed
+    end = len(values)
+    for infoset, follows in zip(
+        sub.answers[::-1].tolist(), sub.follows[::-1].tolist(), strict=True
+    ):
+        begin = end - int(offsets[infoset + 1] - offsets[infoset])
+        values[follows] += values[begin:end].min()
+        end = begin
+    return values[: sub.groups]
+
+
+def answers_by(
+    form: SequenceForm, sub: SubgameForm, policy: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How often [G+Y] each row is reached in the whole game if ▼ plays `policy` [S].
+
+    `answers_by(...) @ (sub.payoff @ x + sub.fixed)` is ▲'s share of the game's expected payoff that
+    comes from the subgame.
+    """
+    offsets = form.tree.infosets.offsets
+    y = np.zeros(sub.groups + len(sub.rows))
+    y[: sub.groups] = sub.weight
+    slot = sub.arrived
+    while np.any(slot != NO_SLOT):
+        y[: sub.groups] *= np.where(slot == NO_SLOT, 1.0, policy[slot])
+        slot = np.where(slot == NO_SLOT, NO_SLOT, form.before[form.infoset_of[slot]])
+    begin = sub.groups
+    for infoset, follows in zip(sub.answers.tolist(), sub.follows.tolist(), strict=True):
+        choices = policy[offsets[infoset] : offsets[infoset + 1]]
+        y[begin : begin + len(choices)] = choices * y[follows]
+        begin += len(choices)
+    return y
