@@ -135,7 +135,9 @@ class Belief:
         self._count = 1
         self._to_move = int(start[0, STATE]) & 1
         self._remaining = census(start[0], 1 - side)
+        self._first = start[0]
         self._earlier = start
+        self._enemy_moves = 0
         self._vacated = 0
         self._pushed = 0
         self._contradicted = False  # whether some observation can't have been true
@@ -464,6 +466,7 @@ class Belief:
             if outcome is not None and outcome.records is not self._records:
                 self._updater.buffers.take_back(outcome.records)
             self._forget(rng)
+            self._enemy_moves += self._to_move == self.side
             if observation is not None:
                 warning = self._rebuild(observation, rng)
         if not (self.exact or self._contradicted or observation is None):
@@ -495,6 +498,7 @@ class Belief:
         """Leave no position, but remember some."""
         if len(self):
             self._earlier = self.sample(REMEMBERED, rng)
+            self._enemy_moves = 0
         self._hold(np.empty((0, RECORD_WORDS), dtype=np.uint64), 0)
         self.exact = False
 
@@ -512,6 +516,8 @@ class Belief:
             self._pushed,
             self._updater.limit,
             rng,
+            first=self._first,
+            enemy_moves=self._enemy_moves,
         )
         self._known = known_of(rebuilt.positions[0], self.side)
         self._known[PASSED] = self._pushed + (-8 if self.side == 0 else 8) if self._pushed else 0

@@ -1,11 +1,16 @@
-"""Setting hidden enemy pieces on squares that we do not see, at random: the kernel of `rebuild`."""
+"""Hidden enemy pieces on squares that we do not see: what may stand where, and what comes of it."""
+
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from obscuro.belief.fit import observes
-from obscuro.board.bits import lowest_square, popcount
+from obscuro.belief.pawns import MOST_HOMES, fewest_captures
+from obscuro.board.bits import popcount
 from obscuro.board.layout import (
+    ALL,
     EN_PASSANT_SHIFT,
     KINGS,
     NOT_FILE_A,
@@ -15,127 +20,112 @@ from obscuro.board.layout import (
     ROOKS,
     STATE,
     WHITE,
-    WORDS,
 )
 from obscuro.board.moves import has_move, occupied_squares, pieces_of, side_to_move
-from obscuro.board.position import load, store
-from obscuro.fog.key import mix
+from obscuro.board.position import load, position_hash, store
 
 # Kinds of pieces, where bishops on squares of different colours are of different kinds.
 KINDS = 7
 PAWN_KIND, KNIGHT_KIND, LIGHT_BISHOP, DARK_BISHOP, ROOK_KIND, QUEEN_KIND, KING_KIND = range(KINDS)
 BOARD_OF_KIND = (0, 1, 2, 2, 3, 4, 5)
 
+DARK_SQUARES = np.uint64(0xAA55AA55AA55AA55)
+SQUARES_OF_KIND = (ALL, ALL, ~DARK_SQUARES, DARK_SQUARES, ALL, ALL, ALL)
+
 STRICT, LENIENT, ANYHOW = range(3)
+
+UNKNOWN = -1
 
 _ZERO = np.uint64(0)
 _EIGHT = np.uint64(8)
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+_STRUCTURES = 1024  # pawn structures remembered
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_MIX_SHIFT = np.uint64(54)  # leaves the bits that index the structures
+
+Words = npt.NDArray[np.uint64]
+
+
+class Known(NamedTuple):
+    """What is known now. Masks are uint64."""
+
+    side: int  # ours: 0 = White
+    base: Words  # [8] what is certain, in `STATE` the side to move and our en passant square
+    observed: Words  # [9]
+    seen: Words  # [KINDS] the enemy pieces in `base`
+    numbers: npt.NDArray[np.int64]  # [KINDS] of these
+    allowed: Words  # [KINDS] where hidden enemy pieces may stand
+    occupied: np.uint64  # unseen squares on which enemy pieces stand
+    settled: np.uint64  # unseen squares that we saw before the last move
+    remaining: npt.NDArray[np.int64]  # [KINDS] see `rebuild.hidden_pieces`
+    rights: Words  # [2] castling rights in the state word: ours, and those that the enemy may have
+    pushed: np.uint64  # the square where our pawn has just arrived by a double push, or 0
+    homes: np.uint64  # where the enemy pawns started
+    captures: int  # how often the enemy has captured, or `UNKNOWN`
+
+
+class Memory(NamedTuple):
+    """What the kernels write while they collect positions."""
+
+    hashes: Words  # [2^k] of the positions tried, in a table with linear probing; 0 = free
+    structures: Words  # [_STRUCTURES] pawns
+    captures: npt.NDArray[np.int8]  # [_STRUCTURES] what they take: see `fewest_captures`
+    costs: npt.NDArray[np.int8]  # [2^MOST_HOMES] scratch
+
+
+def new_memory(count: int) -> Memory:
+    """Memory for trying `count` positions."""
+    return Memory(
+        np.zeros(1 << max(4, (2 * count).bit_length()), dtype=np.uint64),
+        np.zeros(_STRUCTURES, dtype=np.uint64),
+        np.zeros(_STRUCTURES, dtype=np.int8),
+        np.empty(1 << MOST_HOMES, dtype=np.int8),
+    )
 
 
 @njit(nogil=True, cache=True)
-def _random(state):
-    """The next 64 random bits (splitmix64); state: uint64[1], advanced."""
-    state[0] += _STEP
-    return mix(state[0])
-
-
-@njit(nogil=True, cache=True)
-def _random_below(state, count):
-    return np.int64((_random(state) >> np.uint64(33)) % np.uint64(count))
-
-
-@njit(nogil=True, cache=True)
-def _random_square(state, squares):
-    """One of the squares of a mask that is not empty."""
-    for _ in range(_random_below(state, popcount(squares))):
-        squares &= squares - ONE
-    return lowest_square(squares)
-
-
-@njit(nogil=True, cache=True)
-def _put(words, kind, square, enemy_is_white):
-    bit = ONE << np.uint64(square)
-    words[BOARD_OF_KIND[kind]] |= bit
-    if enemy_is_white:
-        words[WHITE] |= bit
-
-
-@njit(nogil=True, cache=True)
-def _kind_on(pos, square):
-    """The kind of the piece on an occupied square."""
-    bit = ONE << np.uint64(square)
+def split(pos, side, boards):
+    """Write the pieces of the other side than `side` by their kinds: uint64[KINDS]."""
+    enemies = occupied_squares(pos) ^ pieces_of(pos, side)
     for kind in range(KINDS):
-        if kind != DARK_BISHOP and pos[BOARD_OF_KIND[kind]] & bit:
-            is_dark = (square + (square >> 3)) & 1 == 0
-            return DARK_BISHOP if kind == LIGHT_BISHOP and is_dark else kind
-    return -1
+        boards[kind] = pos[BOARD_OF_KIND[kind]] & enemies & SQUARES_OF_KIND[kind]
 
 
 @njit(nogil=True, cache=True)
-def _keep_from(earlier, side, allowed, hidden, words, random, squares):
-    """Leave hidden pieces where they stood in the position `earlier`, as far as that is possible.
+def count_pieces(positions, side, without, counts):
+    """Count the pieces of the other side than `side` in positions uint64[n, 8], by kinds.
 
-    In random order, so that if there are too many of a kind, any of them may go.
+    without: squares to leave out, as a uint64 mask; counts: int64[n, KINDS], written.
     """
-    enemies = occupied_squares(earlier) ^ pieces_of(earlier, side)
-    count = 0
-    while enemies:
-        squares[count] = lowest_square(enemies)
-        enemies &= enemies - ONE
-        count += 1
-    for last in range(count - 1, -1, -1):
-        chosen = _random_below(random, last + 1)
-        square = squares[chosen]
-        squares[chosen] = squares[last]
-        kind = _kind_on(earlier, square)
-        if hidden[kind] > 0 and allowed[kind] >> np.uint64(square) & ONE:
-            _put(words, kind, square, side == 1)
-            hidden[kind] -= 1
-
-
-@njit(nogil=True, cache=True)
-def _block(blocked, side, allowed, hidden, words, random, level):
-    """Put a piece on each square of `blocked` that is still empty; return whether that worked."""
-    squares = blocked & ~occupied_squares(load(words.reshape(1, WORDS), 0))
-    while squares:
-        square = lowest_square(squares)
-        squares &= squares - ONE
-        choices = 0
+    boards = np.empty(KINDS, dtype=np.uint64)
+    for row in range(positions.shape[0]):
+        split(load(positions, row), side, boards)
         for kind in range(KINDS):
-            if allowed[kind] >> np.uint64(square) & ONE:
-                choices += hidden[kind]
-        if choices:
-            number = _random_below(random, choices)
-            chosen = -1
-            while number >= 0:
-                chosen += 1
-                if allowed[chosen] >> np.uint64(square) & ONE:
-                    number -= hidden[chosen]
-            hidden[chosen] -= 1
-        elif level == STRICT:
-            return False
-        else:  # one more than there should be
-            chosen = KNIGHT_KIND
-        _put(words, chosen, square, side == 1)
-    return True
+            counts[row, kind] = popcount(boards[kind] & ~without)
 
 
 @njit(nogil=True, cache=True)
-def _place_rest(side, allowed, hidden, words, random, level):
-    """Put all hidden pieces that are left on free squares; return whether that worked."""
-    for kind in range(KINDS - 1, -1, -1):  # the king first
-        for _ in range(hidden[kind]):
-            empty = ~occupied_squares(load(words.reshape(1, WORDS), 0))
-            free = allowed[kind] & empty
-            if free == 0 and kind == KING_KIND and level == ANYHOW:
-                free = empty
-            if free:
-                _put(words, kind, _random_square(random, free), side == 1)
-            elif level == STRICT or kind == KING_KIND:
-                return False
-        hidden[kind] = 0
-    return True
+def count_hidden(remaining, seen, there, hidden):
+    """How many enemy pieces of each kind must stand where we do not see.
+
+    All int64[KINDS]. remaining: the first census less what was captured, which goes below zero
+    where a promoted piece was captured; seen: a census; there: how many pieces there may be by
+    promotions that nothing else shows; hidden: written. There are no more promotions than that and
+    what was seen take to explain.
+    """
+    pawns = remaining[PAWN_KIND] - seen[PAWN_KIND]
+    for believed in (True, False):
+        promoted = 0
+        for kind in range(1, KING_KIND):
+            least = max(seen[kind], 0)
+            if believed:
+                least = max(least, there[kind])
+            surplus = max(least - remaining[kind], 0)
+            hidden[kind] = remaining[kind] + surplus - seen[kind]
+            promoted += surplus
+        if promoted <= pawns:
+            break
+    hidden[PAWN_KIND] = max(pawns - promoted, 0)
+    hidden[KING_KIND] = max(1 - seen[KING_KIND], 0)
 
 
 @njit(nogil=True, cache=True)
@@ -156,13 +146,13 @@ def rights_at_home(pos):
 
 
 @njit(nogil=True, cache=True)
-def _state(pos, own_rights, enemy_rights, pushed):
+def _state(pos, rights, pushed):
     """The state word with these rights, where they can exist, and what a double push allows.
 
     pushed: the square where our pawn should have arrived by a double push just now, or 0.
     """
     state = pos[STATE] & ~(np.uint64(15) << ONE)
-    state |= (own_rights | enemy_rights) & rights_at_home(pos) << ONE
+    state |= rights & rights_at_home(pos) << ONE
     if pushed:
         bit = ONE << pushed
         own_side = 1 - side_to_move(pos)
@@ -180,54 +170,68 @@ def _state(pos, own_rights, enemy_rights, pushed):
 
 
 @njit(nogil=True, cache=True)
-def draw_positions(
-    tables,
-    base,
-    side,
-    observed,
-    hidden,
-    allowed,
-    blocked,
-    rights,
-    pushed,
-    earlier,
-    attempts,
-    level,
-    random,
-    out,
-):
-    """Draw positions at random and write those that serve; return their number.
+def pawns_can_stand(known, hidden_pawns, memory):
+    """Whether the enemy's captures explain where its pawns stand."""
+    if known.captures == UNKNOWN:
+        return True
+    pawns = known.seen[PAWN_KIND] | hidden_pawns
+    slot = np.int64((pawns * _MIX) >> _MIX_SHIFT)
+    if memory.structures[slot] != pawns:
+        captures = fewest_captures(known.homes, pawns, known.side == 1, memory.costs)
+        memory.structures[slot] = pawns
+        memory.captures[slot] = captures
+    return memory.captures[slot] <= known.captures
 
-    base: uint64[8], all that is known, in `STATE` the side to move and our en passant square;
-    observed: uint64[9]; hidden: int64[KINDS], how many enemy pieces to add; allowed: uint64[KINDS],
-    where; blocked: squares that must not stay empty; rights: uint64[2], castling rights in the
-    state word that we have, and that the other side may have; pushed: see `_state`; earlier:
-    uint64[m, 8], positions from which every second draw takes over what it can; random: uint64[1].
 
-    level: `STRICT`, or `LENIENT`: numbers of pieces may be off, or `ANYHOW`: the observation too.
+@njit(nogil=True, cache=True)
+def _is_new(hashes, hash_):
+    """Put a hash into the table unless it is there; return whether it was not."""
+    mask = np.uint64(hashes.shape[0] - 1)
+    slot = hash_ & mask
+    while hashes[slot] != _ZERO:
+        if hashes[slot] == hash_:
+            return False
+        slot = (slot + ONE) & mask
+    hashes[slot] = hash_
+    return True
+
+
+@njit(nogil=True, cache=True)
+def add_position(tables, known, level, hidden, enemy_rights, memory, out, count):
+    """Write the position with these hidden pieces behind the others, if it serves and is new.
+
+    level: `STRICT`, or `LENIENT`: numbers of pieces and pawns may be off, or `ANYHOW`: what is
+    observed, too; hidden: uint64[KINDS]; enemy_rights: castling rights in the state word;
+    out: uint64[n, 8]. Returns the number of positions in `out`, which was `count`.
     """
-    count = 0
-    left = np.empty(KINDS, dtype=np.int64)
-    words = np.empty(WORDS, dtype=np.uint64)
-    squares = np.empty(64, dtype=np.int64)
-    for attempt in range(attempts):
-        if count == out.shape[0]:
-            break
-        words[:] = base
-        left[:] = hidden
-        enemy_rights = rights[1] & _random(random)
-        if earlier.shape[0] and attempt & 1:
-            former = load(earlier, _random_below(random, earlier.shape[0]))
-            enemy_rights = rights[1] & former[STATE]
-            _keep_from(former, side, allowed, left, words, random, squares)
-        if not _block(blocked, side, allowed, left, words, random, level):
-            continue
-        if not _place_rest(side, allowed, left, words, random, level):
-            continue
-        words[STATE] = _state(load(words.reshape(1, WORDS), 0), rights[0], enemy_rights, pushed)
-        pos = load(words.reshape(1, WORDS), 0)
-        goes_on = side_to_move(pos) == side or has_move(tables, pos)
-        if level == ANYHOW or (goes_on and observes(tables, pos, side, observed)):
-            store(out, count, pos)
-            count += 1
-    return count
+    base = known.base
+    bishops = hidden[LIGHT_BISHOP] | hidden[DARK_BISHOP]
+    enemies = _ZERO
+    for kind in range(KINDS):
+        enemies |= hidden[kind]
+    pos = (
+        base[0] | hidden[PAWN_KIND],
+        base[1] | hidden[KNIGHT_KIND],
+        base[2] | bishops,
+        base[3] | hidden[ROOK_KIND],
+        base[4] | hidden[QUEEN_KIND],
+        base[5] | hidden[KING_KIND],
+        base[6] | enemies if known.side == 1 else base[6],
+        base[7],
+    )
+    rights = known.rights[0] | enemy_rights & known.rights[1]
+    state = _state(pos, rights, known.pushed)
+    pos = (pos[0], pos[1], pos[2], pos[3], pos[4], pos[5], pos[6], state)
+    if level == STRICT and known.occupied & ~enemies:
+        return count
+    if not _is_new(memory.hashes, position_hash(pos)):
+        return count
+    if level == STRICT and not pawns_can_stand(known, hidden[PAWN_KIND], memory):
+        return count
+    if level != ANYHOW:
+        if side_to_move(pos) != known.side and not has_move(tables, pos):
+            return count
+        if not observes(tables, pos, known.side, known.observed):
+            return count
+    store(out, count, pos)
+    return count + 1

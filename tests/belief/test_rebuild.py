@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from obscuro.belief import Belief, ContradictionError
-from obscuro.belief import rebuild as rebuild_module
 from obscuro.belief.placement import (
     BOARD_OF_KIND,
     DARK_BISHOP,
@@ -20,7 +19,8 @@ from obscuro.belief.placement import (
 from obscuro.belief.rebuild import census, hidden_pieces
 from obscuro.board.position import find_move, from_board, from_fen, is_well_formed, to_fen
 from obscuro.fog.observation import Observation
-from tests.belief.games import Game, Words, as_set, follow, random_game
+from tests.belief.games import Game, after, as_set, follow, random_game
+from tests.belief.rebuilding import assert_explains
 
 START = from_board(chess.Board())
 
@@ -31,20 +31,6 @@ def lost(game: Game, side: int, ply: int) -> Belief:
     for number in range(ply):
         follow(belief, game, number)
     return belief
-
-
-def assert_explains(belief: Belief, truth: Words) -> None:
-    """Every position drawn is one that `belief`'s side could be in, with the right material."""
-    observation = Observation.of(truth, belief.side)
-    there = census(truth, 1 - belief.side)
-    for words in belief.positions:
-        assert is_well_formed(words), to_fen(words)
-        assert Observation.of(words, belief.side) == observation
-        assert int(words[7]) & 1 == int(truth[7]) & 1
-        own_rights = 0b110 if belief.side == 0 else 0b11000
-        assert int(words[7] ^ truth[7]) & own_rights == 0
-        assert census(words, belief.side).tolist() == census(truth, belief.side).tolist()
-        assert census(words, 1 - belief.side).sum() == there.sum()
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -58,7 +44,9 @@ def test_what_is_drawn_explains_what_is_seen(seed: int, side: int) -> None:
         follow(belief, game, ply)
         if ply % 7 == 0:
             warning = belief.rebuild(Observation.of(game.positions[ply + 1], side))
-            assert_explains(belief, game.positions[ply + 1])
+            assert_explains(
+                belief.positions, belief.side, game.positions[ply + 1], game.positions[0]
+            )
             assert str(len(belief)) in warning
             assert belief.exact is False
             as_set(belief.positions)
@@ -83,7 +71,7 @@ def test_a_lie_leads_to_a_rebuild_and_play_goes_on() -> None:
     update = belief.after_opponent_move(Observation.of(game.positions[0], 1))
     assert update.warning is not None
     assert belief.rebuilds == 1 and not update.exact
-    assert_explains(belief, game.positions[0])
+    assert_explains(belief.positions, belief.side, game.positions[0], START)
     for ply in range(len(game.moves)):
         follow(belief, game, ply)
         assert len(belief) > 0
@@ -94,7 +82,7 @@ def test_an_own_move_that_no_position_allows_leads_to_a_rebuild() -> None:
     belief = Belief(START, 0)
     update = belief.after_own_move("e3e4", Observation.of(truth, 0))
     assert update.warning is not None
-    assert_explains(belief, truth)
+    assert_explains(belief.positions, belief.side, truth, START)
     for move in ("e3e4", 0x12345, 0):
         belief = Belief(START, 0)
         assert belief.after_own_move(move).positions == 0
@@ -170,16 +158,10 @@ def test_captures_count() -> None:
     for uci in ("a1a8", "e7e5", "d5e6", "e8f8"):
         word = find_move(truth, uci)
         assert word is not None
-        follow(belief, Game([truth, truth := _play(truth, word)], [word]), 0)
+        follow(belief, Game([truth, truth := after(truth, word)], [word]), 0)
     belief.rebuild(Observation.of(truth, 0))
     left = {tuple(census(words, 1).tolist()) for words in belief.positions}
     assert left == {tuple(counts("k").tolist())}
-
-
-def _play(words: Words, word: int) -> Words:
-    from tests.belief.games import after  # noqa: PLC0415
-
-    return after(words, word)
 
 
 def test_no_pawn_is_put_on_a_back_rank_and_no_piece_on_a_seen_square() -> None:
@@ -188,18 +170,19 @@ def test_no_pawn_is_put_on_a_back_rank_and_no_piece_on_a_seen_square() -> None:
     belief.after_own_move("e2e4")
     belief.after_opponent_move(Observation.of(truth, 0))
     assert belief.rebuilds == 1
-    assert_explains(belief, truth)
+    assert_explains(belief.positions, belief.side, truth, START)
     assert all(census(words, 1)[PAWN_KIND] == 8 for words in belief.positions)
 
 
 def test_blockers_and_pawn_diagonals_are_respected() -> None:
     """Something hidden blocks e4, and nothing black can stand on d5 or f5."""
     truth = from_fen("4k3/8/8/4n3/4P3/8/8/K7 w - - 0 1")
-    belief = Belief(from_fen("4k3/8/6n1/8/4P3/8/8/K7 b - - 0 1"), 0)
-    belief.rebuild(Observation.of(from_fen("4k3/8/6n1/8/4P3/8/8/K7 b - - 0 1"), 0))
+    first = from_fen("4k3/8/6n1/8/4P3/8/8/K7 b - - 0 1")
+    belief = Belief(first, 0)
+    belief.rebuild(Observation.of(first, 0))
     belief.after_opponent_move(Observation.of(truth, 0))
     belief.rebuild(Observation.of(truth, 0))
-    assert_explains(belief, truth)
+    assert_explains(belief.positions, belief.side, truth, first)
     for words in belief.positions:
         occupied = int(np.bitwise_or.reduce(words[:6]))
         assert occupied >> chess.E5 & 1
@@ -218,11 +201,12 @@ def test_castling_rights_need_king_and_rook_at_home_and_a_past() -> None:
 
 def test_our_double_push_can_be_answered_en_passant() -> None:
     truth = from_fen("4k3/8/8/8/3pP3/8/8/K7 b - e3 0 1")
-    belief = Belief(from_fen("4k3/8/8/8/3p4/8/4P3/K7 w - - 0 1"), 0)
+    first = from_fen("4k3/8/8/8/3p4/8/4P3/K7 w - - 0 1")
+    belief = Belief(first, 0)
     belief.after_own_move("e2e4", Observation.of(truth, 0))
     assert belief.contains(truth)
     belief.rebuild(Observation.of(truth, 0))
-    assert_explains(belief, truth)
+    assert_explains(belief.positions, belief.side, truth, first)
     for words in belief.positions:
         beside = int(words[0]) & ~int(words[6]) & (1 << chess.D4 | 1 << chess.F4)
         assert (int(words[7]) >> 5 == chess.E3) == bool(beside)
@@ -232,7 +216,7 @@ def test_where_we_can_capture_en_passant_the_pawn_has_just_come_from_its_home() 
     truth = from_fen("4k3/8/8/3Pp3/8/8/8/K7 w - e6 0 1")
     belief = Belief(truth, 0)
     belief.rebuild(Observation.of(truth, 0))
-    assert_explains(belief, truth)
+    assert_explains(belief.positions, belief.side, truth, truth)
     for words in belief.positions:
         assert not int(np.bitwise_or.reduce(words[:6])) >> chess.E7 & 1
 
@@ -300,5 +284,5 @@ def test_without_our_king_nothing_can_be_done() -> None:
 
 
 def test_every_kind_has_its_board() -> None:
-    assert len(BOARD_OF_KIND) == KINDS == len(rebuild_module.census(START, 0))
+    assert len(BOARD_OF_KIND) == KINDS == len(census(START, 0))
     assert BOARD_OF_KIND[ROOK_KIND] == 3
