@@ -11,6 +11,7 @@ from pathlib import Path
 import chess
 import pytest
 
+from obscuro.engine.options import OPTIONS
 from obscuro.engine.report import GoLimits
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.protocol.printing import COMMANDS
@@ -130,7 +131,7 @@ DIALOGUES: dict[str, list[tuple[str, list[str]]]] = {
         ("d", ["8  "] + [".*"] * 8 + ["side white, to move$", "fog fen ", "belief size 3 exact"]),
     ],
     "uci and help": [
-        ("uci", ["id name Obscuro", "id author "] + ["option name "] * 18 + ["uciok$"]),
+        ("uci", ["id name Obscuro", "id author "] + ["option name "] * len(OPTIONS) + ["uciok$"]),
         ("help", ["info string "] * len(COMMANDS)),
     ],
 }
