@@ -40,6 +40,7 @@ from obscuro.games.solve import (
     GameSolver,
     Method,
     growing_iterations,
+    solve,
 )
 from obscuro.games.tree import GameTree, enumerate_game
 from obscuro.search.parameters import PUCT_LEAST_VARIANCE, SearchParameters
@@ -259,6 +260,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """Solve, print, and write; returns the exit code."""
     arguments = parse_arguments(words)
     parameters = replace(PARAMETERS, puct_least_variance=arguments.least_variance)
+    for method in METHODS:
+        solve(enumerate_game(CATALOG["kuhn"].make()), 8, method)  # compiles, before time is taken
     rows: list[Row] = []
     missed = []
     for name in arguments.games:
