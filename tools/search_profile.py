@@ -1,11 +1,13 @@
 """Where the threads' time goes in a search: solving, selecting, evaluating, attaching, waiting.
 
     python -m tools.search_profile --evaluator material --movetime 5000
+    python -m tools.search_profile --evaluator material --nodes 500000
 
 From each fixed position of `obscuro bench search` one search makes a tree, and after a move of each
 side the next one is watched: every step of both threads is timed, on the clock and by the seconds
 that a core worked for the thread. The two differ where a thread waits: for the lock, for Stockfish,
-for Python's own lock, or for a core. Writes a table in Markdown to stdout.
+for Python's own lock, or for a core. With --nodes, and by the seconds worked alone, the table means
+something on a busy machine too. Writes a table in Markdown to stdout.
 """
 
 from __future__ import annotations
@@ -118,11 +120,14 @@ def main() -> int:
     for position in POSITIONS:
         follower = Follower(position, arguments.threads, arguments.evaluator)
         try:
-            follower.think(movetime=arguments.movetime)
+            limits = {"nodes": arguments.nodes, "movetime": arguments.movetime}
+            if arguments.nodes:
+                limits["movetime"] = None
+            follower.think(**limits)
             if not follower.play_on():
                 continue
             with watching(profile, type(follower.games[0].evaluator)):
-                info = follower.think(movetime=arguments.movetime)
+                info = follower.think(**limits)
             iterations += info.iterations
             expansions += info.expansions
             added += info.nodes
@@ -139,14 +144,24 @@ def report(
     yield from ("Made by", "", "```")
     yield " ".join(["python -m tools.search_profile", *sys.argv[1:]])
     yield from ("```", "", *(f"- {fact}" for fact in machine()), "")
+    limit = f"{arguments.nodes:,} nodes" if arguments.nodes else f"{arguments.movetime:,} ms"
     yield (
-        f"{len(POSITIONS)} searches of {arguments.movetime:,} ms with {arguments.threads} threads, "
+        f"{len(POSITIONS)} searches of {limit} with {arguments.threads} threads, "
         f"values by `{arguments.evaluator}`: {expansions:,} expansions, {added:,} nodes, "
         f"{iterations:,} iterations."
     )
     yield ""
     yield from table_head(
-        ["thread", "step", "s", "of its time", "s worked", "of its time", "calls", "us a call"]
+        [
+            "thread",
+            "step",
+            "s",
+            "of its time",
+            "s worked",
+            "of its time",
+            "calls",
+            "us worked a leaf",
+        ]
     )
     for thread, inner in (
         (SOLVER, ("solving", "attaching", "waiting for the lock", "reporting")),
@@ -166,17 +181,17 @@ def report(
             spent = profile.steps[(thread, step)]
             rest.wall -= spent.wall
             rest.work -= spent.work
-            yield row(thread, step, spent, whole)
-        yield row(thread, "the rest", rest, whole)
+            yield row(thread, step, spent, whole, expansions)
+        yield row(thread, "the rest", rest, whole, expansions)
 
 
-def row(thread: str, step: str, spent: Spent, whole: Spent) -> str:
+def row(thread: str, step: str, spent: Spent, whole: Spent, expansions: int) -> str:
     """One step as a line of the table."""
     total = max(whole.wall, 1e-9)
     return (
         f"| {thread} | {step} | {spent.wall:.2f} | {spent.wall / total:.1%} | {spent.work:.2f} "
         f"| {spent.work / total:.1%} | {spent.calls:,} "
-        f"| {1e6 * spent.wall / max(spent.calls, 1):,.1f} |"
+        f"| {1e6 * spent.work / max(expansions, 1):,.1f} |"
     )
 
 
@@ -185,6 +200,7 @@ def parse_arguments() -> argparse.Namespace:
     evaluator = next(option for option in OPTIONS if option.name == "Evaluator")
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--movetime", type=int, default=5000, help="milliseconds")
+    parser.add_argument("--nodes", type=int, help="bound the searches by these, not by time")
     parser.add_argument("--evaluator", choices=evaluator.choices, default=evaluator.default)
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     return parser.parse_args()
