@@ -50,7 +50,7 @@ CERTAIN = 0.25  # how often to move a piece that never stood elsewhere, beside o
 LONG = 512
 PATIENCE = 16_384  # draws in a row without a new position after which there are no more
 
-FILE_A = np.uint64(0x0101010101010101)
+_FILE_A = np.uint64(0x0101010101010101)
 
 _ZERO = np.uint64(0)
 
@@ -218,7 +218,7 @@ def _free_homes(known, pawns):
     """Squares where pawns started that none of these pawns has come from, if it kept its file."""
     homes = known.homes
     while pawns:
-        home = homes & (FILE_A << np.uint64(lowest_square(pawns) & 7))
+        home = homes & (_FILE_A << np.uint64(lowest_square(pawns) & 7))
         homes ^= home & (~home + ONE)
         pawns &= pawns - ONE
     return homes
@@ -263,7 +263,7 @@ def draw_positions(tables, known, level, earlier, attempts, random, memory, out,
             hidden[kind] = boards[kind] & known.allowed[kind]
         occupied = base | _all(hidden)
         for kind in range(KINDS):
-            gone[kind] = boards[kind] & ~hidden[kind] & ~known.seen[kind]
+            gone[kind] = boards[kind] & ~hidden[kind] & ~known.seen[kind] & ~own
             came = known.seen[kind] & ~boards[kind]
             # Of the pieces that are gone, some are those that came.
             while (
