@@ -12,7 +12,11 @@ from numba import njit
 
 from obscuro.search.gadget import root_strategy, update_gadget
 from obscuro.search.game import MAX, MIN
+from obscuro.search.rows import dot, dot_and_add, dot_and_set, prefetch_row
 from obscuro.search.tree import INFOSETS, NODES, ROOT_INFOSET, ROOTS
+
+AHEAD = 6  # nodes; about the time that a row takes to come from memory
+LINE = 16  # float32 of a cache line
 
 _ZERO = np.float32(0)
 _ONE = np.float32(1)
@@ -46,33 +50,35 @@ def sweep(tree, gadget, player, prune):
         weight = reach[node]
         if prune and weight == 0:
             continue
+        if node >= AHEAD:
+            coming = tree.node_first_action[node - AHEAD]
+            prefetch_row(strategy, coming)
+            prefetch_row(strategy, coming + LINE)
+            if tree.node_player[node - AHEAD] == player:
+                prefetch_row(cfv, coming)
+                prefetch_row(cfv, coming + LINE)
         count = tree.node_edges[node]
-        first_edge = tree.node_first_edge[node]
-        first_action = tree.node_first_action[node]
+        edge = tree.node_first_edge[node]
+        action = tree.node_first_action[node]
         visited += count
         if prune:
             tree.node_new[node] = 0
-        values = tree.edge_value[first_edge : first_edge + count]
-        probabilities = strategy[first_action : first_action + count]
-        value = _ZERO
         if tree.node_player[node] == player:
             infoset = tree.node_infoset[node]
-            counterfactual = cfv[first_action : first_action + count]
             signed = weight * sign
             if tree.infoset_touched[infoset]:
                 tree.infoset_reach[infoset] += weight
-                for k in range(count):
-                    value += probabilities[k] * values[k]
-                    counterfactual[k] += signed * values[k]
+                value = dot_and_add(
+                    strategy, action, tree.edge_value, edge, cfv, action, signed, count
+                )
             else:
                 tree.infoset_touched[infoset] = 1
                 tree.infoset_reach[infoset] = weight
-                for k in range(count):
-                    value += probabilities[k] * values[k]
-                    counterfactual[k] = signed * values[k]
+                value = dot_and_set(
+                    strategy, action, tree.edge_value, edge, cfv, action, signed, count
+                )
         else:
-            for k in range(count):
-                value += probabilities[k] * values[k]
+            value = dot(strategy, action, tree.edge_value, edge, count)
         if node < roots:
             gadget.value[node] = value
         else:
@@ -94,9 +100,7 @@ def update_strategies(tree, player):
         values = tree.cfv[first : first + count]
         strategy = tree.strategy[first : first + count]
         regret = tree.regret[first : first + count]
-        expected = _ZERO
-        for k in range(count):
-            expected += strategy[k] * values[k]
+        expected = dot(tree.strategy, first, tree.cfv, first, count)
         total = _ZERO
         for k in range(count):
             instant = values[k] - expected

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from obscuro.belief import update
+from obscuro.board.layout import KINGS
 from obscuro.board.make import make_move
 from obscuro.board.position import find_move, from_fen, legal_moves, move_to_uci
 from obscuro.engine.knowledge import GameError
@@ -135,10 +136,15 @@ def test_the_tree_is_kept_and_whole_from_turn_to_turn(player):
         check(player._search.tree)
         carried.append(choice.info.carried)
         words = after(words, choice.move)
+        if int(words[KINGS]).bit_count() < 2:
+            break  # what is played differs between machines
         player.own_move(choice.move, Observation.of(words, 0))
         words = after(words, move_to_uci(legal_moves(words)[3]))
+        if int(words[KINGS]).bit_count() < 2:
+            break
         player.opponent_move(Observation.of(words, 0))
         assert player.belief_contains(words)
+    assert len(carried) >= 3
     assert carried[0] == 0 and max(carried[1:]) > 50
 
 

@@ -396,7 +396,7 @@ def test_invariants_hold_turn_after_turn(seed: int, unfrozen: bool) -> None:
         first = int(search.tree.counts[ROOTS]) - len(new.alternate)
         edges = search.tree.node_first_edge[first : search.tree.counts[ROOTS]]
         assert (search.tree.edge_child[edges] != LEAF).all()  # expanded at once
-        grow_at_random(search.tree, game, rng, 1000, freeze=not unfrozen)
+        grow_at_random(search.tree, game, rng, 1000, our_key=our_key, freeze=not unfrozen)
         check(search.tree)
     assert kept_some >= 3
 

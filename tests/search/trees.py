@@ -32,7 +32,13 @@ def open_leaves(tree: Tree) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 def grow_at_random(
-    tree: Tree, game: RandomGame, rng: np.random.Generator, expansions: int, *, freeze: bool = False
+    tree: Tree,
+    game: RandomGame,
+    rng: np.random.Generator,
+    expansions: int,
+    *,
+    our_key: int = OUR_KEY,
+    freeze: bool = False,
 ) -> None:
     """Expand so many leaves, chosen at random, in batches."""
     while expansions > 0:
@@ -42,7 +48,7 @@ def grow_at_random(
         chosen = rng.choice(len(edges), min(len(edges), expansions, 32), replace=False)
         edges, above = edges[chosen], above[chosen]
         expansion = game.expand(tree.edge_state[edges], tree.edge_keys[edges])
-        attached, _ = attach(tree, np.uint64(OUR_KEY), freeze, edges, above, expansion)
+        attached, _ = attach(tree, np.uint64(our_key), freeze, edges, above, expansion)
         assert attached == len(edges)
         expansions -= len(edges)
 
