@@ -1,0 +1,30 @@
+"""The parameters of Stockfish's network as arrays; `install.py` says where they come from."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FEATURES = 22528  # HalfKAv2_hm: 32 king squares (mirrored to files e-h) x 11 kinds of piece x 64
+BUCKETS = 8  # sub-networks, by the number of pieces; also the columns of `psqt_weights`
+FC0_OUTPUTS = 16  # 15 go on to the next layer, the last is added to the result
+FC1_INPUTS = 32  # 2 x 15 used: squared, then clipped; two of padding with weights nobody reads
+FC1_OUTPUTS = 32
+
+
+class Network(NamedTuple):
+    """Parameters of one network, in the order of its file. Read-only where they are mapped.
+
+    L1 is the width of one side's accumulator: 1024 for Stockfish 15.1 (SFNNv5). All arrays are
+    C-contiguous and aligned to 64 bytes.
+    """
+
+    feature_bias: NDArray[np.int16]  # [L1]
+    feature_weights: NDArray[np.int16]  # [FEATURES, L1]
+    psqt_weights: NDArray[np.int32]  # [FEATURES, BUCKETS]
+    fc0_bias: NDArray[np.int32]  # [BUCKETS, FC0_OUTPUTS]
+    fc0_weights: NDArray[np.int8]  # [BUCKETS, FC0_OUTPUTS, L1]
+    fc1_bias: NDArray[np.int32]  # [BUCKETS, FC1_OUTPUTS]
+    fc1_weights: NDArray[np.int8]  # [BUCKETS, FC1_OUTPUTS, FC1_INPUTS]
+    fc2_bias: NDArray[np.int32]  # [BUCKETS]
+    fc2_weights: NDArray[np.int8]  # [BUCKETS, FC1_OUTPUTS]
