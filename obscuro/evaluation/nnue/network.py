@@ -12,6 +12,10 @@ FC1_INPUTS = 32  # 2 x 15 used: squared, then clipped; two of padding with weigh
 FC1_OUTPUTS = 32
 
 
+class NetworkError(Exception):
+    """There is no network to be had, or not one that we can read: one line, and what to do."""
+
+
 class Network(NamedTuple):
     """Parameters of one network, in the order of its file. Read-only where they are mapped.
 
@@ -28,3 +32,18 @@ class Network(NamedTuple):
     fc1_weights: NDArray[np.int8]  # [BUCKETS, FC1_OUTPUTS, FC1_INPUTS]
     fc2_bias: NDArray[np.int32]  # [BUCKETS]
     fc2_weights: NDArray[np.int8]  # [BUCKETS, FC1_OUTPUTS]
+
+
+def shapes(width: int) -> dict[str, tuple[type[np.signedinteger], tuple[int, ...]]]:
+    """The type and the shape of every field of a network with L1 = width, in their order."""
+    return {
+        "feature_bias": (np.int16, (width,)),
+        "feature_weights": (np.int16, (FEATURES, width)),
+        "psqt_weights": (np.int32, (FEATURES, BUCKETS)),
+        "fc0_bias": (np.int32, (BUCKETS, FC0_OUTPUTS)),
+        "fc0_weights": (np.int8, (BUCKETS, FC0_OUTPUTS, width)),
+        "fc1_bias": (np.int32, (BUCKETS, FC1_OUTPUTS)),
+        "fc1_weights": (np.int8, (BUCKETS, FC1_OUTPUTS, FC1_INPUTS)),
+        "fc2_bias": (np.int32, (BUCKETS,)),
+        "fc2_weights": (np.int8, (BUCKETS, FC1_OUTPUTS)),
+    }

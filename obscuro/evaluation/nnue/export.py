@@ -1,0 +1,138 @@
+"""Getting the networks out of an installed Stockfish, by its own command `export_net`.
+
+Stockfish names a network after the first twelve digits of its file's SHA-256, and says the name in
+its option `EvalFile`; since 16.1 there is a second, small one in `EvalFileSmall`. What it writes
+must hash to that name.
+
+As with `StockfishProcess`, the child leaves when its standard input ends, however we die.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import select
+import signal
+import subprocess
+import time
+from typing import NamedTuple
+
+from obscuro.evaluation.nnue.network import NetworkError
+
+TIME_LIMIT = 60.0  # seconds for all of it; it takes half of one
+READ_BYTES = 1 << 16
+MOST_TEXT = 1 << 20
+LAST_WAIT = 5.0  # seconds for a killed process to be gone
+
+_NETWORK_OPTION = re.compile(r"option name EvalFile\w* type string default (.*)")
+_NETWORK_NAME = re.compile(r"nn-([0-9a-f]{12})\.nnue")
+_COMPLAINT = re.compile(r"failed|unknown command|error", re.IGNORECASE)
+
+
+class ExportedFile(NamedTuple):
+    """A network's file, fresh from Stockfish."""
+
+    path: str
+    name: str  # as Stockfish calls it: nn-ad9b42354671.nnue
+    sha256: bytes
+
+
+class Export(NamedTuple):
+    """What a Stockfish gave us: the network it evaluates with, then the small one if it has one."""
+
+    engine: str  # its `id name`
+    files: list[ExportedFile]
+
+
+def export_networks(stockfish: str, directory: str, time_limit: float = TIME_LIMIT) -> Export:
+    """Have the program at the path `stockfish` write its networks into a directory of ours.
+
+    Raises NetworkError if it has none, can't write them, takes too long, or writes something else.
+    """
+    with _Conversation(stockfish, directory, time_limit) as conversation:
+        greeting = conversation.ask("uci", "uciok")
+        engine = next((line[8:].strip() for line in greeting if line.startswith("id name ")), "?")
+        options = [match[1] for match in map(_NETWORK_OPTION.fullmatch, greeting) if match]
+        if not options:
+            raise NetworkError(f"{engine} has no network; install Stockfish 15.1 or newer")
+        # Names without a directory, because a name ends at a space; `directory` is where it runs.
+        files = [f"{number}.nnue" for number in range(len(options))]
+        answer = conversation.ask(f"export_net {' '.join(files)}\nisready", "readyok")
+        complaints = " ".join(filter(_COMPLAINT.search, answer)) or "it wrote no file"
+        conversation.ask("quit", None)
+    exported = []
+    for file, option in zip(files, options, strict=True):
+        path = os.path.join(directory, file)
+        if not os.path.exists(path):
+            raise NetworkError(f"{engine} can't export its network: {complaints}")
+        exported.append(_check(path, engine, option.strip()))
+    return Export(engine, exported)
+
+
+def _check(path: str, engine: str, option: str) -> ExportedFile:
+    """Compare a file with the name that it should have."""
+    with open(path, "rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+    name = f"nn-{digest.hexdigest()[:12]}.nnue"
+    if _NETWORK_NAME.fullmatch(option) and option != name:
+        raise NetworkError(
+            f"the network that {engine} wrote is damaged: it is {name}, not {option}; "
+            "is the disk full?"
+        )
+    return ExportedFile(path, name, digest.digest())
+
+
+class _Conversation:
+    """A Stockfish of our own for some questions, all of them within a time."""
+
+    def __init__(self, path: str, directory: str, time_limit: float) -> None:
+        self._path = path
+        self._end = time.monotonic() + time_limit
+        try:
+            self._popen = subprocess.Popen(
+                [path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                cwd=directory,
+                start_new_session=True,  # a ^C in the terminal is for us alone
+            )
+        except OSError as error:
+            raise NetworkError(f"can't run {path}: {error.strerror or error}") from error
+
+    def __enter__(self) -> "_Conversation":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it, and all of its group: a path may name a script that starts the real one."""
+        if self._popen.poll() is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(LAST_WAIT)
+        for stream in (self._popen.stdin, self._popen.stdout):
+            assert stream is not None
+            with contextlib.suppress(OSError):
+                stream.close()
+
+    def ask(self, command: str, last: str | None) -> list[str]:
+        """Send a command, and read lines up to the one that is `last`; None: to the end."""
+        assert self._popen.stdin is not None and self._popen.stdout is not None
+        text = b""
+        output = self._popen.stdout.fileno()
+        with contextlib.suppress(BrokenPipeError):  # what it has said tells more
+            self._popen.stdin.write(f"{command}\n".encode())  # short: it fits into the pipe
+        while True:
+            lines = text.decode("utf-8", "replace").splitlines()
+            if last in lines and text.endswith(b"\n"):
+                return lines
+            left = self._end - time.monotonic()
+            if left <= 0 or not select.select([output], [], [], left)[0]:
+                raise NetworkError(f"{self._path} does not answer {command.split()[0]!r}")
+            chunk = os.read(output, READ_BYTES)
+            text += chunk
+            if not chunk and last is None:
+                return lines
+            if not chunk or len(text) > MOST_TEXT:
+                raise NetworkError(f"{self._path} does not speak UCI, or was ended")

@@ -1,0 +1,170 @@
+"""Reading a `.nnue` file: which architecture it has, and its parameters.
+
+All integers are little-endian. The file is a header, a feature transformer and eight layer stacks,
+and each of these begins with a word that follows from its architecture:
+
+    version, architecture, length of the description, description
+    transformer word, biases, weights, psqt weights         LEB128 since Stockfish 16
+    8 x: stack word, then biases and weights of three layers
+
+What is read is HalfKAv2_hm -> 2 x L1/2 (pairs multiplied) -> 15 + 1 -> 2 x 15 -> 32 -> 1 with any
+L1: SFNNv5 (Stockfish 15.1), and its wider and narrower successors up to Stockfish 17.1.
+
+Source: the nnue-pytorch project's documentation (docs/nnue.md) and the words in actual files.
+"""
+
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obscuro.evaluation.nnue.leb128 import decode
+from obscuro.evaluation.nnue.network import (
+    BUCKETS,
+    FC0_OUTPUTS,
+    FC1_INPUTS,
+    FC1_OUTPUTS,
+    FEATURES,
+    Network,
+    NetworkError,
+)
+
+VERSION = 0x7AF32F20
+HALF_KA_V2_HM = 0x7F234CB8
+LONGEST_DESCRIPTION = 4096
+WIDEST = 8192
+SQUARED_INPUTS = FC0_OUTPUTS - 1  # of the second layer; the clipped ones come after them
+LEB128_MAGIC = b"COMPRESSED_LEB128"
+
+_ADVICE = "networks of Stockfish 15.1 to 17.1 are read; install one of these"
+_WORD = struct.Struct("<I")
+
+
+class Architecture(NamedTuple):
+    """What the header of a network says."""
+
+    width: int  # L1, of one side's accumulator
+    description: str  # by those who trained it
+
+
+def transformer_word(width: int) -> int:
+    """The word before the feature transformer, for L1 = width."""
+    return HALF_KA_V2_HM ^ (2 * width)
+
+
+def stack_word(width: int) -> int:
+    """The word before each layer stack, for L1 = width: it chains the sizes of all layers."""
+    word = 0xEC42E90D ^ (2 * width)
+    for layer, outputs in enumerate((FC0_OUTPUTS, FC1_OUTPUTS, 1)):
+        if layer > 0:  # an activation comes between two layers
+            word = (word + 0x538D24C7) & 0xFFFFFFFF
+        word = ((0xCC03DAE4 + outputs) ^ (word >> 1) ^ (word << 31)) & 0xFFFFFFFF
+    return word
+
+
+def read_architecture(data: bytes | memoryview) -> Architecture:
+    """Read the header of a file. Raises NetworkError unless it is an architecture we know."""
+    return _read_header(_Reader(data))
+
+
+def read_network(data: bytes | memoryview) -> tuple[Architecture, Network]:
+    """Read a whole file into arrays of our own. Raises NetworkError if anything is wrong with it."""
+    reader = _Reader(data)
+    architecture = _read_header(reader)
+    width = architecture.width
+    feature_bias = reader.parameters(np.int16, width)
+    feature_weights = reader.parameters(np.int16, FEATURES * width)
+    psqt_weights = reader.parameters(np.int32, FEATURES * BUCKETS)
+    stacks = [_read_stack(reader, width) for _ in range(BUCKETS)]
+    if reader.remaining:
+        raise NetworkError(f"the network's file is {reader.remaining} bytes too long; {_ADVICE}")
+    network = Network(
+        feature_bias,
+        feature_weights.reshape(FEATURES, width),
+        psqt_weights.reshape(FEATURES, BUCKETS),
+        *(np.stack(arrays) for arrays in zip(*stacks, strict=True)),
+    )
+    if not network.fc1_weights[:, :, SQUARED_INPUTS:].any():
+        # Its words are those of its successor, but the second layer has the clipped inputs alone.
+        raise NetworkError(f"this is a network of Stockfish 15; {_ADVICE}")
+    return architecture, network
+
+
+def _read_header(reader: "_Reader") -> Architecture:
+    """Read up to the transformer's word, and that."""
+    version, architecture, length = reader.word(), reader.word(), reader.word()
+    if version != VERSION:
+        raise NetworkError(f"this is no network, or of an unknown version, {version:#x}; {_ADVICE}")
+    if length > LONGEST_DESCRIPTION:
+        raise NetworkError(f"the network's file is damaged: a description of {length} bytes")
+    description = bytes(reader.take(length)).decode("utf-8", "replace")
+    transformer = reader.word()
+    width = (transformer ^ HALF_KA_V2_HM) // 2
+    if not 0 < width <= WIDEST or width % 64 or transformer_word(width) != transformer:
+        raise NetworkError(f"the network's inputs are of an unknown kind, {transformer:#x}; {_ADVICE}")
+    if architecture != transformer ^ stack_word(width):
+        raise NetworkError(f"the network's layers are unknown, {architecture:#x}; {_ADVICE}")
+    return Architecture(width, description)
+
+
+def _read_stack(reader: "_Reader", width: int) -> tuple[NDArray[Any], ...]:
+    """Read one layer stack: its arrays as in `Network`, without their first dimension."""
+    word = reader.word()
+    if word != stack_word(width):
+        raise NetworkError(f"the network's file is damaged: layers of another kind, {word:#x}")
+    fc0_bias = reader.integers(np.int32, FC0_OUTPUTS)
+    fc0_weights = reader.integers(np.int8, FC0_OUTPUTS * width).reshape(FC0_OUTPUTS, width)
+    fc1_bias = reader.integers(np.int32, FC1_OUTPUTS)
+    fc1_weights = reader.integers(np.int8, FC1_OUTPUTS * FC1_INPUTS)
+    fc2_bias = reader.integers(np.int32, 1)
+    fc2_weights = reader.integers(np.int8, FC1_OUTPUTS)
+    return (
+        fc0_bias,
+        fc0_weights,
+        fc1_bias,
+        fc1_weights.reshape(FC1_OUTPUTS, FC1_INPUTS),
+        fc2_bias[0],
+        fc2_weights,
+    )
+
+
+class _Reader:
+    """A place in a file's bytes."""
+
+    def __init__(self, data: bytes | memoryview) -> None:
+        self._data = memoryview(data)
+        self._position = 0
+
+    @property
+    def remaining(self) -> int:
+        """Bytes that have not been read."""
+        return len(self._data) - self._position
+
+    def take(self, size: int) -> memoryview:
+        """The next bytes."""
+        if size > self.remaining:
+            missing = size - self.remaining
+            raise NetworkError(f"the network's file is damaged: at least {missing} bytes are missing")
+        self._position += size
+        return self._data[self._position - size : self._position]
+
+    def word(self) -> int:
+        """The next unsigned number of four bytes."""
+        return int(_WORD.unpack(self.take(_WORD.size))[0])
+
+    def integers(self, kind: type[np.signedinteger], count: int) -> NDArray[Any]:
+        """The next so many integers of a kind, in an array of their own."""
+        stored = np.dtype(kind).newbyteorder("<")
+        return np.frombuffer(self.take(count * stored.itemsize), stored).astype(kind)
+
+    def parameters(self, kind: type[np.signedinteger], count: int) -> NDArray[Any]:
+        """The same, where they may be compressed."""
+        magic = len(LEB128_MAGIC)
+        if bytes(self._data[self._position : self._position + magic]) != LEB128_MAGIC:
+            return self.integers(kind, count)
+        self.take(magic)
+        try:
+            return decode(self.take(self.word()), count, kind)
+        except ValueError as error:
+            raise NetworkError(f"the network's file is damaged: {error}") from error

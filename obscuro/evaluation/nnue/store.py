@@ -1,0 +1,100 @@
+"""A network as a file of ours that is mapped into memory: processes share one copy of it.
+
+In a `.nnue` file arrays begin anywhere, and may be compressed. Here each begins at a multiple of 64
+bytes, in the byte order of this machine. A file is complete or not there: it gets its name last.
+"""
+
+import contextlib
+import math
+import mmap
+import os
+import struct
+import tempfile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obscuro.evaluation.nnue.network import Network, NetworkError, shapes
+
+LAYOUT = 1  # another number for another layout; it is part of the files' names
+ALIGNMENT = 64
+HEADER_BYTES = 4096
+
+_MAGIC = b"OBSCURO NETWORK\n"
+_HEADER = struct.Struct("=16sIIQ32s")  # magic, layout, L1, size of the file, SHA-256 of the source
+
+
+def file_name(sha256: bytes) -> str:
+    """What the file is called that holds the network whose `.nnue` file has this hash."""
+    return f"nn-{sha256.hex()[:12]}.v{LAYOUT}"
+
+
+def write(network: Network, sha256: bytes, directory: str) -> str:
+    """Write a network into a directory; returns the path. Raises OSError.
+
+    sha256: of the `.nnue` file that it comes from. Whoever has mapped an older file keeps it.
+    """
+    width = network.feature_bias.size
+    offsets, size = _places(width)
+    path = os.path.join(directory, file_name(sha256))
+    descriptor, temporary = tempfile.mkstemp(prefix="part-", dir=directory)
+    try:
+        with open(descriptor, "wb") as stream:
+            stream.write(_HEADER.pack(_MAGIC, LAYOUT, width, size, sha256))
+            for array, offset in zip(network, offsets, strict=True):
+                stream.seek(offset)
+                stream.write(np.ascontiguousarray(array).data)
+            stream.truncate(size)
+            stream.flush()
+            os.fsync(stream.fileno())  # else a crash may leave the name, and zeros
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    return path
+
+
+def open_mapped(directory: str, sha256: bytes) -> Network:
+    """Map the network whose source has this hash; its arrays are read-only.
+
+    Looks at the header and the size, not at every byte. Raises OSError if the file is not there,
+    NetworkError if it is not what its name says.
+    """
+    path = os.path.join(directory, file_name(sha256))
+    with open(path, "rb") as stream:
+        header = stream.read(_HEADER.size)
+        found = os.fstat(stream.fileno()).st_size
+        if len(header) < _HEADER.size:
+            raise NetworkError(f"{path} is damaged: remove it")
+        magic, layout, width, size, source = _HEADER.unpack(header)
+        offsets, expected = _places(width)
+        if (magic, layout, size, found) != (_MAGIC, LAYOUT, expected, expected) or source != sha256:
+            raise NetworkError(f"{path} is damaged: remove it")
+        # Mapped at once rather than page by page at the first evaluations, where the system can.
+        flags = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
+        mapping = mmap.mmap(stream.fileno(), size, flags=flags, prot=mmap.PROT_READ)
+    arrays = (
+        _array(mapping, offset, kind, shape)
+        for offset, (kind, shape) in zip(offsets, shapes(width).values(), strict=True)
+    )
+    return Network(*arrays)
+
+
+def _array(
+    mapping: mmap.mmap, offset: int, kind: type[np.signedinteger], shape: tuple[int, ...]
+) -> NDArray[Any]:
+    return np.frombuffer(mapping, kind, math.prod(shape), offset).reshape(shape)
+
+
+def _places(width: int) -> tuple[list[int], int]:
+    """Where each array of a network with L1 = width begins, and the size of the file."""
+    offsets = []
+    end = HEADER_BYTES
+    for kind, shape in shapes(width).values():
+        offsets.append(end)
+        end += math.prod(shape) * np.dtype(kind).itemsize
+        end += -end % ALIGNMENT
+    return offsets, end
