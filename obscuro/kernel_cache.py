@@ -42,8 +42,8 @@ def activate() -> str | None:
     Returns the directory. None where the system has no place to write at all: then numba compiles
     the kernels anew in every process.
     """
-    candidates = _candidates(_PREFIX + cache_key())
-    directory = next(filter(_is_writable, candidates), None)
+    places = candidates(_PREFIX + cache_key())
+    directory = next(filter(_is_writable, places), None)
     if directory is None:
         os.environ.pop("NUMBA_CACHE_DIR", None)
         _compile_without_cache()
@@ -144,8 +144,11 @@ def _compiler_version(name: str) -> str:
         return version(name)
 
 
-def _candidates(name: str) -> Iterator[str]:
-    """Yield the directories to try, the best first."""
+def candidates(name: str) -> Iterator[str]:
+    """Yield the directories called `name` in which to keep things, the best first.
+
+    They need not exist, nor be writable; the last ones are removed at the end of the process.
+    """
     base = os.environ.get("OBSCURO_CACHE_DIR")
     if base:
         yield os.path.join(os.path.abspath(os.path.expanduser(base)), name)

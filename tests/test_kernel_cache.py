@@ -187,7 +187,7 @@ def test_passing_directory_is_removed_when_the_process_ends(tmp_path: Path) -> N
 def test_kernels_compile_where_nothing_can_be_written() -> None:
     # Without its cache switched off, numba raises "no locator available" for a function like this.
     code = (
-        "from obscuro import kernel_cache; kernel_cache._candidates = lambda name: iter(());"
+        "from obscuro import kernel_cache; kernel_cache.candidates = lambda name: iter(());"
         "assert kernel_cache.activate() is None;"
         "from numba import njit; print(njit(cache=True)(lambda x: x + 1)(41))"
     )

@@ -121,6 +121,8 @@ class _Conversation:
         assert self._popen.stdin is not None and self._popen.stdout is not None
         text = b""
         output = self._popen.stdout.fileno()
+        poll = select.poll()
+        poll.register(output, select.POLLIN)
         with contextlib.suppress(BrokenPipeError):  # what it has said tells more
             self._popen.stdin.write(f"{command}\n".encode())  # short: it fits into the pipe
         while True:
@@ -128,8 +130,9 @@ class _Conversation:
             if last in lines and text.endswith(b"\n"):
                 return lines
             left = self._end - time.monotonic()
-            if left <= 0 or not select.select([output], [], [], left)[0]:
-                raise NetworkError(f"{self._path} does not answer {command.split()[0]!r}")
+            if left <= 0 or not poll.poll(left * 1000):
+                asked = command.partition(" ")[0]
+                raise NetworkError(f"{self._path} does not answer {asked!r}")
             chunk = os.read(output, READ_BYTES)
             text += chunk
             if not chunk and last is None:

@@ -102,7 +102,9 @@ def _read_header(reader: "_Reader") -> Architecture:
     transformer = reader.word()
     width = (transformer ^ HALF_KA_V2_HM) // 2
     if not 0 < width <= WIDEST or width % 64 or transformer_word(width) != transformer:
-        raise NetworkError(f"the network's inputs are of an unknown kind, {transformer:#x}; {_ADVICE}")
+        raise NetworkError(
+            f"the network's inputs are of an unknown kind, {transformer:#x}; {_ADVICE}"
+        )
     if architecture != transformer ^ stack_word(width):
         raise NetworkError(f"the network's layers are unknown, {architecture:#x}; {_ADVICE}")
     return Architecture(width, description)
@@ -145,7 +147,9 @@ class _Reader:
         """The next bytes."""
         if size > self.remaining:
             missing = size - self.remaining
-            raise NetworkError(f"the network's file is damaged: at least {missing} bytes are missing")
+            raise NetworkError(
+                f"the network's file is damaged: at least {missing} bytes are missing"
+            )
         self._position += size
         return self._data[self._position - size : self._position]
 
