@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from obscuro.evaluation.nnue.network import NetworkError
 
-TIME_LIMIT = 60.0  # seconds for all of it; it takes half of one
+START_LIMIT = 10.0  # seconds to its first answer
+EXPORT_LIMIT = 60.0  # seconds for the export, which takes less than one
 READ_BYTES = 1 << 16
 MOST_TEXT = 1 << 20
 LAST_WAIT = 5.0  # seconds for a killed process to be gone
@@ -44,22 +45,28 @@ class Export(NamedTuple):
     files: list[ExportedFile]
 
 
-def export_networks(stockfish: str, directory: str, time_limit: float = TIME_LIMIT) -> Export:
+def export_networks(
+    stockfish: str,
+    directory: str,
+    *,
+    start_limit: float = START_LIMIT,
+    export_limit: float = EXPORT_LIMIT,
+) -> Export:
     """Have the program at the path `stockfish` write its networks into a directory of ours.
 
     Raises NetworkError if it has none, can't write them, takes too long, or writes something else.
     """
-    with _Conversation(stockfish, directory, time_limit) as conversation:
-        greeting = conversation.ask("uci", "uciok")
+    with _Conversation(stockfish, directory) as conversation:
+        greeting = conversation.ask("uci", "uciok", start_limit)
         engine = next((line[8:].strip() for line in greeting if line.startswith("id name ")), "?")
         options = [match[1] for match in map(_NETWORK_OPTION.fullmatch, greeting) if match]
         if not options:
             raise NetworkError(f"{engine} has no network; install Stockfish 15.1 or newer")
         # Names without a directory, because a name ends at a space; `directory` is where it runs.
         files = [f"{number}.nnue" for number in range(len(options))]
-        answer = conversation.ask(f"export_net {' '.join(files)}\nisready", "readyok")
+        request = f"export_net {' '.join(files)}\nisready"
+        answer = conversation.ask(request, "readyok", export_limit)
         complaints = " ".join(filter(_COMPLAINT.search, answer)) or "it wrote no file"
-        conversation.ask("quit", None)
     exported = []
     for file, option in zip(files, options, strict=True):
         path = os.path.join(directory, file)
@@ -83,11 +90,10 @@ def _check(path: str, engine: str, option: str) -> ExportedFile:
 
 
 class _Conversation:
-    """A Stockfish of our own for some questions, all of them within a time."""
+    """A Stockfish of our own for some questions, each answered within its time."""
 
-    def __init__(self, path: str, directory: str, time_limit: float) -> None:
+    def __init__(self, path: str, directory: str) -> None:
         self._path = path
-        self._end = time.monotonic() + time_limit
         try:
             self._popen = subprocess.Popen(
                 [path],
@@ -116,26 +122,25 @@ class _Conversation:
             with contextlib.suppress(OSError):
                 stream.close()
 
-    def ask(self, command: str, last: str | None) -> list[str]:
-        """Send a command, and read lines up to the one that is `last`; None: to the end."""
+    def ask(self, command: str, last: str, limit: float) -> list[str]:
+        """Send a command and read lines, for at most so many seconds, up to the one that is last."""
         assert self._popen.stdin is not None and self._popen.stdout is not None
         text = b""
         output = self._popen.stdout.fileno()
         poll = select.poll()
         poll.register(output, select.POLLIN)
+        end = time.monotonic() + limit
         with contextlib.suppress(BrokenPipeError):  # what it has said tells more
             self._popen.stdin.write(f"{command}\n".encode())  # short: it fits into the pipe
         while True:
             lines = text.decode("utf-8", "replace").splitlines()
             if last in lines and text.endswith(b"\n"):
                 return lines
-            left = self._end - time.monotonic()
+            left = end - time.monotonic()
             if left <= 0 or not poll.poll(left * 1000):
                 asked = command.partition(" ")[0]
                 raise NetworkError(f"{self._path} does not answer {asked!r}")
             chunk = os.read(output, READ_BYTES)
             text += chunk
-            if not chunk and last is None:
-                return lines
             if not chunk or len(text) > MOST_TEXT:
                 raise NetworkError(f"{self._path} does not speak UCI, or was ended")

@@ -13,7 +13,6 @@ import contextlib
 import fcntl
 import hashlib
 import json
-import mmap
 import os
 import shutil
 import sys
@@ -153,12 +152,8 @@ def _fetch(stockfish: str, directory: str, key: str) -> None:
 
 
 def _convert(file: ExportedFile, directory: str) -> None:
-    with (
-        open(file.path, "rb") as stream,
-        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data,
-        memoryview(data) as view,
-    ):
-        _, network = read_network(view)
+    with open(file.path, "rb") as stream:
+        _, network = read_network(stream.read())
     store.write(network, file.sha256, directory)
 
 

@@ -23,7 +23,9 @@ class Values(NamedTuple):
     bucket: int  # the one that counts for this board
 
 
-def feature(perspective: chess.Color, king: chess.Square, square: chess.Square, piece: chess.Piece) -> int:
+def feature(
+    perspective: chess.Color, king: chess.Square, square: chess.Square, piece: chess.Piece
+) -> int:
     """The index of the input "this piece stands here", as this side with its king there sees it.
 
     Both sides see the board from their own side, and mirrored if their king is on files a to d.
@@ -66,8 +68,13 @@ def transform(network: Network, board: chess.Board) -> NDArray[Any]:
     return np.concatenate(halves)
 
 
-def propagate(network: Network, inputs: NDArray[Any], bucket: int) -> int:
-    """The output of one bucket's layers, in sixteenths of a unit."""
+def propagate(
+    network: Network, inputs: NDArray[Any], bucket: int, *, as_stockfish: bool = False
+) -> int:
+    """The output of one bucket's layers, in sixteenths of a unit.
+
+    as_stockfish: with its overflow, which turns the sign of values of about 45 pawns and more.
+    """
     first = network.fc0_bias[bucket] + network.fc0_weights[bucket].astype(np.int64) @ inputs
     squared = [min(127, int(x) ** 2 // 2**19) for x in first[:15]]
     clipped = [min(127, max(0, int(x) // 64)) for x in first[:15]]
@@ -76,24 +83,27 @@ def propagate(network: Network, inputs: NDArray[Any], bucket: int) -> int:
     third_inputs = np.clip(second // 64, 0, 127)
     third = network.fc2_bias[bucket] + network.fc2_weights[bucket].astype(np.int64) @ third_inputs
     # The last output of the first layer goes past the others; 127 x 64 of it are 600 units.
-    return int(third) + toward_zero(int(first[15]) * 600 * 16, 127 * 64)
+    product = int(first[15]) * 600 * 16
+    if as_stockfish:
+        product = (product + 2**31) % 2**32 - 2**31
+    return int(third) + toward_zero(product, 127 * 64)
 
 
-def evaluate(network: Network, board: chess.Board) -> Values:
+def evaluate(network: Network, board: chess.Board, *, as_stockfish: bool = False) -> Values:
     """All that the network says of a board with both kings."""
     own = accumulate(network, board, board.turn)[1]
     other = accumulate(network, board, not board.turn)[1]
     inputs = transform(network, board)
     return Values(
         [toward_zero(int(difference), 2) for difference in own - other],
-        [propagate(network, inputs, bucket) for bucket in range(BUCKETS)],
+        [propagate(network, inputs, k, as_stockfish=as_stockfish) for k in range(BUCKETS)],
         (chess.popcount(board.occupied) - 1) // 4,
     )
 
 
-def value(network: Network, board: chess.Board) -> int:
+def value(network: Network, board: chess.Board, *, as_stockfish: bool = False) -> int:
     """The network's value for the side to move, in Stockfish's internal units."""
-    values = evaluate(network, board)
+    values = evaluate(network, board, as_stockfish=as_stockfish)
     return toward_zero(values.psqt[values.bucket] + values.positional[values.bucket], 16)
 
 
