@@ -23,7 +23,7 @@ ENV PATH=/opt/obscuro/bin:/usr/games:$PATH \
 USER obscuro
 WORKDIR /home/obscuro
 
-# Compiles the kernels into the image, as the user who runs them. The CPU is part of the cache's key:
+# Compiles the kernels and gets Stockfish's network into the image, as the user who runs them. The CPU is part of the cache's key:
 # on another model than the one that built the image, the first start compiles them once more.
 RUN obscuro warmup
 

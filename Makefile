@@ -19,7 +19,7 @@ export PIP_NO_INPUT := 1
 help:
 	@echo 'make demo       set up, then watch the engine play'
 	@echo 'make test       set up, then run every check: lint, format, types, layers, tests'
-	@echo 'make setup      create .venv with all packages, find or install Stockfish'
+	@echo 'make setup      create .venv with all packages, find or install Stockfish, get its network'
 	@echo 'make warmup     compile the kernels now rather than at the first game'
 	@echo 'make clean      remove what the checks and builds left behind'
 	@echo 'make distclean  remove .venv too'
@@ -60,6 +60,8 @@ define install
 @printf '=== set-up: Stockfish\n'
 @engine_bin/install_stockfish || \
 	echo 'WARNING: going on without Stockfish; the engine falls back on its material evaluator'
+@engine_bin/export_network || \
+	echo "WARNING: going on without Stockfish's network; the evaluator nnue can't be used"
 endef
 
 # Debian keeps a part of Python's venv module in a package of its own.

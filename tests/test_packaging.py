@@ -1,4 +1,4 @@
-"""What stands around the package: the launcher, the Stockfish script, annotations, the metadata."""
+"""What stands around the package: the launcher, the Stockfish scripts, annotations, the metadata."""
 
 import ast
 import os
@@ -15,6 +15,7 @@ import obscuro
 ROOT = Path(__file__).resolve().parent.parent
 INSTALL_STOCKFISH = ROOT / "engine_bin" / "install_stockfish"
 LAUNCHER = ROOT / "engine_bin" / "obscuro"
+EXPORT_NETWORK = ROOT / "engine_bin" / "export_network"
 
 FAKE_ENV = 'export "$1"; shift; exec "$@"'  # the real one may stand beside a real Stockfish
 
@@ -160,6 +161,40 @@ class TestLauncher:
             PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
         )
         assert result.stdout == "-P -m obscuro.cli.main uci\n"
+
+
+class TestExportNetwork:
+    """The script that gets the network, in a copy of the repository that has no other parts."""
+
+    @pytest.fixture
+    def script(self, tmp_path: Path) -> Path:
+        script = tmp_path / "a clone" / "engine_bin" / "export_network"
+        script.parent.mkdir(parents=True)
+        return Path(shutil.copy(EXPORT_NETWORK, script))
+
+    def test_runs_the_module_of_its_own_repository(self, script: Path, tmp_path: Path) -> None:
+        root = script.parent.parent
+        write_program(root / ".venv" / "bin" / "python", '[ "$2" = -c ] || echo "$PYTHONPATH|$*"')
+        (tmp_path / "link").symlink_to(script)
+        result = run(tmp_path / "link", "/my/stockfish", PATH=os.environ["PATH"])
+        expected = f"{root}|-P -m obscuro.evaluation.nnue.install /my/stockfish"
+        assert (result.returncode, result.stdout) == (0, f"{expected}\n")
+
+    def test_an_installed_python_serves_where_there_is_no_venv(
+        self, script: Path, tmp_path: Path
+    ) -> None:
+        write_program(tmp_path / "bin" / "python3", '[ "$2" = -c ] || echo "$@"')
+        result = run(script, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+        assert result.stdout == "-P -m obscuro.evaluation.nnue.install\n"
+
+    def test_not_set_up_is_one_line_that_says_what_to_do(
+        self, script: Path, tmp_path: Path
+    ) -> None:
+        write_program(tmp_path / "bin" / "python3", "exit 1")
+        result = run(script, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+        assert (result.returncode, result.stdout) == (1, "")
+        assert len(result.stderr.splitlines()) == 1
+        assert "setup" in result.stderr
 
 
 def unannotated_functions(tree: ast.AST) -> Iterator[str]:

@@ -87,6 +87,23 @@ def stockfish() -> Iterator[Finding]:
         process.close()
 
 
+def network() -> Iterator[Finding]:
+    """Stockfish's network in the cache; gets it from Stockfish if it is not there yet."""
+    try:
+        from obscuro.evaluation.nnue.install import load_networks  # noqa: PLC0415
+        from obscuro.evaluation.nnue.network import NetworkError  # noqa: PLC0415
+    except Exception:  # numpy is missing or broken, which `packages` has said
+        return
+    try:
+        networks = load_networks()
+    except NetworkError as error:
+        advice = f"{error.advice}; only the evaluator `nnue` needs it"
+        yield Finding(HINT, "network", error.reason, advice)
+    else:
+        for one in networks:
+            yield Finding(OK, "network", f"{one.name} of {one.engine}, {one.path}")
+
+
 def processor() -> Iterator[Finding]:
     """Cores, and the instruction that makes sliding pieces fast."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -145,7 +162,7 @@ def memory() -> Iterator[Finding]:
         yield Finding(OK, "memory", found)
 
 
-CHECKS: tuple[Check, ...] = (python, packages, stockfish, processor, cache, memory)
+CHECKS: tuple[Check, ...] = (python, packages, stockfish, network, processor, cache, memory)
 
 
 def run(

@@ -1,24 +1,31 @@
-"""`obscuro warmup`: compile the kernels now, so that the first game starts at once."""
+"""`obscuro warmup`: compile the kernels now, so that the first game starts at once.
+
+It also gets Stockfish's network into the cache, for the same reason.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import time
+from collections.abc import Callable
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from obscuro.cli.engine import MakePlayer, engine_options, make_player
+from obscuro.evaluation.nnue.install import InstalledNetwork, load_networks
+from obscuro.evaluation.nnue.network import NetworkError
 
 
 def run(
     arguments: argparse.Namespace,
     *,
     make: MakePlayer = make_player,
+    fetch: Callable[[], list[InstalledNetwork]] = load_networks,
     console: Console | None = None,
 ) -> int:
-    """Compile everything; returns the exit code."""
+    """Compile everything, and fetch the networks; returns the exit code."""
     console = console or Console(highlight=False, markup=False)
     begin = time.monotonic()
     bar = Progress(
@@ -38,6 +45,11 @@ def run(
             if not console.is_terminal:
                 console.print(step)
 
+        tell("Stockfish's network")
+        try:
+            fetch()
+        except NetworkError as error:  # the engine has other evaluators
+            console.print(f"note: {error}", soft_wrap=True)
         player = make(engine_options(), lambda text: console.print(f"note: {text}", soft_wrap=True))
         try:
             player.prepare(tell)

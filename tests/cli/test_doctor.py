@@ -12,6 +12,9 @@ import pytest
 from obscuro import kernel_cache
 from obscuro.cli import doctor
 from obscuro.cli.doctor import HINT, MISSING, OK, Finding
+from obscuro.evaluation.nnue.install import InstalledNetwork
+from obscuro.evaluation.nnue.network import NetworkError
+from tests.evaluation.nnue.synthetic import random_network
 
 
 def report(*findings: Finding) -> tuple[int, list[str]]:
@@ -46,7 +49,16 @@ def test_something_missing_is_a_failure() -> None:
 def test_this_machine_can_run_the_engine() -> None:
     findings = [finding for check in doctor.CHECKS for finding in check()]
     subjects = [finding.subject for finding in findings]
-    for subject in ("Python", "numba", "numpy", "chess", "Stockfish", "cores", "kernel cache"):
+    for subject in (
+        "Python",
+        "numba",
+        "numpy",
+        "chess",
+        "Stockfish",
+        "network",
+        "cores",
+        "kernel cache",
+    ):
         assert subject in subjects
     assert not [finding for finding in findings if finding.level == MISSING]
     for finding in findings:
@@ -83,6 +95,23 @@ def test_a_stockfish_that_does_not_run_is_a_hint(
     monkeypatch.setattr("obscuro.evaluation.stockfish_process.stockfish_path", lambda: str(broken))
     (finding,) = doctor.stockfish()
     assert (finding.level, finding.found) == (HINT, f"{broken}: it left with exit code 7")
+
+
+def test_the_network_is_named_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = InstalledNetwork("nn-0.nnue", "Stockfish 99", "/cache/nn-0.v1", random_network())
+    monkeypatch.setattr("obscuro.evaluation.nnue.install.load_networks", lambda: [one])
+    (finding,) = doctor.network()
+    assert finding == (OK, "network", "nn-0.nnue of Stockfish 99, /cache/nn-0.v1", "")
+
+
+def test_no_network_is_a_hint_that_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load_networks() -> list[InstalledNetwork]:
+        raise NetworkError("Stockfish 11 has no network", "install another")
+
+    monkeypatch.setattr("obscuro.evaluation.nnue.install.load_networks", load_networks)
+    (finding,) = doctor.network()
+    assert (finding.level, finding.found) == (HINT, "Stockfish 11 has no network")
+    assert finding.advice.startswith("install another; ")
 
 
 def test_a_cold_cache_is_a_hint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def export_networks(
         engine = next((line[8:].strip() for line in greeting if line.startswith("id name ")), "?")
         options = [match[1] for match in map(_NETWORK_OPTION.fullmatch, greeting) if match]
         if not options:
-            raise NetworkError(f"{engine} has no network; install Stockfish 15.1 or newer")
+            raise NetworkError(f"{engine} has no network")
         # Names without a directory, because a name ends at a space; `directory` is where it runs.
         files = [f"{number}.nnue" for number in range(len(options))]
         request = f"export_net {' '.join(files)}\nisready"
@@ -83,8 +83,8 @@ def _check(path: str, engine: str, option: str) -> ExportedFile:
     name = f"nn-{digest.hexdigest()[:12]}.nnue"
     if _NETWORK_NAME.fullmatch(option) and option != name:
         raise NetworkError(
-            f"the network that {engine} wrote is damaged: it is {name}, not {option}; "
-            "is the disk full?"
+            f"the network that {engine} wrote is damaged: it is {name}, not {option}",
+            "look if the disk is full",
         )
     return ExportedFile(path, name, digest.digest())
 

@@ -37,7 +37,6 @@ WIDEST = 8192
 SQUARED_INPUTS = FC0_OUTPUTS - 1  # of the second layer; the clipped ones come after them
 LEB128_MAGIC = b"COMPRESSED_LEB128"
 
-_ADVICE = "networks of Stockfish 15.1 to 17.1 are read; install one of these"
 _WORD = struct.Struct("<I")
 
 
@@ -78,7 +77,7 @@ def read_network(data: bytes | memoryview) -> tuple[Architecture, Network]:
     psqt_weights = reader.parameters(np.int32, FEATURES * BUCKETS)
     stacks = [_read_stack(reader, width) for _ in range(BUCKETS)]
     if reader.remaining:
-        raise NetworkError(f"the network's file is {reader.remaining} bytes too long; {_ADVICE}")
+        raise _damage(f"{reader.remaining} bytes too many")
     network = Network(
         feature_bias,
         feature_weights.reshape(FEATURES, width),
@@ -87,7 +86,7 @@ def read_network(data: bytes | memoryview) -> tuple[Architecture, Network]:
     )
     if not network.fc1_weights[:, :, SQUARED_INPUTS:].any():
         # Its words are those of its successor, but the second layer has the clipped inputs alone.
-        raise NetworkError(f"this is a network of Stockfish 15; {_ADVICE}")
+        raise NetworkError("this is a network of Stockfish 15")
     return architecture, network
 
 
@@ -95,18 +94,16 @@ def _read_header(reader: "_Reader") -> Architecture:
     """Read up to the transformer's word, and that."""
     version, architecture, length = reader.word(), reader.word(), reader.word()
     if version != VERSION:
-        raise NetworkError(f"this is no network, or of an unknown version, {version:#x}; {_ADVICE}")
+        raise NetworkError(f"this is no network, or of an unknown version, {version:#x}")
     if length > LONGEST_DESCRIPTION:
-        raise NetworkError(f"the network's file is damaged: a description of {length} bytes")
+        raise _damage(f"a description of {length} bytes")
     description = bytes(reader.take(length)).decode("utf-8", "replace")
     transformer = reader.word()
     width = (transformer ^ HALF_KA_V2_HM) // 2
     if not 0 < width <= WIDEST or width % 64 or transformer_word(width) != transformer:
-        raise NetworkError(
-            f"the network's inputs are of an unknown kind, {transformer:#x}; {_ADVICE}"
-        )
+        raise NetworkError(f"the network's inputs are of an unknown kind, {transformer:#x}")
     if architecture != transformer ^ stack_word(width):
-        raise NetworkError(f"the network's layers are unknown, {architecture:#x}; {_ADVICE}")
+        raise NetworkError(f"the network's layers are unknown, {architecture:#x}")
     return Architecture(width, description)
 
 
@@ -114,7 +111,7 @@ def _read_stack(reader: "_Reader", width: int) -> tuple[NDArray[Any], ...]:
     """Read one layer stack: its arrays as in `Network`, without their first dimension."""
     word = reader.word()
     if word != stack_word(width):
-        raise NetworkError(f"the network's file is damaged: layers of another kind, {word:#x}")
+        raise _damage(f"layers of another kind, {word:#x}")
     fc0_bias = reader.integers(np.int32, FC0_OUTPUTS)
     fc0_weights = reader.integers(np.int8, FC0_OUTPUTS * width).reshape(FC0_OUTPUTS, width)
     fc1_bias = reader.integers(np.int32, FC1_OUTPUTS)
@@ -129,6 +126,10 @@ def _read_stack(reader: "_Reader", width: int) -> tuple[NDArray[Any], ...]:
         fc2_bias[0],
         fc2_weights,
     )
+
+
+def _damage(what: str) -> NetworkError:
+    return NetworkError(f"the network's file is damaged: {what}", "get it anew from Stockfish")
 
 
 class _Reader:
@@ -147,9 +148,7 @@ class _Reader:
         """The next bytes."""
         if size > self.remaining:
             missing = size - self.remaining
-            raise NetworkError(
-                f"the network's file is damaged: at least {missing} bytes are missing"
-            )
+            raise _damage(f"at least {missing} bytes are missing")
         self._position += size
         return self._data[self._position - size : self._position]
 
@@ -171,4 +170,4 @@ class _Reader:
         try:
             return decode(self.take(self.word()), count, kind)
         except ValueError as error:
-            raise NetworkError(f"the network's file is damaged: {error}") from error
+            raise _damage(str(error)) from error

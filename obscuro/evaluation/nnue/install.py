@@ -10,6 +10,7 @@ that he has. It is kept where the compiled kernels are (see `obscuro.kernel_cach
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -30,8 +31,11 @@ from obscuro.evaluation.stockfish_process import stockfish_path
 
 PATIENCE = 30.0  # seconds to wait for another process that is fetching; then we do it too
 KEPT = 6  # networks: those of the last three to six Stockfishes
+SPACE = 256 << 20  # bytes, for what the largest takes: exported, then converted
 ABANDONED = 3600.0  # seconds after which what a killed process has left behind is removed
 
+_INSTALL = "run engine_bin/install_stockfish, or put stockfish on PATH"
+_SET_PLACE = "set OBSCURO_CACHE_DIR to a directory that can be written"
 _SUFFIX = f".v{store.LAYOUT}"
 
 
@@ -56,7 +60,7 @@ def load_networks(stockfish: str | None = None) -> list[InstalledNetwork]:
     path = stockfish_path(stockfish)
     if path is None:
         wanted = stockfish or "Stockfish"
-        raise NetworkError(f"{wanted} is not there to take its network; {_INSTALL}")
+        raise NetworkError(f"{wanted} is not there to take its network", _INSTALL)
     key = _key(path)
     reason = "there is none"
     for directory in kernel_cache.candidates("networks"):
@@ -66,10 +70,7 @@ def load_networks(stockfish: str | None = None) -> list[InstalledNetwork]:
             return _fetch_once(path, directory, key)
         except OSError as error:  # no right to write, or no space: the next place may do
             reason = f"{directory}: {error.strerror or error}"
-    raise NetworkError(f"there is no place to keep the network, {reason}; set OBSCURO_CACHE_DIR")
-
-
-_INSTALL = "run engine_bin/install_stockfish, or put stockfish on PATH"
+    raise NetworkError(f"there is no place to keep the network, {reason}", _SET_PLACE)
 
 
 def _key(path: str) -> str:
@@ -78,7 +79,7 @@ def _key(path: str) -> str:
     try:
         found = os.stat(real)
     except OSError as error:
-        raise NetworkError(f"{path} can't be read: {error.strerror}; {_INSTALL}") from error
+        raise NetworkError(f"{path} can't be read: {error.strerror}", _INSTALL) from error
     facts = f"{real}\0{found.st_size}\0{found.st_mtime_ns}"
     return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
@@ -96,7 +97,9 @@ def _look_up(directory: str, key: str) -> list[InstalledNetwork]:
         engine = str(entry["engine"])
         hashes = [bytes.fromhex(text) for text in entry["networks"]]
     except (ValueError, KeyError, TypeError) as error:
-        raise NetworkError(f"{index} is damaged: remove it") from error
+        raise NetworkError(f"{index} is damaged", "remove it") from error
+    if not hashes:
+        raise NetworkError(f"{index} is damaged", "remove it")
     installed = []
     for sha256 in hashes:
         path = os.path.join(directory, store.file_name(sha256))
@@ -141,6 +144,8 @@ def _lock(path: str) -> Iterator[None]:
 
 def _fetch(stockfish: str, directory: str, key: str) -> None:
     """Export the networks, convert them, and note which they are."""
+    if shutil.disk_usage(directory).free < SPACE:  # Stockfish would write what there is space for
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     passing = tempfile.mkdtemp(prefix="export-", dir=directory)
     try:
         export = export_networks(stockfish, passing)

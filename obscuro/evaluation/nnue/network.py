@@ -11,9 +11,19 @@ FC0_OUTPUTS = 16  # 15 go on to the next layer, the last is added to the result
 FC1_INPUTS = 32  # 2 x 15 used: squared, then clipped; two of padding with weights nobody reads
 FC1_OUTPUTS = 32
 
+READABLE = "install Stockfish 15.1 to 17.1, whose networks we can read"
+
 
 class NetworkError(Exception):
-    """There is no network to be had, or not one that we can read: one line, and what to do."""
+    """There is no network to be had, or not one that we can read; says why, and what to do.
+
+    Its text is one line, `reason` and `advice` with a semicolon between them.
+    """
+
+    def __init__(self, reason: str, advice: str = READABLE) -> None:
+        super().__init__(f"{reason}; {advice}")
+        self.reason = reason
+        self.advice = advice
 
 
 class Network(NamedTuple):

@@ -68,11 +68,11 @@ def open_mapped(directory: str, sha256: bytes) -> Network:
         header = stream.read(_HEADER.size)
         found = os.fstat(stream.fileno()).st_size
         if len(header) < _HEADER.size:
-            raise NetworkError(f"{path} is damaged: remove it")
+            raise NetworkError(f"{path} is damaged", "remove it")
         magic, layout, width, size, source = _HEADER.unpack(header)
         offsets, expected = _places(width)
         if (magic, layout, size, found) != (_MAGIC, LAYOUT, expected, expected) or source != sha256:
-            raise NetworkError(f"{path} is damaged: remove it")
+            raise NetworkError(f"{path} is damaged", "remove it")
         # Mapped at once rather than page by page at the first evaluations, where the system can.
         flags = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
         mapping = mmap.mmap(stream.fileno(), size, flags=flags, prot=mmap.PROT_READ)

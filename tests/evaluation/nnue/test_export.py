@@ -65,7 +65,7 @@ def test_what_goes_wrong_is_one_line(tmp_path: Path, export: str, message: str) 
 
 def test_a_stockfish_without_network_says_what_to_install(tmp_path: Path) -> None:
     path = fake_stockfish(tmp_path)
-    with pytest.raises(NetworkError, match=r"Stockfish 99 has no network; install Stockfish 15.1"):
+    with pytest.raises(NetworkError, match=r"Stockfish 99 has no network; install Stockfish 15\.1"):
         export_networks(path, str(tmp_path))
 
 
