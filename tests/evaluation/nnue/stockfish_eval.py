@@ -23,6 +23,7 @@ ROW = re.compile(rf"\|\s+(\d)\s+\|\s+{NUMBER}\s+\|\s+{NUMBER}\s+\|\s+{NUMBER}\s+
 NETWORK = re.compile(rf"NNUE evaluation\s+{NUMBER} \(white side\)")
 FINAL = re.compile(rf"Final evaluation\s+{NUMBER} \(white side\)")
 
+FIXED_UNITS = {(15, 1): 361.0, (16, 0): 328.0}
 MATERIAL = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
 ARMY = [chess.QUEEN, *[chess.ROOK, chess.BISHOP, chess.KNIGHT] * 2, *[chess.PAWN] * 8]
 UNITS = {chess.PAWN: 208, chess.KNIGHT: 781, chess.BISHOP: 825, chess.ROOK: 1276, chess.QUEEN: 2538}
@@ -66,8 +67,8 @@ def _centipawns(sign: str, number: str) -> int:
 def units_per_pawn(engine: str, board: chess.Board) -> float | None:
     """What a printed pawn is in units; None for versions of which we don't know it."""
     version = parse_version(engine)
-    if version == (15, 1):
-        return 361.0
+    if version in FIXED_UNITS:
+        return FIXED_UNITS[version]
     if version == (17, 1):
         counted = sum(
             worth * len(board.pieces(piece, color))
@@ -80,9 +81,8 @@ def units_per_pawn(engine: str, board: chess.Board) -> float | None:
 
 
 def printed(units: int, per_pawn: float) -> int:
-    """The centipawns that it prints for a value: rounded, halves away from zero."""
-    centipawns = int(abs(units) * 100 / per_pawn + 0.5)
-    return centipawns if units >= 0 else -centipawns
+    """The centipawns that it prints for a value: rounded as C prints numbers."""
+    return int(f"{units / per_pawn:.2f}".replace(".", ""))
 
 
 def final_of_17(
