@@ -7,6 +7,9 @@ of its time on the entries left over. Here the last vector is masked instead. Wi
 All take whole float32 arrays and where a row begins in each, as slices cost time here.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import njit, types
@@ -57,25 +60,25 @@ def dot_and_set_plain(x, x_first, y, y_first, out, out_first, scale, count):
 class _Rows:
     """Writes the code of one of the functions: vectors of LANES entries, the last one masked."""
 
-    def __init__(self, context, builder, count):
+    def __init__(self, context: Any, builder: ir.IRBuilder, count: ir.Value) -> None:
         self.context, self.builder, self.count = context, builder, count
         self.vector = ir.VectorType(_FLOAT, LANES)
         self.words = ir.VectorType(_WORD, LANES)
         self.zero = ir.Constant(self.vector, [0.0] * LANES)
         self.align = ir.Constant(_WORD, 4)
 
-    def row(self, array_type, array, first):
+    def row(self, array_type: types.Array, array: ir.Value, first: ir.Value) -> ir.Value:
         """The address of a row."""
         data = self.context.make_array(array_type)(self.context, self.builder, array).data
         return self.builder.gep(data, [first])
 
-    def spread(self, value, vector):
+    def spread(self, value: ir.Value, vector: ir.VectorType) -> ir.Value:
         """A vector with `value` in all lanes."""
         nothing = ir.Constant(vector, ir.Undefined)
         one = self.builder.insert_element(nothing, value, ir.Constant(_WORD, 0))
         return self.builder.shuffle_vector(one, nothing, ir.Constant(self.words, [0] * LANES))
 
-    def call(self, name, result, arguments):
+    def call(self, name: str, result: ir.Type, arguments: Sequence[ir.Value]) -> ir.Value:
         """Call an intrinsic of LLVM on vectors."""
         name = f"llvm.{name}.v{LANES}f32" + (".p0" if name.startswith("masked") else "")
         of = ir.FunctionType(result, [argument.type for argument in arguments])
@@ -83,15 +86,15 @@ class _Rows:
         reorder = ("reassoc",) if name.startswith("llvm.vector.reduce") else ()
         return self.builder.call(function, arguments, fastmath=reorder)
 
-    def load(self, address, mask):
+    def load(self, address: ir.Value, mask: ir.Value) -> ir.Value:
         """The entries at an address, 0 where the mask is."""
         return self.call("masked.load", self.vector, [address, self.align, mask, self.zero])
 
-    def store(self, value, address, mask):
+    def store(self, value: ir.Value, address: ir.Value, mask: ir.Value) -> None:
         """Write the entries under the mask."""
         self.call("masked.store", ir.VoidType(), [value, address, self.align, mask])
 
-    def each(self, step):
+    def each(self, step: Callable[[ir.Value, ir.Value], None]) -> None:
         """Run step(index of the vector's first entry, mask) for every vector of the rows."""
         builder = self.builder
         lanes = ir.Constant(_INDEX, LANES)
@@ -102,19 +105,25 @@ class _Rows:
             numbers = ir.Constant(self.words, list(range(LANES)))
             step(first, builder.icmp_signed("<", numbers, self.spread(left, self.words)))
 
-    def at(self, row, first):
+    def at(self, row: ir.Value, first: ir.Value) -> ir.Value:
         """The address of a vector in a row."""
         return self.builder.bitcast(self.builder.gep(row, [first]), self.vector.as_pointer())
 
 
-def _dot(context, builder, signature, args, scaled):
+def _dot(
+    context: Any,
+    builder: ir.IRBuilder,
+    signature: Any,
+    args: Sequence[ir.Value],
+    scaled: Callable[[_Rows, ir.Value, ir.Value, ir.Value], None],
+) -> ir.Value:
     """Code of the three functions; scaled(rows, index, mask, y's entries): what else is done."""
     rows = _Rows(context, builder, args[-1])
     x = rows.row(signature.args[0], args[0], args[1])
     y = rows.row(signature.args[2], args[2], args[3])
     total = cgutils.alloca_once_value(builder, rows.zero)
 
-    def step(first, mask):
+    def step(first: ir.Value, mask: ir.Value) -> None:
         entries = rows.load(rows.at(y, first), mask)
         product = builder.fmul(rows.load(rows.at(x, first), mask), entries, flags=("contract",))
         builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
@@ -125,10 +134,12 @@ def _dot(context, builder, signature, args, scaled):
     return rows.call("vector.reduce.fadd", _FLOAT, [start, builder.load(total)])
 
 
-def _dot_and(context, builder, signature, args, add):
+def _dot_and(
+    context: Any, builder: ir.IRBuilder, signature: Any, args: Sequence[ir.Value], *, add: bool
+) -> ir.Value:
     """Code of `dot_and_add` and `dot_and_set`."""
 
-    def scaled(rows, first, mask, entries):
+    def scaled(rows: _Rows, first: ir.Value, mask: ir.Value, entries: ir.Value) -> None:
         out = rows.row(signature.args[4], args[4], args[5])
         scale = rows.spread(args[6], rows.vector)
         value = builder.fmul(entries, scale, flags=("contract",))
