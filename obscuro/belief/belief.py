@@ -465,6 +465,8 @@ class Belief:
         else:
             if outcome is not None and outcome.records is not self._records:
                 self._updater.buffers.take_back(outcome.records)
+            # Where no position was missing, what we were told can't be true.
+            self._contradicted |= self.exact and (outcome is None or outcome.complete)
             self._forget(rng)
             self._enemy_moves += self._to_move == self.side
             if observation is not None:

@@ -272,6 +272,16 @@ def test_an_observation_that_makes_no_sense_still_gives_positions_to_play_in(
         assert is_well_formed(words), to_fen(words)
 
 
+def test_after_a_lie_nothing_is_certain_any_more() -> None:
+    """All of Black is seen, as far as we are told; but we were told wrong before."""
+    truth = from_fen("4k3/8/8/8/8/8/8/R3K2R b - - 0 1")
+    belief = Belief(truth, 0)
+    elsewhere = from_fen("8/8/k7/8/8/8/8/R3K2R w - - 0 1")  # four squares in one move
+    belief.after_opponent_move(Observation.of(elsewhere, 0))
+    assert len(belief) == 1 and belief.rebuilds == 1
+    assert not belief.exact
+
+
 def test_without_our_king_nothing_can_be_done() -> None:
     belief = Belief(START, 0)
     belief.after_own_move("e2e4")
