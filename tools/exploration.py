@@ -47,6 +47,7 @@ LINE = ["d2d4", "d7d5", "c2c4", "e7e6", "b1c3", "g8f6", "g1f3", "f8e7"]
 
 
 POSITIONS = {
+    "start": chess.STARTING_FEN,
     "1.c4 d5": "rnbqkbnr/ppp1pppp/8/3p4/2P5/8/PP1PPPPP/RNBQKBNR w KQkq - 0 2",
     "Kc6 against Ka8": "k7/8/2K5/8/8/8/8/8 w - - 0 1",
     "Kb6 against Ka8": "k7/8/1K6/8/8/8/8/8 w - - 0 1",
