@@ -39,7 +39,7 @@ from obscuro import __version__
 from obscuro.arena.game import Turn
 from obscuro.arena.referee import play_game
 from obscuro.board.position import from_board
-from obscuro.engine.clock import turn_deadline
+from obscuro.engine.clock import turn_time
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.engine.parameters import BELIEF_SHARE
 from obscuro.engine.player import Player
@@ -131,9 +131,9 @@ class WatchedPlayer:
         begin = time.monotonic()
         limits = GoLimits(begin, movetime=movetime)
         side = 0 if self._color == chess.WHITE else 1
-        deadline = turn_deadline(limits, side, self._settings.overhead)
-        assert deadline is not None
-        player.update(None if patient else begin + BELIEF_SHARE * (deadline - begin))
+        turn = turn_time(limits, side, self._settings.overhead)
+        assert turn is not None
+        player.update(None if patient else begin + BELIEF_SHARE * (turn.deadline - begin))
         updated = time.monotonic()
         choice = player.search(replace(limits, received=updated) if patient else limits, Event())
         done = time.monotonic()

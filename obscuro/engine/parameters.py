@@ -9,6 +9,7 @@ SAMPLING_CHUNK = 32  # positions expanded between two looks at the clock
 MOVES_TO_GO = 35  # moves that the remaining time is spread over, without `movestogo`
 INCREMENT_SHARE = 0.8
 MOST_OF_CLOCK = 0.25  # of the remaining time, for one move
+UNSETTLED_FACTOR = 2.5  # times the usual, at most, for a move that is not settled
 LEAST_SECONDS = 0.01
 
 FIFTY_MOVES = 100  # plies without pawn move or capture that end a game

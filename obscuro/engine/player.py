@@ -24,7 +24,7 @@ from obscuro.board.position import (
     to_fen,
 )
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
-from obscuro.engine.clock import turn_deadline
+from obscuro.engine.clock import TurnTime, turn_time
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.options import MEBIBYTE, Options
 from obscuro.engine.parameters import (
@@ -199,7 +199,8 @@ class Player:
         report is called at most every 0.5 s and once at the end. Raises GameError as `update`.
         """
         known = self._knowledge()
-        deadline = turn_deadline(limits, known.side, self._options.integer("Move Overhead"))
+        turn = turn_time(limits, known.side, self._options.integer("Move Overhead"))
+        deadline = None if turn is None else turn.deadline
         if not known.update(_share_of(deadline, limits.received, BELIEF_SHARE), stop):
             return Choice(None)
         if int(known.any_position()[STATE]) & 1 != known.side:
@@ -213,16 +214,18 @@ class Player:
             if report is not None:
                 report(info)
             return Choice(forced[0], info=info)
-        return self._search_moves(limits, deadline, stop, moves, report)
+        return self._search_moves(limits, turn, stop, moves, report)
 
     def _search_moves(
         self,
         limits: GoLimits,
-        deadline: float | None,
+        turn: TurnTime | None,
         stop: Event,
         moves: npt.NDArray[np.uint32],
         report: Callable[[SearchInfo], None] | None,
     ) -> Choice:
+        deadline = None if turn is None else turn.deadline
+        latest = turn.latest if turn is not None and turn.flexible else None
         search = self._ensure_search()
         search.parameters = self._options.search_parameters()
         evaluated = sum(game.evaluations for game in self._games)
@@ -237,7 +240,7 @@ class Player:
             return self._describe(progress, limits, names, total, self._line())
 
         progress = search.run(
-            Limits(deadline, limits.nodes),
+            Limits(deadline, limits.nodes, latest),
             stop,
             None if report is None else lambda progress: report(describe(progress)),
         )

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from obscuro.engine.clock import turn_deadline
+from obscuro.engine.clock import turn_time
 from obscuro.engine.report import GoLimits, SearchInfo
 from obscuro.protocol.history import History
 from obscuro.protocol.parsing import Go
@@ -50,9 +50,10 @@ class SearchOrder:
         if self._go.limits.infinite:
             return
         limits = replace(self._go.limits, received=received)
-        deadline = turn_deadline(limits, 0 if self.history.side else 1, self._overhead_ms)
-        if deadline is not None:
-            self._clock = threading.Timer(max(0.0, deadline - time.monotonic()), self.stop.set)
+        turn = turn_time(limits, 0 if self.history.side else 1, self._overhead_ms)
+        if turn is not None:
+            left = max(0.0, turn.deadline - time.monotonic())
+            self._clock = threading.Timer(left, self.stop.set)
             self._clock.daemon = True
             self._clock.start()
         self._may_answer.set()
@@ -73,6 +74,11 @@ class SearchOrder:
     def limits(self) -> GoLimits:
         """Return the limits of the search; while pondering no clock runs."""
         return replace(self._go.limits, infinite=True) if self._go.ponder else self._go.limits
+
+    def overdue(self) -> bool:
+        """Whether the move should have been played by now, or is wanted at once."""
+        turn = turn_time(self.limits(), 0 if self.history.side else 1, self._overhead_ms)
+        return self.stop.is_set() or (turn is not None and time.monotonic() >= turn.deadline)
 
     def heed(self, info: SearchInfo) -> None:
         """End the search if it is as deep as was asked for."""

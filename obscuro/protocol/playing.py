@@ -17,6 +17,7 @@ from obscuro.engine.report import SearchInfo
 from obscuro.protocol.channel import Output
 from obscuro.protocol.history import History
 from obscuro.protocol.order import SearchOrder
+from obscuro.protocol.preparation import Preparation
 from obscuro.protocol.printing import (
     belief_lines,
     belief_size_text,
@@ -61,6 +62,10 @@ class Playing:
         self._told: History | None = None  # what the player knows of the game
         self._ready = False  # this player is prepared
         self._compiled = False  # some player was, so that all is compiled
+        self._preparation: Preparation | None = None  # of this player; nobody else uses it then
+        self._prepared_with = options  # those that the last preparation began with
+        self._coming: SearchOrder | None = None  # a search that waits for the present job
+        self._owed = 0  # `readyok`s that are not said yet
 
     # -- the jobs ---------------------------------------------------------------------------
 
@@ -68,7 +73,7 @@ class Playing:
         """Take over options."""
         self._options = options
         self._ready = False
-        if self._player is not None:
+        if self._player is not None and self._preparation is None:
             with self._failing("setoption"):
                 self._player.set_options(options)
 
@@ -76,14 +81,22 @@ class Playing:
         """Forget the game."""
         self._told = None
 
+    def coming(self, order: SearchOrder) -> None:
+        """Note that a search will be the next job but for what is done now. For any thread."""
+        self._coming = order
+
     def prepare(self) -> None:
-        """Get ready to search at once, and say so."""
+        """Get ready to search at once, and say so: after the next search if its clock runs out."""
         with self._failing("getting ready"):
-            self._prepared()
+            if self._prepared(self._hurried) is None:
+                self._owed += 1
+                return
         self._output.lines("readyok")
 
     def search(self, order: SearchOrder) -> None:
         """Search, and say `bestmove` as soon as that may be said."""
+        if self._coming is order:
+            self._coming = None
         move: str | None = None
         ponder: str | None = None
         with self._failing("search") as failed:
@@ -95,10 +108,15 @@ class Playing:
         order.finish()  # first, so that who has read `bestmove` finds no search going on
         order.move = move
         self._output.lines(bestmove_line(move, ponder))
+        owed, self._owed = self._owed, 0
+        for _ in range(owed):
+            self.prepare()
 
     def ponder(self, history: History | None, stop: threading.Event) -> None:
         """Use the other side's time after a history, until `stop` is set; None: there is none."""
-        if history is None or history.over is not None or stop.is_set() or not self._compiled:
+        if history is None or history.over is not None or stop.is_set():
+            return
+        if not self._compiled or self._preparation is not None:
             return
         with self._failing("pondering"):
             player = self._player_now()
@@ -127,6 +145,7 @@ class Playing:
     def close(self) -> None:
         """Let go of the player and its child processes."""
         player, self._player = self._player, None
+        self._preparation = None
         self._told, self._ready = None, False
         if player is not None:
             with self._failing("leaving"):
@@ -142,7 +161,11 @@ class Playing:
         if not history.our_turn:
             self._output.error(f"go: it is not {chess.COLOR_NAMES[history.side]}'s turn")
             return None, None
-        player = self._player_now() if self._compiled else self._prepared()
+        ready = self._compiled and self._preparation is None
+        player = self._player_now() if ready else self._prepared(order.overdue)
+        if player is None:
+            self._output.warning("still compiling; this move is played without a search")
+            return any_move(history), None
         self._tell(player, history)
         last: SearchInfo | None = None
 
@@ -167,16 +190,39 @@ class Playing:
             self._player = self._make(self._options, self._output.warning)
         return self._player
 
-    def _prepared(self) -> "Player":
-        """Return the player, ready to search at once; says now and then that it takes a while."""
-        if self._player is None or not self._ready:
-            with self._ticker() as ticker:
-                self._player_now().prepare(ticker.tell)
-            self._ready = self._compiled = True
+    def _prepared(self, given_up: Callable[[], bool] = lambda: False) -> "Player | None":
+        """Return the player, ready to search at once, or None if it isn't by the time of given_up.
+
+        Says now and then that it takes a while.
+        """
+        while self._player is None or not self._ready:
+            player = self._player_now()
+            if self._preparation is None:
+                self._preparation = Preparation(player.prepare)
+                self._prepared_with = self._options
+            try:
+                with self._ticker() as ticker:
+                    if not self._preparation.wait(given_up, ticker.tell):
+                        return None
+            except BaseException:
+                self._preparation = None
+                raise
+            self._preparation = None
+            self._compiled = True
+            self._ready = self._prepared_with is self._options
+            if not self._ready:  # changed meanwhile
+                player.set_options(self._options)
         return self._player_now()
+
+    def _hurried(self) -> bool:
+        """Whether a search that waits has no more time to wait."""
+        order = self._coming
+        return order is not None and order.overdue()
 
     def _updated(self, history: History) -> "Player":
         """Return the player with its belief as it is at the end of this history."""
+        if self._preparation is not None:
+            self._prepared()
         with self._ticker() as ticker:
             ticker.tell("belief")
             player = self._player_now()

@@ -126,6 +126,7 @@ class Session:
             self._options.flag("UCI_ShowWDL"),
         )
         self._order = order
+        self._playing.coming(order)
         self._post(lambda: self._playing.search(order))
         if self._options.flag("Ponder"):
             after = self._positions.anticipation()

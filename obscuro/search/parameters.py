@@ -16,6 +16,14 @@ PRIOR_SHARE = 0.5  # share of the blueprint's distribution in the prior α over 
 SOLVER_TAIL = 0.1  # last share of a search in which the solver runs without expansions (§3.4)
 STABLE_SINCE = 0.5  # actions are stable if in the support since this share of the search (C.8)
 
+# When a flexible search ends early or goes on (ours; docs/clock.md). Shares are of the time planned.
+LOOKS = 32  # at the strategy, before the planned end
+EASY_FROM = 0.25  # no search is shorter
+EASY_PROBABILITY = 0.97  # of the top action, since STABLE_SINCE of the time that has passed
+UNSETTLED_SINCE = 0.7  # another top action since then, or a value that much worse, is not settled
+UNSETTLED_LOSS = 0.08  # of value; about half a pawn
+EXTENSION = 1.4  # times the time planned so far
+
 # A slice of solving is at most this many edge visits (about 5 ms), so that stopping stays prompt.
 SLICE_EDGES = 1_000_000
 SLICE_ITERATIONS = 64

@@ -198,6 +198,8 @@ class Search:
                 if report is not None and time.monotonic() >= next_report:
                     next_report = time.monotonic() + interval
                     report(self._summary(clock))
+                if clock.due():
+                    self._look(clock)
                 if clock.over():
                     break
         finally:
@@ -315,6 +317,15 @@ class Search:
         )
         self.progress.iterations += int(iterations)
         return int(edges)
+
+    def _look(self, clock: Clock) -> None:
+        """Let the clock see the strategy at our infoset."""
+        own = int(find_infoset(self.tree, self._our_key))
+        if own != NO_INFOSET:
+            first, count = int(self.tree.infoset_first[own]), int(self.tree.infoset_actions[own])
+            strategy = self.tree.strategy[first : first + count]
+            top = int(np.argmax(strategy))
+            clock.look(top, float(strategy[top]), self._value(own))
 
     def _summary(self, clock: Clock) -> Progress:
         """The progress with the strategy as it is now."""

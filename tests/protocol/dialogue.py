@@ -192,13 +192,14 @@ class Fakes:
 
     calls: what all of them were told, in order. error: raised by the next search. early: a search
     without a limit ends at once. move: what is chosen in place of the first legal move. hold: what
-    `prepare` waits for.
+    `prepare` waits for. prepare_error: raised by the next `prepare`.
     """
 
     def __init__(self) -> None:
         self.calls: list[tuple[object, ...]] = []
         self.options: list[Options] = []
         self.error: Exception | None = None
+        self.prepare_error: Exception | None = None
         self.early = False
         self.move: str | None = None
         self.hold: threading.Event | None = None
@@ -237,6 +238,9 @@ class FakePlayer:
         self._fakes.calls.append(("prepare",))
         if self._fakes.hold is not None:
             assert self._fakes.hold.wait(HANG_SECONDS)
+        error, self._fakes.prepare_error = self._fakes.prepare_error, None
+        if error is not None:
+            raise error
 
     def new_game(self, side: int, start: npt.NDArray[np.uint64]) -> None:
         self._fakes.calls.append(("new_game", side, to_fen(start)))

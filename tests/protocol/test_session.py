@@ -412,6 +412,60 @@ def test_says_now_and_then_that_it_compiles(fakes: Fakes) -> None:
         talk.leave()
 
 
+NOT_SEARCHED = "info string warning still compiling; this move is played without a search$"
+
+
+@pytest.mark.parametrize("before", [[], ["isready"]])
+@pytest.mark.parametrize("go", ["go movetime 1", "go wtime 1 btime 1"])
+def test_a_clock_is_kept_while_it_compiles(fakes: Fakes, before: list[str], go: str) -> None:
+    fakes.hold = threading.Event()
+    with InProcess(fakes) as talk:
+        talk.say(*before, go)
+        assert len(talk.until(NOT_SEARCHED)) == 1
+        talk.until("bestmove [a-h][12]")
+        fakes.hold.set()
+        talk.say(*["isready"] * (not before), "go nodes 5")
+        assert talk.until("bestmove")[0] == "readyok"
+        talk.leave()
+    assert [call[0] for call in fakes.calls].count("prepare") == 1
+    assert fakes.closed == fakes.made == 1
+
+
+def test_a_search_without_a_clock_waits_for_the_compiler_but_not_after_stop(fakes: Fakes) -> None:
+    fakes.hold = threading.Event()
+    with InProcess(fakes, tick_seconds=0.001) as talk:
+        talk.say("go nodes 5")
+        for _ in range(3):
+            talk.until("info string compiling")
+        talk.say("stop")
+        talk.until(NOT_SEARCHED)
+        talk.until("bestmove [a-h][12]")
+        talk.say("setoption name Threads value 1", "go nodes 5")
+        talk.until("info string compiling")
+        fakes.hold.set()
+        talk.until("info depth")
+        talk.until("bestmove")
+        talk.leave()
+    assert fakes.options[-1].integer("Threads") == 1
+
+
+def test_what_fails_while_a_search_waits_no_more_is_said_later(fakes: Fakes) -> None:
+    fakes.hold = threading.Event()
+    with InProcess(fakes) as talk:
+        talk.say("go movetime 1")
+        talk.until("bestmove [a-h][12]")
+        fakes.prepare_error = RuntimeError("no room")
+        fakes.hold.set()
+        talk.say("isready")
+        assert talk.until("readyok") == [
+            "info string error getting ready failed, no room",
+            "readyok",
+        ]
+        talk.say("go nodes 5")
+        talk.until("info depth")
+        talk.leave()
+
+
 @pytest.mark.parametrize(
     "error", [RuntimeError("bro\nken"), ValueError("illegal"), MemoryError(), KeyError("x")]
 )

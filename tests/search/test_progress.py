@@ -59,6 +59,51 @@ def test_expanding_ends_before_the_deadline_and_solving_at_it(seconds: FakeTime)
     assert timed.over()
 
 
+def test_a_flexible_deadline_is_put_off_in_time_and_kept_once_expanding_is_over(
+    seconds: FakeTime,
+) -> None:
+    flexible = Clock(Progress(), Limits(110.0, None, 125.0), STOP)
+    seconds.now = 103.0
+    assert flexible.due()
+    flexible.look(2, 0.5, 0.0)
+    assert not flexible.due()
+    seconds.now = 108.9
+    flexible.look(3, 0.5, 0.0)
+    seconds.now = 109.0
+    assert not flexible.expanding_over()  # another action has come to the top
+    seconds.now = 113.0
+    assert flexible.expanding_over()
+    flexible.look(4, 0.5, 0.0)  # too late: the expanders have gone
+    assert flexible.expanding_over() and not flexible.over()
+    seconds.now = 114.0
+    assert flexible.over()
+
+
+def test_an_easy_move_ends_a_flexible_search_and_no_other(seconds: FakeTime) -> None:
+    flexible = Clock(Progress(), Limits(110.0, None, 125.0), STOP)
+    fixed = clock(Progress(), deadline=110.0)
+    for _ in range(12):
+        seconds.now += 0.4
+        assert not fixed.due()
+        if flexible.due():
+            flexible.look(2, 1.0, 0.0)
+    assert flexible.expanding_over() and not fixed.expanding_over()
+
+
+def test_half_of_the_search_is_half_of_what_it_took_in_the_end(seconds: FakeTime) -> None:
+    progress = Progress()
+    flexible = Clock(progress, Limits(110.0, None, 125.0), STOP)
+    for _ in range(28):
+        flexible.start_slice()
+        seconds.now += 0.5
+        progress.iterations += 1
+        flexible.end_slice(1)
+        if flexible.due():
+            flexible.look(progress.iterations % 5, 0.5, 0.0)
+    # Put off to 114 and 119.6, half of which is 9.8; a slice takes half a second.
+    assert flexible.iteration_at_half() == 19
+
+
 def test_another_slice_is_begun_only_if_the_slowest_one_would_fit(seconds: FakeTime) -> None:
     timed = clock(Progress(), deadline=110.0)
     timed.start_slice()
