@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from obscuro.board.bits import multiply_high
+from obscuro.board.bits import folded_product, multiply_high
 
 _WHOLE = 1 << 64
 
@@ -52,15 +52,10 @@ def lowered(ranking: Ranking, ceiling: int) -> Ranking:
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def _folded_product(x, y):
-    return (x * y) ^ multiply_high(x, y)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
 def record_hash(ranking, a, b, c):
     """The salted hash of a record."""
-    mixed = _folded_product(a ^ ranking.salt1, b ^ ranking.salt2)
-    return _folded_product(mixed ^ c, ranking.salt3)
+    mixed = folded_product(a ^ ranking.salt1, b ^ ranking.salt2)
+    return folded_product(mixed ^ c, ranking.salt3)
 
 
 @njit(nogil=True, cache=True, forceinline=True)

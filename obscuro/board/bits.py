@@ -1,7 +1,8 @@
 """Machine instructions on 64-bit words that numba does not expose.
 
-All of them are numba intrinsics on `uint64`. PEXT exists on x86 with BMI2 only; `HAS_FAST_PEXT`
-says whether this machine has one that is worth using (AMD's Zen 1 and 2 run it in microcode).
+They are numba intrinsics on `uint64`, and what is made of these. PEXT exists on x86 with BMI2
+only; `HAS_FAST_PEXT` says whether this machine has one that is worth using (AMD's Zen 1 and 2 run
+it in microcode).
 Setting the environment variable `OBSCURO_NO_PEXT` to anything but 0 switches it off.
 """
 
@@ -10,7 +11,7 @@ import platform
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.extending import intrinsic
 
 SLOW_PEXT_CPUS = frozenset({"znver1", "znver2", "bdver4"})
@@ -85,6 +86,12 @@ def multiply_high(typingctx, x, y):
         return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
 
     return types.uint64(types.uint64, types.uint64), codegen
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def folded_product(x, y):
+    """Both halves of the 128-bit product of two words, one laid over the other: mixes both well."""
+    return (x * y) ^ multiply_high(x, y)
 
 
 @intrinsic

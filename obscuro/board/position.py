@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from obscuro.board.bits import folded_product
 from obscuro.board.layout import (
     ALL,
     BACK_RANKS,
@@ -34,13 +35,16 @@ from obscuro.board.tables import TABLES
 Words = npt.NDArray[np.uint64]
 
 _RIGHTS = ((chess.BB_H1, 1), (chess.BB_A1, 2), (chess.BB_H8, 4), (chess.BB_A8, 8))
-_M1 = np.uint64(0x9E3779B97F4A7C15)
-_M2 = np.uint64(0xBF58476D1CE4E5B9)
-_M3 = np.uint64(0x94D049BB133111EB)
-_M4 = np.uint64(0xD6E8FEB86659FD93)
-_S29 = np.uint64(29)
-_S31 = np.uint64(31)
-_S32 = np.uint64(32)
+# The binary digits of π.
+_K0 = np.uint64(0x243F6A8885A308D3)
+_K1 = np.uint64(0x13198A2E03707344)
+_K2 = np.uint64(0xA4093822299F31D0)
+_K3 = np.uint64(0x082EFA98EC4E6C89)
+_K4 = np.uint64(0x452821E638D01377)
+_K5 = np.uint64(0xBE5466CF34E90C6C)
+_K6 = np.uint64(0xC0AC29B7C97C50DD)
+_K7 = np.uint64(0x3F84D5B5B5470917)
+_K8 = np.uint64(0x9216D5D98979FB1B)
 
 
 @njit(nogil=True, cache=True)
@@ -73,23 +77,16 @@ def store(positions, index, pos):
 
 @njit(nogil=True, cache=True)
 def position_hash(pos):
-    """A 64-bit hash of a position, never 0. Equal positions have equal hashes."""
-    h = pos[0] * _M1
-    h = (h ^ (h >> _S29)) + pos[1]
-    h *= _M2
-    h = (h ^ (h >> _S32)) + pos[2]
-    h *= _M3
-    h = (h ^ (h >> _S31)) + pos[3]
-    h *= _M4
-    h = (h ^ (h >> _S32)) + pos[4]
-    h *= _M2
-    h = (h ^ (h >> _S29)) + pos[5]
-    h *= _M3
-    h = (h ^ (h >> _S32)) + pos[6]
-    h *= _M1
-    h = (h ^ (h >> _S31)) + pos[7]
-    h *= _M4
-    h ^= h >> _S32
+    """A 64-bit hash of a position, never 0. Equal positions have equal hashes.
+
+    Made of products that are folded, so that high bits reach low ones too; without that, positions
+    that differ in two boards towards h8 collide.
+    """
+    h = folded_product(pos[0] ^ _K0, pos[1] ^ _K1)
+    h ^= folded_product(pos[2] ^ _K2, pos[3] ^ _K3)
+    h ^= folded_product(pos[4] ^ _K4, pos[5] ^ _K5)
+    h ^= folded_product(pos[6] ^ _K6, pos[7] ^ _K7)
+    h = folded_product(h, _K8)
     return h if h else ONE
 
 
