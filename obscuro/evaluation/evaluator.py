@@ -23,7 +23,18 @@ class ChildValues(NamedTuple):
 
 
 class EvaluatorFailed(RuntimeError):  # noqa: N818 - says what happened, as `subprocess.TimeoutExpired`
-    """The evaluator can't go on; the message says why, in words for the user."""
+    """A batch could not be evaluated; the message says why, in words for the user.
+
+    for_good: whether there is no use in asking again before `start`.
+    """
+
+    def __init__(self, message: str, *, for_good: bool = False) -> None:
+        super().__init__(message)
+        self.for_good = for_good
+
+
+class EvaluatorNotReady(EvaluatorFailed):
+    """Not this batch, but a later one: what is needed is being started."""
 
 
 class Evaluator(Protocol):

@@ -32,6 +32,8 @@ def make_evaluator(
         from obscuro.evaluation.stockfish import StockfishEvaluator  # noqa: PLC0415
 
         # Moves beside a king's capture matter to nobody who sees it, and cost ten times as much.
-        searching = StockfishEvaluator(stockfish or None, tau, search_dominated=False)
+        searching = StockfishEvaluator(
+            stockfish or None, tau, search_dominated=False, on_warning=on_warning
+        )
         return FallbackEvaluator(searching, MaterialEvaluator(tau), on_warning)
     raise ValueError(f"there is no evaluator {name!r}; there are {', '.join(EVALUATORS)}")

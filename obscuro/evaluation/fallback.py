@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from obscuro.evaluation.evaluator import ChildValues, Evaluator, EvaluatorFailed
+from obscuro.evaluation.evaluator import (
+    ChildValues,
+    Evaluator,
+    EvaluatorFailed,
+    EvaluatorNotReady,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,9 +22,10 @@ FAILURES = 3  # batches in a row that may fail before the first evaluator is giv
 class FallbackEvaluator:
     """Evaluates by `primary` as long as that works, else by `fallback`, which must not fail.
 
-    A batch that fails is evaluated by the fallback. One that can't be started, or fails FAILURES
-    batches in a row, is given up until `start` is called again. on_warning: called once, in the
-    evaluating thread, with what happened, at the first failed batch and when it is given up.
+    A batch that fails is evaluated by the fallback. A primary evaluator that can't be started, says
+    that it has failed for good, or fails FAILURES batches in a row, is given up until `start` is
+    called again. on_warning: called once, in the evaluating thread, with what happened, at the first
+    failed batch and when it is given up; not for batches that came before the primary was ready.
     """
 
     def __init__(
@@ -32,6 +38,7 @@ class FallbackEvaluator:
         self._failures = 0  # in a row
         self._given_up = False
         self._warned: set[str] = set()
+        self._closed = False
 
     @property
     def name(self) -> str:
@@ -55,9 +62,11 @@ class FallbackEvaluator:
                 values = self._primary.evaluate(positions)
                 self._failures = 0
                 return values
+            except EvaluatorNotReady:
+                pass
             except EvaluatorFailed as error:
                 self._failures += 1
-                if self._failures == FAILURES:
+                if error.for_good or self._failures == FAILURES:
                     self._give_up(error)
                 else:
                     self._warn_once(f"{error}; a batch is evaluated by {self._fallback.name}")
@@ -68,7 +77,7 @@ class FallbackEvaluator:
         self._warn_once(f"{error}; evaluating by {self._fallback.name} from now on")
 
     def _warn_once(self, warning: str) -> None:
-        if warning not in self._warned:
+        if warning not in self._warned and not self._closed:
             self._warned.add(warning)
             self._warn(warning)
 
@@ -79,5 +88,6 @@ class FallbackEvaluator:
 
     def close(self) -> None:
         """Close both. See `Evaluator`."""
+        self._closed = True  # what fails for that is nobody's concern
         self._primary.close()
         self._fallback.close()

@@ -3,9 +3,8 @@
 Nothing here blocks without a limit: both pipes are non-blocking, and commands are written while
 answers are read, so that neither side waits for the other with a full pipe.
 
-The process never outlives us. It leaves when its standard input ends, and ours is the only open end
-of that pipe: it is closed by the system however we die, it is not inherited by programs that we
-start, and children forked from us close their copies.
+While Stockfish works we sleep until most of its answers are due. To wake up at every line that it
+writes costs both of us as much as to read it, where they share a core.
 """
 
 import contextlib
@@ -14,18 +13,27 @@ import os
 import select
 import shutil
 import signal
-import subprocess
 import time
-import weakref
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
+
+from obscuro.evaluation.child_process import ChildProcess, Vitals, vitals
 
 DEBIAN_PATH = "/usr/games/stockfish"  # where Debian puts it; often not in PATH
 PIPE_BYTES = 1 << 20  # what an answer pipe may hold, so that Stockfish rarely waits for us
 READ_BYTES = 1 << 18
 WRITE_BYTES = 1 << 16
 ANSWER_BYTES = 1 << 16  # more than any answer: 218 lines of 150 characters, and comments
-LAST_WAIT = 5.0  # seconds for a killed process to be gone
-HASH_MEGABYTES = 1  # at depth 1 a larger table costs more than it finds
+HASH_MEGABYTES = 1  # at depth 1 a larger table finds no more
+
+DUE_SHARE = 0.7  # we sleep through this share of the time that the missing answers should take
+SHORTEST_NAP = 0.0004  # seconds; for less it isn't worth it
+USUAL_MOVES = 33  # of a position
+WORTH_GIVING = 4  # answers that are given out while others are missing
+LONGEST_NAP = 0.02  # in which the pipe doesn't fill, and after which a death is noticed
+PACE_GROWTH = 1.1  # at most, from batch to batch, of the time that a move is expected to take
+OVERSLEPT = 0.8  # what becomes of it where all answers were there when we woke up
+CHECK_INTERVAL = 0.02  # seconds between two looks at a process that is silent
 
 
 class StockfishError(Exception):
@@ -33,11 +41,15 @@ class StockfishError(Exception):
 
 
 class TimeLimits(NamedTuple):
-    """How long to wait, in seconds, before a process counts as hung."""
+    """How long to wait, in seconds, before a process counts as hung.
+
+    An answer takes a millisecond. Without one for `silence`, a process that is stopped, sleeps, or has
+    worked all the while is hung; one that waits for a core is not.
+    """
 
     start: float = 10.0  # from the start of the process to its first answer
-    silence: float = 1.0  # without a single byte of answers
-    per_answer: float = 0.1  # on top of `silence`, for all answers of a batch
+    silence: float = 0.25
+    starved: float = 5.0  # without an answer, whatever the reason
 
 
 def stockfish_path(option: str | None = None) -> str | None:
@@ -54,27 +66,24 @@ class StockfishProcess:
 
     It starts when it is made; `name` and `max_multipv` are what it says of itself. All methods but
     `kill` belong to one thread at a time. After a StockfishError the process is of no more use.
+
+    spawned: called with it before its first answer is waited for, so that `kill` can end the wait.
     """
 
-    def __init__(self, path: str, limits: TimeLimits = TimeLimits()) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self,
+        path: str,
+        limits: TimeLimits = TimeLimits(),  # noqa: B008 - frozen
+        spawned: "Callable[[StockfishProcess], None]" = lambda process: None,
+    ) -> None:
         """Start it and wait for its first answer. Raises StockfishError."""
         self._limits = limits
         try:
-            self._popen = subprocess.Popen(
-                [path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                bufsize=0,
-                start_new_session=True,  # a ^C in the terminal is for us alone
-            )
+            self._child = ChildProcess(path)
         except OSError as error:
             raise StockfishError(f"can't run {path}: {error.strerror or error}") from error
-        assert self._popen.stdin is not None and self._popen.stdout is not None
-        self._input = self._popen.stdin.fileno()
-        self._output = self._popen.stdout.fileno()
-        self._finalizer = weakref.finalize(self, _end, self._popen, os.getpid())
-        _running.add(self)
+        self._input = self._child.input
+        self._output = self._child.output
         os.set_blocking(self._input, False)
         os.set_blocking(self._output, False)
         with contextlib.suppress(OSError):  # only a matter of speed
@@ -86,10 +95,13 @@ class StockfishProcess:
         self._marker = b""
         self._missing = 0  # lines that begin with the marker
         self._seen = 0  # how far the text has been looked through for them
-        self._most_text = 0
-        self._limit = 0.0  # seconds for all of it
+        self._ready = 0  # answers in the text, to their ends
+        self._end = 0  # where the last of them ends
         self._multipv = 0
+        self._share = 1.0  # moves listed in an answer, on average
+        self._pace = 0.0  # seconds for a move listed, lately
         try:
+            spawned(self)
             self._shake_hands()
         except BaseException:
             self.close()
@@ -98,12 +110,12 @@ class StockfishProcess:
     @property
     def pid(self) -> int:
         """The process's id."""
-        return self._popen.pid
+        return self._child.pid
 
     def _shake_hands(self) -> None:
-        end = time.monotonic() + self._limits.start
-        self._begin(b"uci\n", b"uciok", 1, self._limits.start)
-        greeting = self.finish(self._limits.start).decode("ascii", "replace").splitlines()
+        deadline = time.monotonic() + self._limits.start
+        self._begin(b"uci\n", b"uciok", 1)
+        greeting = self._finish_by(deadline).decode("ascii", "replace").splitlines()
         names = [line[len("id name ") :] for line in greeting if line.startswith("id name ")]
         ranges = [line.split() for line in greeting if line.startswith("option name MultiPV ")]
         self.name = names[0].strip() if names else "?"
@@ -118,74 +130,126 @@ class StockfishProcess:
             b"position startpos\ngo depth 1\n" % HASH_MEGABYTES,
             b"bestmove",
             1,
-            end - time.monotonic(),
         )
-        self.finish(max(end - time.monotonic(), 0.0))
+        self._finish_by(deadline)
 
     def begin(self, requests: bytes | memoryview, answers: int, multipv: int) -> None:
         """Send requests that will be answered by so many `bestmove` lines, listing `multipv` moves.
 
-        Does not wait; what doesn't fit into the pipe is sent by `finish`, which must come next.
+        Does not wait; what doesn't fit into the pipe is sent by `answers`, which must come next.
         """
         # The option may change only when no search is going on: some versions read it at any time.
         # So it may here, where all earlier answers have been read.
         multipv = min(multipv, self.max_multipv)
         option = b"setoption name MultiPV value %d\n" % multipv if multipv != self._multipv else b""
         self._multipv = multipv
-        limit = self._limits.silence + answers * self._limits.per_answer
-        self._begin(option + bytes(requests), b"bestmove", answers, limit)
+        self._begin(option + bytes(requests), b"bestmove", answers)
+        self.expect(answers * min(multipv, USUAL_MOVES))
 
-    def _begin(self, commands: bytes, marker: bytes, lines: int, limit: float) -> None:
+    def expect(self, moves: int) -> None:
+        """Say about how many moves will be listed in all, by which the time that takes is guessed."""
+        self._share = max(moves, 1) / max(self._missing, 1)
+
+    def _begin(self, commands: bytes, marker: bytes, lines: int) -> None:
         self._unwritten = memoryview(commands)
         self._text = bytearray(b"\n")  # so that every line has one before it
         self._marker = b"\n" + marker
         self._missing = lines
-        self._seen = 0
-        self._most_text = (lines + 1) * ANSWER_BYTES
-        self._limit = limit
+        self._seen = self._ready = self._end = 0
         self._write()
 
-    def finish(self, silence: float | None = None) -> bytearray:
-        """Wait for all answers begun; return their text. Raises StockfishError, in bounded time."""
-        patience = self._limits.silence if silence is None else silence
-        quiet_until = time.monotonic() + patience
-        deadline = time.monotonic() + self._limit
-        while not self._is_complete():
-            wait = min(quiet_until, deadline) - time.monotonic()
-            if wait < 0:
-                raise StockfishError("it does not answer")
-            self._poll.register(self._input, select.POLLOUT if self._unwritten else 0)
-            events = dict(self._poll.poll(wait * 1000))
-            if self._output in events:
-                self._read()
-                quiet_until = time.monotonic() + patience
-            if self._input in events:
+    def answers(self) -> Iterator[tuple[bytes, int]]:
+        """All answers begun, some at a time as they come: their text, without the last line's end,
+        and their number. Raises StockfishError, in bounded time.
+        """
+        patience = _Patience(self._limits, self.pid)
+        begin, asked, overslept = time.monotonic(), self._missing, False
+        while self._missing:
+            nap = min(DUE_SHARE * self._pace * self._share * self._missing, LONGEST_NAP)
+            overslept = nap >= SHORTEST_NAP and patience.is_fresh
+            if overslept:
+                time.sleep(nap)
                 self._write()
-        return self._text
+                progress = self._read() and self._count()
+            else:
+                progress = self._exchange(CHECK_INTERVAL) and self._count()
+            if not progress:
+                patience.check()
+                continue
+            patience.renew()
+            if self._missing and self._ready >= WORTH_GIVING:
+                yield self._take()
+        if asked:
+            self._learn_pace((time.monotonic() - begin) / (asked * self._share), overslept)
+        if self._ready:
+            yield self._take()
 
-    def _is_complete(self) -> bool:
-        """Whether the last line that was waited for is there, to its end."""
+    def finish(self) -> bytes:
+        """Wait for all answers begun; return their text. Raises StockfishError, in bounded time."""
+        return b"".join(text for text, _ in self.answers()) + b"\n"
+
+    def _learn_pace(self, pace: float, overslept: bool) -> None:
+        """Take in how long a move took, or that we slept too long; slow to believe in slowness."""
+        if overslept:
+            pace = self._pace * OVERSLEPT
+        self._pace = min(pace, PACE_GROWTH * self._pace) if self._pace else pace
+
+    def _finish_by(self, deadline: float) -> bytes:
+        """Wait for all answers until the `time.monotonic` second. Raises StockfishError."""
+        while self._missing:
+            wait = deadline - time.monotonic()
+            if wait <= 0:
+                raise StockfishError("it does not answer")
+            if self._exchange(wait):
+                self._count()
+        return self._take()[0]
+
+    def _count(self) -> bool:
+        """Look for answers in the new text; tell whether there is one."""
+        before = self._missing
         while self._missing:
             at = self._text.find(self._marker, self._seen)
             if at < 0:
                 self._seen = max(self._seen, len(self._text) - len(self._marker) + 1)
-                return False
+                break
+            end = self._text.find(b"\n", at + 1)
+            if end < 0:
+                self._seen = at
+                break
             self._missing -= 1
-            self._seen = at + 1
-        return self._text.find(b"\n", self._seen) >= 0
+            self._ready += 1
+            self._seen = self._end = end
+        return self._missing < before
 
-    def _read(self) -> None:
+    def _take(self) -> tuple[bytes, int]:
+        """The answers that are ready, and their number. The end of the last line stays."""
+        text, ready = bytes(self._text[: self._end]), self._ready
+        del self._text[: self._end]
+        self._seen -= self._end
+        self._ready = self._end = 0
+        return text, ready
+
+    def _exchange(self, wait: float) -> bool:
+        """Read and write what is possible, after waiting for it; tell whether anything was read."""
+        self._poll.register(self._input, select.POLLOUT if self._unwritten else 0)
+        events = dict(self._poll.poll(wait * 1000))
+        if self._input in events:
+            self._write()
+        return self._output in events and self._read()
+
+    def _read(self) -> bool:
         try:
             chunk = os.read(self._output, READ_BYTES)
         except BlockingIOError:
-            return
+            return False
         except OSError as error:
             raise StockfishError(f"its output is lost: {error.strerror}") from error
         if not chunk:
             raise StockfishError(self._epitaph())
         self._text += chunk
-        if len(self._text) > self._most_text:
+        if len(self._text) > (self._missing + self._ready + 1) * ANSWER_BYTES:
             raise StockfishError("it talks without end")
+        return True
 
     def _write(self) -> None:
         """Write as much as the pipe takes."""
@@ -200,9 +264,8 @@ class StockfishProcess:
 
     def _epitaph(self) -> str:
         """What became of a process that has closed its pipes."""
-        try:
-            code = self._popen.wait(0.1)
-        except subprocess.TimeoutExpired:
+        code = self._child.exit_code(0.1)
+        if code is None:
             return "it closed its output"
         if code < 0:
             with contextlib.suppress(ValueError):
@@ -211,41 +274,46 @@ class StockfishProcess:
 
     def kill(self) -> None:
         """End the process at once. May be called from any thread; `close` must still follow."""
-        _kill(self._popen)
+        self._child.kill()
 
     def close(self) -> None:
         """End the process, leave no zombie, and close the pipes. May be called again."""
-        self._finalizer()
-        _running.discard(self)
+        self._child.close()
 
 
-def _kill(popen: "subprocess.Popen[bytes]") -> None:
-    """Kill the process and all of its group: a path may name a script that starts the real one."""
-    if popen.returncode is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(popen.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError):
-            popen.kill()
+class _Patience:
+    """How long there has been no answer, and whether that is the process's fault."""
 
+    def __init__(self, limits: TimeLimits, pid: int) -> None:
+        self._limits = limits
+        self._pid = pid
+        self.renew()
 
-def _end(popen: "subprocess.Popen[bytes]", owner: int) -> None:
-    if os.getpid() == owner:
-        _kill(popen)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            popen.wait(LAST_WAIT)
-    for stream in (popen.stdin, popen.stdout):
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.close()
+    def renew(self) -> None:
+        """There has just been one."""
+        self._since = time.monotonic()
+        self._at_first: Vitals | None = None  # when it was looked at first
+        self._sleeping = 0  # times in a row that it was seen asleep
 
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it is too early to look at it."""
+        return time.monotonic() < self._since + 2 * LONGEST_NAP
 
-_running: "weakref.WeakSet[StockfishProcess]" = weakref.WeakSet()
-
-
-def _let_go_after_fork() -> None:
-    """In a forked child: close its copies of the pipes, which would keep the processes alive."""
-    for process in list(_running):
-        process.close()
-
-
-os.register_at_fork(after_in_child=_let_go_after_fork)
+    def check(self) -> None:
+        """Raise StockfishError if there should have been an answer by now."""
+        if self.is_fresh:
+            return
+        silent = time.monotonic() - self._since
+        state = vitals(self._pid)
+        if state is None or self._at_first is None:
+            self._at_first = state
+        if silent < self._limits.silence:
+            return
+        if state is not None and state.is_stopped:
+            raise StockfishError("it was stopped")
+        self._sleeping = self._sleeping + 1 if state is None or state.is_asleep else 0
+        worked = state.cpu_seconds - self._at_first.cpu_seconds if state and self._at_first else 0.0
+        starved = self._limits.starved <= silent
+        if self._sleeping > 1 or worked >= self._limits.silence / 2 or starved:
+            raise StockfishError("it does not answer")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from obscuro.evaluation.stockfish_process import TimeLimits
 
-QUICK = TimeLimits(start=5.0, silence=0.8, per_answer=0.05)
+QUICK = TimeLimits(start=5.0, silence=0.1, starved=20.0)
 
 HANDSHAKE = """
 import sys

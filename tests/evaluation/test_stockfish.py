@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from obscuro.evaluation.children import expand
-from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
+from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed, EvaluatorNotReady
 from obscuro.evaluation.scale import value_of_mate
 from obscuro.evaluation.stockfish import StockfishEvaluator
+from obscuro.evaluation.stockfish_keeper import STARTS
 from obscuro.evaluation.stockfish_units import pawns_per_centipawn
 from tests.evaluation.fakes import QUICK, fake_search, is_gone, starts_of
 from tests.evaluation.naive import (
@@ -259,7 +260,7 @@ def test_after_close_nothing_is_left_and_nothing_starts(quick: StockfishEvaluato
 
 @needs_stockfish
 def test_close_interrupts_a_batch_in_another_thread() -> None:
-    evaluator = StockfishEvaluator(STOCKFISH, limits=QUICK._replace(silence=60.0))
+    evaluator = StockfishEvaluator(STOCKFISH, limits=QUICK._replace(silence=60.0, starved=60.0))
     evaluator.start()
     assert evaluator.pid is not None
     os.kill(evaluator.pid, signal.SIGSTOP)
@@ -291,14 +292,17 @@ def test_close_interrupts_a_batch_in_another_thread() -> None:
         "say('\\x00\\xff' * 50 + '\\nbestmove e2e4\\n')",
     ],
 )
-def test_nonsense_twice_is_a_failure(tmp_path: Path, body: str) -> None:
+def test_nonsense_again_and_again_is_a_failure(tmp_path: Path, body: str) -> None:
     path = fake_search(tmp_path, body)
-    with (
-        StockfishEvaluator(path, limits=QUICK) as evaluator,
-        pytest.raises(EvaluatorFailed, match="Stockfish failed"),
-    ):
-        evaluator.evaluate(words_of([chess.Board()]))
-    assert starts_of(path) == 2
+    with StockfishEvaluator(path, limits=QUICK) as evaluator:
+        with pytest.raises(EvaluatorNotReady):
+            evaluator.evaluate(words_of([chess.Board()]))
+        with pytest.raises(EvaluatorFailed, match="failed again and again") as failure:
+            evaluator.start()
+        assert failure.value.for_good
+        with pytest.raises(EvaluatorFailed, match="failed again and again"):
+            evaluator.evaluate(words_of([chess.Board()]))
+    assert starts_of(path) == STARTS
 
 
 def test_what_does_not_start_is_a_failure_at_once(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_stopped_process_is_an_error() -> None:
     process = StockfishProcess(STOCKFISH, QUICK)
     os.kill(process.pid, signal.SIGSTOP)
     process.begin(START, 1, multipv=1)
-    with pytest.raises(StockfishError, match="does not answer"):
+    with pytest.raises(StockfishError, match="was stopped"):
         process.finish()
     process.close()
 
