@@ -2,79 +2,122 @@
 
     python tools/record_eval_positions.py
 
-A third of them were reached in the recorded games of `obscuro bench belief`; a third lie one random
-move beside such a game and a third two, as most positions do that a search asks about. Kings are
-left in danger as they come. All are distinct, have both kings and a move to make; the file has one
-FEN a line, without move counters, in random order.
+The engine plays against itself with Stockfish as its evaluator, and what it asks Stockfish about is
+sampled, the same number from each game: positions of the game, of the beliefs and of the search
+trees, with kings in danger as they come. The file has one FEN a line, without move counters, no
+position twice, in random order. All of it is drawn from fixed seeds and bounded by nodes, so the
+same engine with the same Stockfish writes the same file again. Takes some minutes.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import sys
+import threading
+import time
 from pathlib import Path
 
 import chess
 import numpy as np
+import numpy.typing as npt
 
-from obscuro.bench.recorded import read_games
 from obscuro.board.layout import KINGS, WHITE
 from obscuro.board.make import make_move
-from obscuro.board.position import Words, find_move, from_fen, legal_moves, to_fen
+from obscuro.board.position import find_move, from_fen, legal_moves, to_fen
+from obscuro.engine import player as playing
+from obscuro.engine.options import Options
+from obscuro.engine.report import GoLimits
+from obscuro.evaluation.evaluator import ChildValues
+from obscuro.evaluation.stockfish import StockfishEvaluator
+from obscuro.fog.observation import Observation
 
-POSITIONS_FILE = Path(__file__).resolve().parent.parent / "obscuro" / "bench" / "eval_positions.txt"
+Words = npt.NDArray[np.uint64]
+
+POSITIONS_FILE = Path(__file__).resolve().parent.parent / "obscuro/bench/eval_positions.txt"
 POSITIONS = 400
-ASIDE = 3  # 0, 1 and 2 moves beside the game
-SEED = 20261121
+GAMES = 16
+PLIES = 100  # longest game
+NODES = 6_000  # that the engine adds to its tree in a move
+SEED = 1
 
 
-def _after(words: Words, move: int) -> Words:
-    return np.array(make_move(tuple(words), move), dtype=np.uint64)
+class Recorder(StockfishEvaluator):
+    """Stockfish, with all that it is asked about kept, each position once."""
+
+    def __init__(self) -> None:
+        super().__init__(reproducible=True, search_dominated=False)
+        self.asked: dict[str, None] = {}
+
+    def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
+        self.asked.update(dict.fromkeys(to_fen(words) for words in positions))
+        return super().evaluate(positions)
 
 
-def _goes_on(words: Words) -> bool:
-    kings = int(words[KINGS])
-    white = kings & int(words[WHITE])
-    return white not in (0, kings) and len(legal_moves(words)) > 0
+def self_play(seed: int) -> list[str]:
+    """What a game of the engine against itself asks its evaluators."""
+    recorders = [Recorder(), Recorder()]
+    players = []
+    for side, recorder in enumerate(recorders):
+        playing.make_evaluator = lambda *_, it=recorder, **__: it  # type: ignore[assignment]
+        player = playing.Player(options(2 * seed + side + 1), lambda text: None)
+        player.new_game(side, from_fen(chess.STARTING_FEN))
+        players.append(player)
+    words: Words | None = from_fen(chess.STARTING_FEN)
+    for ply in range(PLIES):
+        mover = ply % 2
+        limits = GoLimits(received=time.monotonic(), nodes=NODES)
+        uci = players[mover].search(limits, threading.Event()).move
+        assert uci is not None
+        words = after(words, uci)
+        if words is None:
+            break
+        players[mover].own_move(uci, Observation.of(words, mover))
+        players[1 - mover].opponent_move(Observation.of(words, 1 - mover))
+    for player in players:
+        player.close()
+    return list(recorders[0].asked | recorders[1].asked)
 
 
-def played() -> list[Words]:
-    """Every position of the recorded games that the game goes on from, each once."""
-    found: dict[str, Words] = {}
-    for game in read_games():
-        words = from_fen(game.fen)
-        for uci in game.moves:
-            if to_fen(words).split()[0] != chess.STARTING_BOARD_FEN and _goes_on(words):
-                found.setdefault(to_fen(words), words)
-            move = find_move(words, uci)
-            assert move is not None
-            words = _after(words, move)
-    return list(found.values())
+def options(seed: int) -> Options:
+    """Those of a player that repeats itself."""
+    chosen = Options()
+    for name, value in (
+        ("Threads", 1),
+        ("Hash", 64),
+        ("Min Infoset Size", 64),
+        ("Max Positions", 100_000),
+        ("Seed", seed),
+    ):
+        chosen.set(name, str(value))
+    return chosen
 
 
-def choose(count: int, seed: int) -> list[str]:
-    """The FENs of `count` positions."""
-    generator = random.Random(seed)
-    positions = played()
-    chosen: dict[str, None] = {}
-    while len(chosen) < count:
-        words = generator.choice(positions)
-        for _ in range(len(chosen) % ASIDE):
-            if _goes_on(words):
-                words = _after(words, int(generator.choice(list(legal_moves(words)))))
-        if _goes_on(words):
-            chosen.setdefault(to_fen(words))
-    fens = list(chosen)
-    generator.shuffle(fens)
-    return fens
+def after(words: Words | None, uci: str) -> Words | None:
+    """The position after a move; None if the game ends with it."""
+    assert words is not None
+    move = find_move(words, uci)
+    assert move is not None
+    child = np.array(make_move(tuple(words), move), dtype=np.uint64)
+    kings = int(child[KINGS] & child[WHITE])
+    goes_on = kings not in (0, int(child[KINGS])) and len(legal_moves(child)) > 0
+    return child if goes_on else None
 
 
 def main() -> None:
-    """Write the file."""
+    """Play, choose, write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--file", type=Path, default=POSITIONS_FILE)
     arguments = parser.parse_args()
-    arguments.file.write_text("\n".join(choose(POSITIONS, SEED)) + "\n", encoding="utf-8")
+    generator = random.Random(SEED)
+    chosen: dict[str, None] = {}
+    for game in range(GAMES):
+        asked = [fen for fen in self_play(SEED + game) if fen not in chosen]
+        chosen.update(dict.fromkeys(generator.sample(asked, POSITIONS // GAMES)))
+        print(f"game {game + 1}: {len(asked)} positions", file=sys.stderr, flush=True)
+    fens = list(chosen)
+    generator.shuffle(fens)
+    arguments.file.write_text("\n".join(fens) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
