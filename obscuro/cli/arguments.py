@@ -150,6 +150,22 @@ def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
     search.add_argument(
         "--quick", action="store_true", help="a small part, for a rough answer within a minute"
     )
+    evaluation = benchmarks.add_parser(
+        "eval",
+        help="evaluators: children a second, and how far they agree",
+        description="How fast Stockfish is, by itself and with us reading its answers, how fast "
+        "the other evaluators are, and how far they agree. Takes half a minute.",
+    )
+    evaluation.add_argument("--json", action="store_true", help="print one JSON object, no table")
+    evaluation.add_argument(
+        "--quick", action="store_true", help="fewer positions, for a rough answer within seconds"
+    )
+    evaluation.add_argument(
+        "--repeat",
+        metavar="N",
+        type=whole(1),
+        help="measure so often; default: 15, with --quick 5",
+    )
 
 
 def _add_warmup(commands: _Parsers) -> None:  # type: ignore[valid-type]
