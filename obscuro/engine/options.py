@@ -23,6 +23,7 @@ VARIANCE_UNIT = 1000  # `Puct Least Variance`: thousandths
 MEBIBYTE = 1 << 20
 BYTES_PER_POSITION = 100  # of the belief, at the peak of an update
 MOST_POSITIONS = 8_000_000
+DEFAULT_CACHE = 32  # MiB: 96,000 positions, which Stockfish needs a minute for
 
 
 class OptionError(ValueError):
@@ -107,6 +108,14 @@ OPTIONS: tuple[Option, ...] = (
         help="1: all in one thread, deterministic. n: one solves, the others expand",
     ),
     Option("Hash", "spin", _DEFAULT_HASH, 16, max(1024, _MEMORY_MIB), help="MiB for the tree"),
+    Option(
+        "Eval Cache",
+        "spin",
+        DEFAULT_CACHE,
+        0,
+        max(1024, _MEMORY_MIB),
+        help="MiB, beside Hash, for the values of positions that were evaluated; 0: none",
+    ),
     Option("Move Overhead", "spin", 30, 0, 5000, help="ms kept back in every move"),
     Option("Ponder", "check", False, help="think on the other side's time, by itself too"),
     Option("UCI_Variant", "combo", "fogofwar", choices=("fogofwar",)),

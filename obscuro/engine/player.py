@@ -4,6 +4,7 @@ A turn (Obscuro, Fig. 8): bring the belief up to date, build the subgame around 
 sampled positions, search, choose.
 """
 
+import dataclasses
 import hashlib
 import time
 from collections.abc import Callable
@@ -34,6 +35,7 @@ from obscuro.engine.parameters import (
 )
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
 from obscuro.engine.warmup import load_kernels
+from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.evaluation.scale import centipawns_of_value
@@ -58,8 +60,10 @@ class Player:
     def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
         self._options = options.copy()
         self._warn = warn
+        self._warned: set[str] = set()  # by an evaluator, in this search
         self._evaluators: list[Evaluator] = []
         self._games: list[ChessGame] = []
+        self._cache: ExpansionCache | None = None
         self._search: Search | None = None
         self._known: Knowledge | None = None
         self._buffers = Buffers()
@@ -76,7 +80,7 @@ class Player:
         def changed(*names: str) -> bool:
             return any(old.get(name) != options.get(name) for name in names)
 
-        if changed("Threads", "Evaluator", "Stockfish", "Tau"):
+        if changed("Threads", "Evaluator", "Stockfish", "Tau", "Eval Cache"):
             self.close()
         elif changed("Hash"):
             self._search = None
@@ -106,7 +110,7 @@ class Player:
         """End all child processes and drop the tree. The game goes on if a search is asked for."""
         for evaluator in self._evaluators:
             evaluator.close()
-        self._evaluators, self._games, self._search = [], [], None
+        self._evaluators, self._games, self._cache, self._search = [], [], None, None
 
     # -- the game --------------------------------------------------------------------------------
 
@@ -228,7 +232,9 @@ class Player:
         latest = turn.latest if turn is not None and turn.flexible else None
         search = self._ensure_search()
         search.parameters = self._options.search_parameters()
+        self._warned.clear()
         evaluated = sum(game.evaluations for game in self._games)
+        cache_before = self._cache.use if self._cache is not None else None
         known = self._knowledge()
         for game in self._games:
             game.set_turn(known.side, known.repeated())
@@ -245,6 +251,9 @@ class Player:
             None if report is None else lambda progress: report(describe(progress)),
         )
         info = describe(progress)
+        if self._cache is not None and cache_before is not None:
+            use = self._cache.use.since(cache_before)
+            info = dataclasses.replace(info, cache=use if use.lookups else None)
         if report is not None:
             report(info)
         if len(progress.policy) != len(moves):
@@ -404,19 +413,15 @@ class Player:
         if self._search is None:
             threads = self._options.integer("Threads")
             if not self._evaluators:
-                warned: set[str] = set()
-
-                def warn_once(text: str) -> None:
-                    if text not in warned:
-                        warned.add(text)
-                        self._warn(text)
-
+                cache_bytes = self._options.integer("Eval Cache") * MEBIBYTE
+                self._cache = ExpansionCache(cache_bytes) if cache_bytes else None
                 self._evaluators = [
                     make_evaluator(
                         self._options.text("Evaluator"),
                         stockfish=self._options.text("Stockfish") or None,
                         tau=self._options.integer("Tau") / 100,
-                        on_warning=warn_once,
+                        cache=self._cache,
+                        on_warning=self._warn_once,
                     )
                     for _ in range(max(1, threads - 1))
                 ]
@@ -429,6 +434,12 @@ class Player:
                 seed=self._seed,
             )
         return self._search
+
+    def _warn_once(self, text: str) -> None:
+        """Warn, if there has not been this warning since the last search began."""
+        if text not in self._warned:
+            self._warned.add(text)
+            self._warn(text)
 
     def _random(self) -> np.random.Generator:
         """Random numbers for this turn: the same for the same seed, game and ply."""

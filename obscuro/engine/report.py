@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from obscuro.evaluation.evaluator import CacheUse
+
 
 @dataclass(frozen=True, slots=True)
 class GoLimits:
@@ -43,6 +45,7 @@ class SearchInfo:
     gadget: str  # "resolve" or "maxmargin"
     policy: list[tuple[str, float]] = field(default_factory=list)  # largest first
     play: list[tuple[str, float]] = field(default_factory=list)  # largest first
+    cache: CacheUse | None = None  # by this search; None before its end, or without a cache
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,3 +58,16 @@ class Evaluator(Protocol):
 
     def close(self) -> None:
         """Release everything, processes above all. May be called again, and from another thread."""
+
+
+class CacheUse(NamedTuple):
+    """How a cache has been used."""
+
+    lookups: int = 0  # positions that were asked for
+    hits: int = 0  # of these, that needed no evaluation
+    positions: int = 0  # in it now
+    capacity: int = 0
+
+    def since(self, before: CacheUse) -> CacheUse:
+        """The use between two looks at it."""
+        return self._replace(lookups=self.lookups - before.lookups, hits=self.hits - before.hits)

@@ -64,7 +64,7 @@ def one_line(text: str) -> str:
 
 
 def info_lines(info: SearchInfo, show_wdl: bool) -> list[str]:
-    """Return the lines that tell of a search; those of policy and play only if there is one yet."""
+    """Return the lines that tell of a search; those of the cache, policy and play where there is one."""
     seconds = max(info.milliseconds, 1) / 1000
     score = f"score cp {info.centipawns}"
     if show_wdl:
@@ -77,6 +77,12 @@ def info_lines(info: SearchInfo, show_wdl: bool) -> list[str]:
         f"carried {info.carried} infosets {info.infosets} iterations {info.iterations} "
         f"expansions {info.expansions} evals {info.evaluations} gadget {info.gadget}",
     ]
+    if info.cache is not None:
+        lines.append(
+            f"info string cache lookups {info.cache.lookups} hits {info.cache.hits} "
+            f"rate {info.cache.hits / max(info.cache.lookups, 1):.3f} "
+            f"positions {info.cache.positions} capacity {info.cache.capacity}"
+        )
     for name, moves in (("policy", info.policy), ("play", info.play)):
         if moves:
             shares = " ".join(f"{move} {share:.4f}" for move, share in moves)

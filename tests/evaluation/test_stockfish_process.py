@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -162,6 +164,8 @@ def test_answers_may_come_in_pieces(tmp_path: Path) -> None:
     process.close()
 
 
+needs_setpriv = pytest.mark.skipif(not shutil.which("setpriv"), reason="there is no setpriv")
+
 PARENT = """
 import os, sys
 from obscuro.evaluation.stockfish_process import StockfishProcess
@@ -194,11 +198,32 @@ def orphan(path: str, between: str) -> int:
         "import subprocess; subprocess.Popen(['sleep', '5'], close_fds=False)",
         "if os.fork() == 0: os.execvp('sleep', ['sleep', '5'])",
         "if os.fork() == 0: import time; time.sleep(5); os._exit(0)",
+        # It can't notice anything.
+        pytest.param("os.kill(process.pid, 19)", marks=needs_setpriv),
     ],
-    ids=["idle", "searching", "beside a program", "beside a program without Popen", "forked"],
+    ids=[
+        "idle",
+        "searching",
+        "beside a program",
+        "beside a program without Popen",
+        "forked",
+        "stopped",
+    ],
 )
 def test_it_ends_when_we_are_killed(between: str) -> None:
     assert ends(orphan(STOCKFISH, between), seconds=4.0)
+
+
+@needs_stockfish
+def test_it_lives_longer_than_the_thread_that_asked_for_it() -> None:
+    made: list[StockfishProcess] = []
+    thread = threading.Thread(target=lambda: made.append(StockfishProcess(STOCKFISH)))
+    thread.start()
+    thread.join()
+    for _ in range(3):
+        made[0].begin(START, 1, multipv=1)
+        assert b"bestmove" in made[0].finish()
+    made[0].close()
 
 
 @needs_stockfish

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.report import SearchInfo
+from obscuro.evaluation.evaluator import CacheUse
 from obscuro.protocol.positions import PositionReader
 from obscuro.protocol.printing import (
     COMMANDS,
@@ -54,6 +55,13 @@ def test_a_search_is_told_in_four_lines() -> None:
         "info string policy e2e4 0.7500 d2d4 0.2500",
         "info string play e2e4 1.0000",
     ]
+
+
+def test_the_use_of_the_cache_is_a_line() -> None:
+    lines = info_lines(replace(INFO, cache=CacheUse(200, 31, 150, 96_000)), show_wdl=False)
+    assert len(lines) == 5
+    expected = "info string cache lookups 200 hits 31 rate 0.155 positions 150 capacity 96000"
+    assert lines[2] == expected
 
 
 def test_wdl_stands_in_the_score() -> None:

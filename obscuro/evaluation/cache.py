@@ -1,0 +1,128 @@
+"""A cache of expansions: a position that was evaluated is not evaluated again.
+
+The same position comes up under many histories, and what an evaluator says of it does not depend
+on them. The cache lives as long as its evaluators, and what is in it as long as a game.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.board.layout import WORDS
+from obscuro.board.tables import TABLES
+from obscuro.evaluation.cache_table import (
+    count_all,
+    keep,
+    look_up,
+    new_table,
+    nothing_found,
+    put_together,
+)
+from obscuro.evaluation.evaluator import CacheUse, ChildValues, Evaluator
+
+
+class ExpansionCache:
+    """Values of the children of at most so many positions as fit into `size` bytes.
+
+    May be used by several threads; a lock is held for the time of a lookup, which is microseconds.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._table = new_table(size)
+        self._lock = threading.Lock()
+        self._now = 0
+        self._lookups = self._hits = self._positions = 0
+
+    @property
+    def use(self) -> CacheUse:
+        """How it has been used since it was made."""
+        return CacheUse(self._lookups, self._hits, self._positions, len(self._table.hashes))
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._table.hashes[:] = 0
+            self._table.used[:] = 0
+            self._positions = 0
+
+    def evaluate(self, positions: npt.NDArray[np.uint64], evaluator: Evaluator) -> ChildValues:
+        """The children of uint64[n, 8] by the evaluator, which is asked for what is not here.
+
+        Raises EvaluatorFailed as the evaluator does.
+        """
+        positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
+        hashes = np.empty(len(positions), dtype=np.uint64)
+        found = nothing_found(len(positions))
+        with self._lock:
+            self._now += 1
+            count = look_up(self._table, positions, hashes, self._now, found)
+            self._lookups += len(positions)
+            self._hits += len(positions) - count
+        misses = found.misses[:count]
+        new = evaluator.evaluate(positions[misses] if count < len(positions) else positions)
+        with self._lock:
+            self._positions += keep(
+                self._table,
+                positions,
+                hashes,
+                misses,
+                self._now,
+                new.offsets,
+                new.values,
+                new.terminal,
+            )
+        if count == len(positions):
+            return new
+        offsets = np.empty(len(positions) + 1, dtype=np.int64)
+        count_all(found, new.offsets, offsets)
+        children = ChildValues(
+            offsets,
+            np.empty(offsets[-1], dtype=np.uint32),
+            np.empty(offsets[-1], dtype=np.float32),
+            np.empty(offsets[-1], dtype=np.uint8),
+        )
+        put_together(
+            TABLES,
+            positions,
+            found,
+            new,
+            offsets,
+            children.moves,
+            children.values,
+            children.terminal,
+        )
+        return children
+
+
+class CachedEvaluator:
+    """An evaluator behind a cache, which it may share with others of the same kind."""
+
+    def __init__(self, evaluator: Evaluator, cache: ExpansionCache) -> None:
+        self._evaluator = evaluator
+        self._cache = cache
+
+    @property
+    def name(self) -> str:
+        """That of the evaluator."""
+        return self._evaluator.name
+
+    def start(self) -> None:
+        """Start the evaluator, and compile the cache's kernels. See `Evaluator`."""
+        self._evaluator.start()
+        ExpansionCache(0).evaluate(np.zeros((2, WORDS), dtype=np.uint64), self._evaluator)
+
+    def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
+        """The values of all children of uint64[n, 8]. See `Evaluator`."""
+        return self._cache.evaluate(positions, self._evaluator)
+
+    def forget(self) -> None:
+        """Empty the cache, and have the evaluator forget. See `Evaluator`."""
+        self._cache.clear()
+        self._evaluator.forget()
+
+    def close(self) -> None:
+        """Close the evaluator. See `Evaluator`."""
+        self._evaluator.close()

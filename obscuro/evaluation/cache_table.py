@@ -1,0 +1,196 @@
+"""The table of a cache of expansions, in kernels: positions with the values of all their children.
+
+A position may stand in any slot of its set, which its hash says. A new one takes the slot that was
+used longest ago. A hit is a hit only if the whole position is the same, not just its hash.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from obscuro.board.layout import MAX_MOVES, ONE, WORDS
+from obscuro.board.moves import generate_moves
+from obscuro.board.position import load, position_hash, store
+
+WAYS = 4  # slots of a set
+MOST_CHILDREN = 64  # of a position that is kept; about one in 500 has more
+
+MISS = 0  # in place of a number of children
+_ZERO = np.uint64(0)
+
+
+class Table(NamedTuple):
+    """The slots, a multiple of WAYS."""
+
+    positions: npt.NDArray[np.uint64]  # [slots, 8]
+    hashes: npt.NDArray[np.uint64]  # [slots] 0: empty
+    used: npt.NDArray[np.int64]  # [slots] when it was used last
+    children: npt.NDArray[np.int16]  # [slots]
+    terminal: npt.NDArray[np.uint64]  # [slots] bit k: child k is terminal
+    values: npt.NDArray[np.float32]  # [slots, MOST_CHILDREN]
+
+
+class Found(NamedTuple):
+    """What the table has of a batch of n positions, copied, so that the table may change."""
+
+    children: npt.NDArray[np.int64]  # [n] MISS where it has nothing
+    terminal: npt.NDArray[np.uint64]  # [n]
+    values: npt.NDArray[np.float32]  # [n, MOST_CHILDREN]
+    misses: npt.NDArray[np.int64]  # [n] in front: the positions that it doesn't have, each once
+    place: npt.NDArray[np.int64]  # [n] where one that it doesn't have is among the misses
+
+
+SLOT_BYTES = 8 * WORDS + 8 + 8 + 2 + 8 + 4 * MOST_CHILDREN
+
+
+def new_table(size: int) -> Table:
+    """An empty table of at most `size` bytes, but one set at least."""
+    slots = max(1, size // (SLOT_BYTES * WAYS)) * WAYS
+    return Table(
+        np.zeros((slots, WORDS), dtype=np.uint64),
+        np.zeros(slots, dtype=np.uint64),
+        np.zeros(slots, dtype=np.int64),
+        np.zeros(slots, dtype=np.int16),
+        np.zeros(slots, dtype=np.uint64),
+        np.zeros((slots, MOST_CHILDREN), dtype=np.float32),
+    )
+
+
+def nothing_found(size: int) -> Found:
+    """Room for what `look_up` finds of a batch of `size` positions."""
+    return Found(
+        np.zeros(size, dtype=np.int64),
+        np.empty(size, dtype=np.uint64),
+        np.empty((size, MOST_CHILDREN), dtype=np.float32),
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.int64),
+    )
+
+
+@njit(nogil=True, cache=True)
+def _same(positions, index, others, other):
+    for word in range(WORDS):  # noqa: SIM110 - a loop is what numba compiles
+        if positions[index, word] != others[other, word]:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _find(table, positions, index, hashed):
+    """The slot of position `index` of uint64[n, 8], or -1; and the slot that it would take."""
+    sets = np.uint64(table.hashes.shape[0] // WAYS)
+    first = np.int64(hashed % sets) * WAYS
+    oldest = first
+    for slot in range(first, first + WAYS):
+        if table.hashes[slot] == hashed and _same(table.positions, slot, positions, index):
+            return slot, slot
+        if table.used[slot] < table.used[oldest]:
+            oldest = slot
+    return -1, oldest
+
+
+@njit(nogil=True, cache=True)
+def look_up(table, positions, hashes, now, found):
+    """Look for each position of uint64[n, 8]; returns the number of misses.
+
+    now: int64, larger than at the call before. Written: hashes uint64[n], found. A position that
+    comes twice in the batch, and is not in the table, is one miss.
+    """
+    misses = 0
+    for index in range(positions.shape[0]):
+        hashed = position_hash(load(positions, index))
+        hashes[index] = hashed
+        slot, _ = _find(table, positions, index, hashed)
+        if slot >= 0:
+            table.used[slot] = now
+            children = table.children[slot]
+            found.children[index] = children
+            found.terminal[index] = table.terminal[slot]
+            for k in range(children):
+                found.values[index, k] = table.values[slot, k]
+            continue
+        found.children[index] = MISS
+        place = misses
+        for k in range(misses):
+            other = found.misses[k]
+            if hashes[other] == hashed and _same(positions, other, positions, index):
+                place = k
+                break
+        if place == misses:
+            found.misses[misses] = index
+            misses += 1
+        found.place[index] = place
+    return misses
+
+
+@njit(nogil=True, cache=True)
+def keep(table, positions, hashes, misses, now, offsets, values, terminal):
+    """Store the children of the positions misses int64[m]; returns the number of slots newly taken.
+
+    positions: uint64[n, 8]; offsets, values, terminal: of their ChildValues, m positions. Those with
+    no child, or with more than MOST_CHILDREN, are left out.
+    """
+    taken = 0
+    for k in range(misses.shape[0]):
+        index = misses[k]
+        first = offsets[k]
+        children = offsets[k + 1] - first
+        if children == 0 or children > MOST_CHILDREN:
+            continue
+        hashed = hashes[index]
+        slot, oldest = _find(table, positions, index, hashed)
+        if slot < 0:
+            slot = oldest
+            taken += table.hashes[slot] == _ZERO
+            store(table.positions, slot, load(positions, index))
+            table.hashes[slot] = hashed
+        table.used[slot] = now
+        table.children[slot] = children
+        ended = _ZERO
+        for child in range(children):
+            table.values[slot, child] = values[first + child]
+            if terminal[first + child]:
+                ended |= ONE << np.uint64(child)
+        table.terminal[slot] = ended
+    return taken
+
+
+@njit(nogil=True, cache=True)
+def count_all(found, new_offsets, offsets):
+    """Write where the children of each position of the batch start into offsets int64[n + 1].
+
+    new_offsets: of the misses' ChildValues.
+    """
+    offsets[0] = 0
+    for index in range(found.children.shape[0]):
+        children = found.children[index]
+        if children == MISS:
+            place = found.place[index]
+            children = new_offsets[place + 1] - new_offsets[place]
+        offsets[index + 1] = offsets[index] + children
+
+
+@njit(nogil=True, cache=True)
+def put_together(tables, positions, found, new, offsets, moves, values, terminal):
+    """Write the children of a batch, from what was found and the misses' ChildValues `new`.
+
+    offsets: of `count_all`. Written: moves uint32, values float32, terminal uint8, all [children].
+    """
+    buffer = np.empty(MAX_MOVES, dtype=np.uint32)
+    for index in range(positions.shape[0]):
+        first = offsets[index]
+        children = found.children[index]
+        if children == MISS:
+            source = new.offsets[found.place[index]]
+            for k in range(offsets[index + 1] - first):
+                moves[first + k] = new.moves[source + k]
+                values[first + k] = new.values[source + k]
+                terminal[first + k] = new.terminal[source + k]
+            continue
+        generate_moves(tables, load(positions, index), buffer)
+        for k in range(children):
+            moves[first + k] = buffer[k]
+            values[first + k] = found.values[index, k]
+            terminal[first + k] = (found.terminal[index] >> np.uint64(k)) & ONE

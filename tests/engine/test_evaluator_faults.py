@@ -1,0 +1,233 @@
+"""What Stockfish can do to a search: it is replaced, or done without, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+
+import chess
+import numpy as np
+import pytest
+
+from obscuro.board.position import from_fen
+from obscuro.engine.options import Options
+from obscuro.engine.player import Player
+from obscuro.engine.report import Choice, GoLimits
+from obscuro.evaluation.evaluator import ChildValues, Evaluator
+from obscuro.search.tree import EDGES, IN_FLIGHT, check
+from tests.evaluation.fakes import fake_stockfish, is_gone
+from tests.evaluation.naive import STOCKFISH, needs_stockfish
+
+BEFORE, AFTER = 20, 30  # batches evaluated before and after a fault
+LAST = BEFORE + AFTER
+
+# Passes everything on to the real Stockfish, until a file says what to do instead.
+PROXY = f"""
+import os, subprocess, sys, threading
+trouble = sys.argv[0] + ".trouble"
+def what():
+    return open(trouble).read() if os.path.exists(trouble) else ""
+if what() == "die":
+    sys.exit(1)
+if what() == "hang":
+    sys.stdin.read()
+child = subprocess.Popen([{STOCKFISH!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def down():
+    for line in sys.stdin.buffer:
+        child.stdin.write(line)
+        child.stdin.flush()
+    child.kill()
+    os._exit(0)
+threading.Thread(target=down, daemon=True).start()
+for line in child.stdout:
+    if what() == "garble" and line.startswith((b"info", b"bestmove")):
+        line = bytes(reversed(line[:-1])) + b"\\n"
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+"""
+
+
+class Meddling:
+    """Passes batches on, and does something before one of them."""
+
+    def __init__(self, evaluator: Evaluator, fault: Callable[[], None], stop: Event) -> None:
+        self._evaluator = evaluator
+        self._fault = fault
+        self._stop = stop
+        self.batches = 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._evaluator, name)
+
+    def evaluate(self, positions: np.ndarray) -> ChildValues:
+        self.batches += 1
+        if self.batches == BEFORE:
+            self._fault()
+        values = self._evaluator.evaluate(positions)
+        assert np.isfinite(values.values).all()
+        if self.batches == LAST:
+            self._stop.set()
+        return values
+
+
+class Table:
+    """A player at a game, its warnings, and a search of so many batches with a fault in its middle."""
+
+    def __init__(self, **options: object) -> None:
+        made = Options()
+        # Without a cache every batch is one for Stockfish.
+        defaults = {"Threads": 2, "Hash": 64, "Seed": 3, "Eval_Cache": 0, "Stockfish": STOCKFISH}
+        for name, value in {**defaults, **options}.items():
+            made.set(name.replace("_", " "), str(value))
+        self.warnings: list[str] = []
+        self.player = Player(made, self.warnings.append)
+        self.player.prepare()
+        self.player.new_game(0, from_fen(chess.STARTING_FEN))
+
+    @property
+    def evaluator(self) -> Evaluator:
+        return self.player._evaluators[0]
+
+    @property
+    def pid(self) -> int:
+        pid = self.evaluator._primary.pid  # type: ignore[attr-defined]
+        assert isinstance(pid, int)
+        return pid
+
+    def search(self, fault: Callable[[], None] = lambda: None) -> Choice:
+        stop = Event()
+        games = self.player._games
+        games[0].evaluator = Meddling(self.evaluator, fault, stop)
+        try:
+            choice = self.player.search(GoLimits(time.monotonic()), stop)
+        finally:
+            games[0].evaluator = self.evaluator
+        assert choice.move is not None
+        tree = self.player._ensure_search().tree
+        check(tree)
+        assert not (tree.edge_status[: tree.counts[EDGES]] == IN_FLIGHT).any()
+        return choice
+
+
+@pytest.fixture
+def table() -> Iterator[Table]:
+    made = Table()
+    yield made
+    made.player.close()
+
+
+@needs_stockfish
+@pytest.mark.parametrize(
+    ("blow", "reason"),
+    [
+        (signal.SIGKILL, "it was ended by SIGKILL"),
+        (signal.SIGSTOP, "it was stopped"),
+        (signal.SIGSEGV, "it was ended by SIGSEGV"),
+    ],
+)
+def test_a_process_lost_in_mid_search_is_replaced(
+    blow: signal.Signals, reason: str, table: Table
+) -> None:
+    victim = table.pid
+    table.search(lambda: os.kill(victim, blow))
+    assert is_gone(victim)
+    while not table.evaluator._primary.pid:  # type: ignore[attr-defined]
+        table.search()
+    assert table.pid != victim
+    assert table.evaluator.name == "stockfish"
+    table.search()
+    assert table.warnings == [f"Stockfish was lost ({reason}), and another one was started"]
+
+
+@needs_stockfish
+@pytest.mark.parametrize("trouble", ["die", "garble"])
+def test_what_fails_again_and_again_is_done_without(tmp_path: Path, trouble: str) -> None:
+    path = fake_stockfish(tmp_path, PROXY)
+    table = Table(Stockfish=path)
+    victim = table.pid
+
+    def fault() -> None:
+        Path(path + ".trouble").write_text(trouble)
+        if trouble == "die":
+            os.kill(victim, signal.SIGKILL)
+
+    table.search(fault)
+    while table.evaluator.name != "material":
+        table.search()
+    table.search()
+    assert is_gone(victim)
+    assert len(table.warnings) == 1
+    assert table.warnings[0].endswith("evaluating by material from now on")
+
+    Path(path + ".trouble").unlink()  # and when it works again, the next game has it again
+    table.player.prepare()
+    table.search()
+    assert table.evaluator.name == "stockfish"
+    table.player.close()
+
+
+@needs_stockfish
+def test_one_that_hangs_at_its_start_holds_up_nothing(tmp_path: Path) -> None:
+    path = fake_stockfish(tmp_path, PROXY)
+    table = Table(Stockfish=path)
+
+    def fault() -> None:
+        Path(path + ".trouble").write_text("hang")
+        os.kill(table.pid, signal.SIGKILL)
+
+    table.search(fault)  # ends, though no process has come up
+    assert table.evaluator._primary.pid is None  # type: ignore[attr-defined]
+    assert table.warnings == []  # what will become of it is not known yet
+    table.player.close()  # at once
+
+
+def test_without_stockfish_material_plays_with_one_warning(tmp_path: Path) -> None:
+    table = Table(Stockfish=tmp_path / "none", Threads=3)
+    table.search()
+    assert len(table.warnings) == 1
+    assert table.warnings[0].startswith("Stockfish is missing")
+    table.player.close()
+
+
+@needs_stockfish
+def test_each_expander_has_a_process_and_none_is_left() -> None:
+    table = Table(Threads=3)
+    pids = [evaluator._primary.pid for evaluator in table.player._evaluators]  # type: ignore[attr-defined]
+    assert len(set(pids)) == 2
+    table.search()
+    table.player.close()
+    assert all(is_gone(pid) for pid in pids)
+    children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    assert not any(str(pid) in file.read_text().split() for file in children for pid in pids)
+
+
+@needs_stockfish
+def test_the_cache_is_used_and_told_of_and_changes_nothing_that_repeats() -> None:
+    table = Table(Threads=1, Eval_Cache=1)
+    limits = GoLimits(time.monotonic(), nodes=3000)
+    told = []
+    for _ in range(2):
+        table.player.new_game(0, from_fen(chess.STARTING_FEN))
+        reports = []
+        choice = table.player.search(limits, Event(), reports.append)
+        again = table.player.search(limits, Event(), reports.append)
+        assert choice.info is not None and again.info is not None
+        assert reports[-1].cache is not None
+        assert 0 < reports[-1].cache.hits <= reports[-1].cache.lookups
+        assert 0 < reports[-1].cache.positions <= reports[-1].cache.capacity
+        assert all(report.cache is None for report in reports[:-2])
+        told.append((choice.info.policy, again.info.policy, choice.info.cache, again.info.cache))
+    assert told[0] == told[1]
+    table.player.close()
+
+
+def test_without_a_cache_there_is_nothing_to_tell_of() -> None:
+    for options in ({"Eval_Cache": 0}, {"Evaluator": "material"}):
+        table = Table(**{"Evaluator": "material", **options})
+        choice = table.search()
+        assert choice.info is not None and choice.info.cache is None
+        table.player.close()
