@@ -23,8 +23,13 @@ from obscuro.evaluation.evaluator import ChildValues, EvaluatorNotReady
 from obscuro.evaluation.scale import TAU
 from obscuro.evaluation.stockfish_keeper import StockfishKeeper
 from obscuro.evaluation.stockfish_process import StockfishError, StockfishProcess, TimeLimits
-from obscuro.evaluation.stockfish_requests import write_lists, write_singles
-from obscuro.evaluation.stockfish_units import pawns_per_centipawn
+from obscuro.evaluation.stockfish_requests import (
+    worth_of_centipawns,
+    worth_of_centipawns_after,
+    write_lists,
+    write_singles,
+)
+from obscuro.evaluation.stockfish_versions import scale_of
 from obscuro.evaluation.uci_text import REQUEST_BYTES, read_lists, read_scores
 
 ALL_MOVES = 500  # more than any position has; less where this Stockfish lists less
@@ -181,16 +186,17 @@ class StockfishEvaluator:
     def _read_lists(self, process: StockfishProcess, job: Job, children: ChildValues) -> None:
         """Write the values that the lists give, as these come in. Raises StockfishError."""
         wanted = np.isnan(children.values)
-        unit = pawns_per_centipawn(process.name)
+        worths = np.empty(len(job.lists))
+        worth_of_centipawns(job.positions, job.lists, scale_of(process.name), worths)
         done = 0
         for text, answers in process.answers():
             read = read_lists(
                 np.frombuffer(text, dtype=np.uint8),
                 job.lists[done : done + answers],
+                worths[done : done + answers],
                 children.offsets,
                 children.moves,
                 wanted,
-                unit,
                 self._tau,
                 children.values,
             )
@@ -225,10 +231,12 @@ class StockfishEvaluator:
         if count == 0:
             return
         process.begin(requests[:size].data, count, 1)
-        answers = np.frombuffer(process.finish(), dtype=np.uint8)
-        read = read_scores(
-            answers, asked[:count], pawns_per_centipawn(process.name), self._tau, values
+        asked, worths = asked[:count], np.empty(count)
+        worth_of_centipawns_after(
+            job.positions, parents, job.children.moves, asked, scale_of(process.name), worths
         )
+        answers = np.frombuffer(process.finish(), dtype=np.uint8)
+        read = read_scores(answers, asked, worths, self._tau, values)
         if read != count:
             raise StockfishError("its answers make no sense")
 

@@ -14,7 +14,6 @@ from obscuro.evaluation.stockfish_process import (
 )
 
 STARTS = 3  # in a row that come to nothing before it is given up
-RESTART_WAIT = 0.2  # seconds that a batch waits for a new process, which takes a third of that
 
 
 class StockfishKeeper:
@@ -94,7 +93,7 @@ class StockfishKeeper:
             if self._starts >= STARTS:
                 self._failed = f"Stockfish failed again and again ({reason})"
             elif not self._closed:
-                self._begin(RESTART_WAIT)
+                self._begin(self._limits.restart)
 
     def _begin(self, wait: float) -> None:
         """Start a process in a thread of its own. Needs the lock."""

@@ -50,6 +50,7 @@ class TimeLimits(NamedTuple):
     start: float = 10.0  # from the start of the process to its first answer
     silence: float = 0.25
     starved: float = 5.0  # without an answer, whatever the reason
+    restart: float = 0.2  # that a batch waits for a new process, which takes a third of that
 
 
 def stockfish_path(option: str | None = None) -> str | None:
@@ -123,9 +124,12 @@ class StockfishProcess:
             self.max_multipv = int(ranges[0][ranges[0].index("max") + 1])
         except (IndexError, ValueError):
             raise StockfishError(f"{self.name} has no MultiPV") from None
-        # A first search shows that it can search: it may lack its network.
+        # 13 favours the side to move, unless it is told not to. A first search shows that it can
+        # search: it may lack its network.
+        contempt = any(line.startswith("option name Contempt ") for line in greeting)
         self._begin(
-            b"setoption name Threads value 1\n"
+            (b"setoption name Contempt value 0\n" if contempt else b"")
+            + b"setoption name Threads value 1\n"
             b"setoption name Hash value %d\n"
             b"position startpos\ngo depth 1\n" % HASH_MEGABYTES,
             b"bestmove",

@@ -1,14 +1,41 @@
-"""What Stockfish is asked about a batch: which positions, which children; and what is not for it."""
+"""What Stockfish is asked about a batch: which positions, which children; and what is not for it.
+
+Also what its centipawns are worth in each of these positions.
+"""
 
 from numba import njit
 
 from obscuro.board.make import make_move
 from obscuro.board.moves import side_to_move
 from obscuro.board.position import load
+from obscuro.evaluation import stockfish_versions
 from obscuro.evaluation.king_safety import king_is_attacked
-from obscuro.evaluation.material import material_value
+from obscuro.evaluation.material import material_pawns, material_value
 from obscuro.evaluation.uci_text import write_request
 from obscuro.evaluation.validity import stockfish_can_take
+
+_pawns_per_centipawn = njit(nogil=True, cache=True)(stockfish_versions.pawns_per_centipawn)
+
+
+@njit(nogil=True, cache=True)
+def worth_of_centipawns(positions, asked, polynomial, worths):
+    """Write what a centipawn is worth, in pawns, in each position of asked int64[n]: float64[n].
+
+    polynomial: of `stockfish_versions.scale_of`.
+    """
+    for k in range(asked.shape[0]):
+        pos = load(positions, asked[k])
+        material = material_pawns(pos, 0) + material_pawns(pos, 1)
+        worths[k] = _pawns_per_centipawn(polynomial, material)
+
+
+@njit(nogil=True, cache=True)
+def worth_of_centipawns_after(positions, parents, moves, asked, polynomial, worths):
+    """The same after the moves of children asked int64[n], in positions parents int64[n]."""
+    for k in range(asked.shape[0]):
+        pos = make_move(load(positions, parents[k]), moves[asked[k]])
+        material = material_pawns(pos, 0) + material_pawns(pos, 1)
+        worths[k] = _pawns_per_centipawn(polynomial, material)
 
 
 @njit(nogil=True, cache=True)
@@ -49,6 +76,7 @@ def write_singles(
         if stockfish_can_take(tables, pos) and (search_dominated or not wins_at_once):
             at = write_request(tables, pos, forget, out, at)
             accepted[count] = child
+            parents[count] = parents[k]
             count += 1
         else:
             values[child] = material_value(tables, pos, side, tau)

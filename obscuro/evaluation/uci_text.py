@@ -207,10 +207,10 @@ def _line_end(text, start):
 
 
 @njit(nogil=True, cache=True)
-def _value(score, mate, pawns_per_centipawn, tau):
+def _value(score, mate, worth, tau):
     if mate:
         return value_of_mate(score)
-    return value_of_pawns(score * pawns_per_centipawn, tau)
+    return value_of_pawns(score * worth, tau)
 
 
 @njit(nogil=True, cache=True)
@@ -225,13 +225,13 @@ def _find_child(moves, start, end, squares):
 
 
 @njit(nogil=True, cache=True)
-def read_lists(text, asked, offsets, moves, wanted, pawns_per_centipawn, tau, values):
+def read_lists(text, asked, worths, offsets, moves, wanted, tau, values):
     """Read MultiPV answers: the value of every listed move that is wanted.
 
-    text: uint8[…], an answer for each of asked int64[…], indices of positions; offsets, moves: of
-    ChildValues; wanted: bool[children]. Written: values float32[children], in the view of the side
-    to move. Returns the number of answers read, or -1 if one of them can't be an answer to its
-    position: it lists or chooses a move that is none there.
+    text: uint8[…], an answer for each of asked int64[n], indices of positions; worths: float64[n],
+    pawns that a centipawn is there; offsets, moves: of ChildValues; wanted: bool[children]. Written:
+    values float32[children], in the view of the side to move. Returns the number of answers read, or
+    -1 if one of them can't be an answer to its position: it lists or chooses a move that is none there.
     """
     answers = 0
     exact = np.zeros(moves.shape[0], dtype=np.bool_)
@@ -248,7 +248,7 @@ def read_lists(text, asked, offsets, moves, wanted, pawns_per_centipawn, tau, va
                 if child < 0:
                     return -1
                 if wanted[child] and not (bound and exact[child]):
-                    values[child] = _value(score, mate, pawns_per_centipawn, tau)
+                    values[child] = _value(score, mate, worths[answers], tau)
                     exact[child] = not bound
         elif _is_word(text, start, stop, b"bestmove"):
             move = _next_word(text, stop, end)
@@ -263,11 +263,12 @@ def read_lists(text, asked, offsets, moves, wanted, pawns_per_centipawn, tau, va
 
 
 @njit(nogil=True, cache=True)
-def read_scores(text, asked, pawns_per_centipawn, tau, values):
+def read_scores(text, asked, worths, tau, values):
     """Read single answers: the last score before each `bestmove`, of the side to move there.
 
-    text: uint8[…], an answer for each of asked int64[…], indices of children. Written: values
-    float32[children], negated: the view of the side that moved there. Returns the number of answers
+    text: uint8[…], an answer for each of asked int64[n], indices of children; worths: float64[n],
+    pawns that a centipawn is there. Written: values float32[children], negated: the view of the side
+    that moved there. Returns the number of answers
     read, or -1 if one of them has no score.
     """
     answers = 0
@@ -279,7 +280,7 @@ def read_scores(text, asked, pawns_per_centipawn, tau, values):
         if _is_word(text, start, stop, b"info"):
             score, mate, bound, _ = _read_info(text, stop, end)
             if score != NO_SCORE and (not bound or np.isnan(value)):
-                value = _value(score, mate, pawns_per_centipawn, tau)
+                value = _value(score, mate, worths[answers], tau)
         elif _is_word(text, start, stop, b"bestmove"):
             if np.isnan(value):
                 return -1

@@ -14,10 +14,21 @@ from obscuro.board.position import Words, from_board, move_to_uci
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.scale import value_of_mate, value_of_pawns
 from obscuro.evaluation.stockfish_process import stockfish_path
+from obscuro.evaluation.stockfish_versions import pawns_per_centipawn, scale_of
 from tests.reference import fog_moves, goes_on, has_moves, random_game
 
 STOCKFISH = stockfish_path() or ""
 needs_stockfish = pytest.mark.skipif(not STOCKFISH, reason="Stockfish is not installed")
+
+
+PAWNS = {
+    chess.PAWN: 1,
+    chess.KNIGHT: 3,
+    chess.BISHOP: 3,
+    chess.ROOK: 5,
+    chess.QUEEN: 9,
+    chess.KING: 0,
+}
 
 
 class Child(NamedTuple):
@@ -80,19 +91,21 @@ def by_move(values: ChildValues, index: int) -> dict[str, tuple[float, bool]]:
 class NaiveStockfish:
     """Stockfish asked one position after the other, having forgotten all the others."""
 
-    def __init__(self, pawns_per_centipawn: float, tau: float = 6.0) -> None:
+    def __init__(self, tau: float = 6.0) -> None:
         self.engine = chess.engine.SimpleEngine.popen_uci(STOCKFISH)
         self.engine.configure({"Threads": 1, "Hash": 1})
-        self.pawns_per_centipawn = pawns_per_centipawn
+        self.scale = scale_of(str(self.engine.id["name"]))
         self.tau = tau
 
-    def _value(self, score: chess.engine.PovScore) -> float:
+    def _value(self, board: chess.Board, score: chess.engine.PovScore) -> float:
         mate = score.relative.mate()
         if mate is not None:
             return value_of_mate(mate)
         centipawns = score.relative.score()
         assert centipawns is not None
-        return value_of_pawns(centipawns * self.pawns_per_centipawn, self.tau)
+        material = sum(PAWNS[piece.piece_type] for piece in board.piece_map().values())
+        worth = pawns_per_centipawn(self.scale, material)
+        return value_of_pawns(centipawns * worth, self.tau)
 
     def search(self, board: chess.Board, moves: int) -> list[chess.engine.InfoDict]:
         board = board.copy(stack=False)
@@ -111,14 +124,14 @@ class NaiveStockfish:
         if undecided and not king_hangs(board, not board.turn):
             for info in self.search(board, 500):
                 if "pv" in info:
-                    listed[info["pv"][0].uci()] = self._value(info["score"])
+                    listed[info["pv"][0].uci()] = self._value(board, info["score"])
         result = {}
         for move, child in children.items():
             value = child.value
             if value is None:
                 value = listed.get(move)
             if value is None:
-                value = -self._value(self.search(child.board, 1)[0]["score"])
+                value = -self._value(child.board, self.search(child.board, 1)[0]["score"])
             result[move] = (value, child.terminal)
         return result
 

@@ -17,7 +17,6 @@ from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed, Evaluator
 from obscuro.evaluation.scale import value_of_mate
 from obscuro.evaluation.stockfish import StockfishEvaluator
 from obscuro.evaluation.stockfish_keeper import STARTS
-from obscuro.evaluation.stockfish_units import pawns_per_centipawn
 from tests.evaluation.fakes import QUICK, fake_search, is_gone, starts_of
 from tests.evaluation.naive import (
     STOCKFISH,
@@ -50,8 +49,7 @@ SPECIAL = [
 
 @pytest.fixture(scope="module")
 def naive() -> Iterator[NaiveStockfish]:
-    oracle = NaiveStockfish(0.0)
-    oracle.pawns_per_centipawn = pawns_per_centipawn(str(oracle.engine.id["name"]))
+    oracle = NaiveStockfish()
     yield oracle
     oracle.close()
 
@@ -312,19 +310,6 @@ def test_what_does_not_start_is_a_failure_at_once(tmp_path: Path) -> None:
         StockfishEvaluator(path).start()
     with pytest.raises(EvaluatorFailed, match="there is no program"):
         StockfishEvaluator(str(tmp_path / "none")).start()
-
-
-def test_answers_of_an_older_version_are_in_other_units(tmp_path: Path) -> None:
-    path = fake_search(tmp_path, "go()")
-    text = Path(path).read_text()
-    for version, worth in (("15.1", 0.361 / 20.8), ("14", 0.01)):
-        Path(path).write_text(
-            text.replace("Stockfish 15.1", f"Stockfish {version}").replace("cp 1 ", "cp 100 ")
-        )
-        with StockfishEvaluator(path, limits=QUICK) as evaluator:
-            found = by_move(evaluator.evaluate(words_of([chess.Board()])), 0)
-            assert evaluator.engine_name == f"Stockfish {version}"
-        assert found["e2e4"][0] == pytest.approx(np.tanh(100 * worth / 6.0), abs=1e-6)
 
 
 @needs_stockfish

@@ -66,10 +66,10 @@ def read_one(text: str, fen: str = SHORT) -> tuple[int, dict[str, float]]:
     read = read_lists(
         bytes_of(text),
         np.zeros(1, dtype=np.int64),
+        np.full(1, 0.01),
         children.offsets,
         children.moves,
         np.isnan(children.values),
-        0.01,
         6.0,
         children.values,
     )
@@ -165,7 +165,11 @@ def test_nonsense_does_no_harm(tokens: list[str], spaced: bool) -> None:
     assert read in {-1, 0, 1}
     assert all(-1 < value < 1 for value in values.values())
     scores = np.full(1, np.nan, dtype=np.float32)
-    assert read_scores(bytes_of(text), np.zeros(1, np.int64), 0.01, 6.0, scores) in {-1, 0, 1}
+    assert read_scores(bytes_of(text), np.zeros(1, np.int64), np.full(1, 0.01), 6.0, scores) in {
+        -1,
+        0,
+        1,
+    }
 
 
 def test_single_scores_are_the_other_sides() -> None:
@@ -180,7 +184,7 @@ def test_single_scores_are_the_other_sides() -> None:
     )
     values = np.full(5, np.nan, dtype=np.float32)
     asked = np.array([3, 0, 4])
-    assert read_scores(bytes_of(text), asked, 0.01, 6.0, values) == 3
+    assert read_scores(bytes_of(text), asked, np.full(3, 0.01), 6.0, values) == 3
     expected = np.array([-value_of_mate(0), np.nan, np.nan, -pawns(1), -pawns(0.1)])
     np.testing.assert_array_equal(values, expected.astype(np.float32))
 
@@ -188,7 +192,7 @@ def test_single_scores_are_the_other_sides() -> None:
 def test_a_single_answer_without_a_score_is_refused() -> None:
     values = np.full(2, np.nan, dtype=np.float32)
     text = "info depth 1 score cp 1 pv e2e4\nbestmove e2e4\nbestmove e2e4\n"
-    assert read_scores(bytes_of(text), np.arange(2), 0.01, 6.0, values) == -1
+    assert read_scores(bytes_of(text), np.arange(2), np.full(2, 0.01), 6.0, values) == -1
 
 
 def test_requests_hold_the_position() -> None:
@@ -221,7 +225,14 @@ def test_lists_of_a_batch_go_to_their_positions() -> None:
     wanted = np.isnan(children.values)
     asked = np.array([2, 1])
     read = read_lists(
-        bytes_of(text), asked, children.offsets, children.moves, wanted, 0.01, 6.0, children.values
+        bytes_of(text),
+        asked,
+        np.full(2, 0.01),
+        children.offsets,
+        children.moves,
+        wanted,
+        6.0,
+        children.values,
     )
     assert read == 2
     assert np.isnan(by_move(children, 0)["a2a4"][0])
