@@ -4,9 +4,11 @@ Light to import: nothing here needs compiled code.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from obscuro.evaluation.factory import evaluator_names
 from obscuro.search.parameters import (
     MAX_SUPPORT,
     MIN_INFOSET_SIZE,
@@ -32,15 +34,23 @@ class OptionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option as UCI declares it. minimum and maximum belong to spins, choices to combos."""
+    """One option as UCI declares it. minimum and maximum belong to spins, choices to combos.
+
+    known: what the choices are, where a plug-in may add to them.
+    """
 
     name: str
     kind: Kind
     default: Value
     minimum: int = 0
     maximum: int = 0
-    choices: tuple[str, ...] = ()
+    known: Callable[[], tuple[str, ...]] = tuple
     help: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What a combo can be set to."""
+        return self.known()
 
     def parse(self, text: str) -> Value:
         """Read a value as a GUI sends it; raises OptionError."""
@@ -118,10 +128,10 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("Move Overhead", "spin", 30, 0, 5000, help="ms kept back in every move"),
     Option("Ponder", "check", False, help="think on the other side's time, by itself too"),
-    Option("UCI_Variant", "combo", "fogofwar", choices=("fogofwar",)),
+    Option("UCI_Variant", "combo", "fogofwar", known=lambda: ("fogofwar",)),
     Option("UCI_ShowWDL", "check", False, help="win, draw and loss in per mille with each score"),
     Option("Stockfish", "string", "", help="path of Stockfish; empty: look for it"),
-    Option("Evaluator", "combo", "stockfish", choices=("stockfish", "material")),
+    Option("Evaluator", "combo", "stockfish", known=evaluator_names),
     Option("Seed", "spin", 0, 0, 2**31 - 1, help="0: from the clock"),
     Option(
         "Max Positions",
@@ -134,7 +144,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("Purification", "check", True, help="play the top action or few stable ones"),
     Option("Unfrozen", "check", True, help="KLUSS; off: 1-KLSS"),
     Option("One Sided", "check", True, help="one-sided GT-CFR; off: both players explore"),
-    Option("Resolve Prior", "combo", "mixed", choices=("mixed", "uniform")),
+    Option("Resolve Prior", "combo", "mixed", known=lambda: ("mixed", "uniform")),
     Option("Min Infoset Size", "spin", MIN_INFOSET_SIZE, 1, 10_000),
     Option("Max Support", "spin", MAX_SUPPORT, 1, 100),
     Option("Puct C", "spin", int(PUCT_C * PUCT_UNIT), 0, 10_000, help="in hundredths"),
@@ -142,7 +152,7 @@ OPTIONS: tuple[Option, ...] = (
         "Puct Sigma",
         "combo",
         "variance",
-        choices=("variance", "deviation"),
+        known=lambda: ("variance", "deviation"),
         help="of an action's value over the visits to its infoset; or over its own selections",
     ),
     Option(

@@ -6,12 +6,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from obscuro.evaluation.evaluator import Evaluator
+from obscuro.evaluation.plugins import make_plugin, plugin_names
 from obscuro.evaluation.scale import TAU
 
 if TYPE_CHECKING:
     from obscuro.evaluation.cache import ExpansionCache
 
-EVALUATORS = ("stockfish", "material")
+BUILT_IN = ("stockfish", "material")
+
+
+def evaluator_names() -> tuple[str, ...]:
+    """All evaluators that can be made: ours, and those that were plugged in."""
+    plugged_in = (name for name in plugin_names() if name not in BUILT_IN)
+    return (*BUILT_IN, *plugged_in)
 
 
 def make_evaluator(
@@ -22,7 +29,7 @@ def make_evaluator(
     cache: ExpansionCache | None = None,
     on_warning: Callable[[str], None] = lambda warning: None,
 ) -> Evaluator:
-    """Make the evaluator called `name`, one of EVALUATORS; it starts with `start` or when used.
+    """Make the evaluator called `name`, one of `evaluator_names`; it starts with `start` or when used.
 
     stockfish: the option's value, a path or a name in PATH; empty: the usual places. tau: pawns
     worth tanh(1). cache: for evaluators that take longer than to look something up; those that share
@@ -32,18 +39,24 @@ def make_evaluator(
     """
     from obscuro.evaluation.material import MaterialEvaluator  # noqa: PLC0415 - loads numba
 
+    material = MaterialEvaluator(tau)
     if name == "material":
-        return MaterialEvaluator(tau)
+        return material
+    from obscuro.evaluation.cache import CachedEvaluator  # noqa: PLC0415
+    from obscuro.evaluation.fallback import FallbackEvaluator  # noqa: PLC0415
+
     if name == "stockfish":
-        from obscuro.evaluation.cache import CachedEvaluator  # noqa: PLC0415
-        from obscuro.evaluation.fallback import FallbackEvaluator  # noqa: PLC0415
         from obscuro.evaluation.stockfish import StockfishEvaluator  # noqa: PLC0415
 
         # Moves beside a king's capture matter to nobody who sees it, and cost ten times as much.
-        searching: Evaluator = StockfishEvaluator(
+        evaluator: Evaluator = StockfishEvaluator(
             stockfish or None, tau, search_dominated=False, on_warning=on_warning
         )
-        if cache is not None:
-            searching = CachedEvaluator(searching, cache)
-        return FallbackEvaluator(searching, MaterialEvaluator(tau), on_warning)
-    raise ValueError(f"there is no evaluator {name!r}; there are {', '.join(EVALUATORS)}")
+    elif name in plugin_names():
+        evaluator = make_plugin(name, tau)
+    else:
+        names = ", ".join(evaluator_names())
+        raise ValueError(f"there is no evaluator {name!r}; there are {names}")
+    if cache is not None:
+        evaluator = CachedEvaluator(evaluator, cache)
+    return FallbackEvaluator(evaluator, material, on_warning)

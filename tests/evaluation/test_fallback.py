@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
-from obscuro.evaluation.factory import EVALUATORS, make_evaluator
+from obscuro.evaluation.factory import BUILT_IN, make_evaluator
 from obscuro.evaluation.fallback import FAILURES, FallbackEvaluator
 from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.evaluation.stockfish import StockfishEvaluator
@@ -134,7 +134,7 @@ def test_nonsense_from_stockfish_leads_to_material(tmp_path: Path) -> None:
     evaluator.close()
 
 
-@pytest.mark.parametrize("name", EVALUATORS)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_every_name_makes_an_evaluator(name: str) -> None:
     evaluator = make_evaluator(name)
     evaluator.start()
