@@ -1,14 +1,16 @@
-"""Attack tables, built once per process and passed to every kernel as `tables`.
+"""Attack tables, built once per process and passed to every kernel as the record `TABLES`.
 
 Kernels never read them as globals: numba would copy a global array into each cached kernel.
 Squares are numbered as in python-chess, a1 = 0 … h8 = 63; colour 0 is White.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+
+from obscuro.board.records import record_of
 
 Words = npt.NDArray[np.uint64]
 
@@ -16,7 +18,7 @@ SLIDER_TABLE_SIZE = 107_648  # 5,248 bishop and 102,400 rook entries
 
 
 class Tables(NamedTuple):
-    """Everything that move generation looks up."""
+    """Everything that move generation looks up: the fields of the record."""
 
     knight: Words  # [64] squares a knight attacks
     king: Words  # [64]
@@ -145,4 +147,4 @@ def build_tables() -> Tables:
     )
 
 
-TABLES = build_tables()
+TABLES: Any = record_of(build_tables()._asdict())
