@@ -32,7 +32,13 @@ _MARKS = (b"njit", b"intrinsic")
 _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n]*)", re.M)
 _WORD = re.compile(rb"[\w.]+")
 # Variables that change the machine code and that numba's own index does not know.
-_VARIABLES = ("OBSCURO_NO_PEXT", "NUMBA_BOUNDSCHECK", "NUMBA_DEBUGINFO", "NUMBA_OPT")
+_VARIABLES = (
+    "OBSCURO_NO_PEXT",
+    "OBSCURO_SIMD",
+    "NUMBA_BOUNDSCHECK",
+    "NUMBA_DEBUGINFO",
+    "NUMBA_OPT",
+)
 _CPU_FIELDS = ("model name", "flags", "Features", "CPU implementer", "CPU part", "cpu model", "isa")
 
 

@@ -1,0 +1,154 @@
+"""Both sides' sums of the inputs that are on: from scratch, and from those before a move.
+
+A move switches few inputs, so a child's sums are its parent's, with two to four rows of weights added
+or taken away. When a king moves, all inputs of its side are others. For that there is a memory: for
+each place of each king, the last sums computed there, and for which pieces; from these it is rarely
+far.
+"""
+
+import numpy as np
+from numba import njit
+
+from obscuro.board.bits import lowest_square
+from obscuro.board.layout import (
+    CASTLING,
+    EN_PASSANT,
+    KIND_SHIFT,
+    KING,
+    ONE,
+    ROOK,
+    SQUARE_BITS,
+    WHITE,
+)
+from obscuro.board.moves import side_to_move
+from obscuro.evaluation.nnue.captures import (
+    NO_PIECE,
+    captured_piece,
+    moved_piece,
+    promotion_of,
+    target_of,
+)
+from obscuro.evaluation.nnue.features import feature, king_square, view
+from obscuro.evaluation.nnue.network import BUCKETS
+
+
+@njit(nogil=True, cache=True)
+def _add_row(weights, work, place, row, sign):
+    """Add a row of weights to the sums in the memory, or take it away if sign is -1."""
+    for half in range(2):
+        if sign > 0:
+            for k in range(work.inputs.shape[1]):
+                work.memory_sums[place, half, k] += weights.features[row, half, k]
+        else:
+            for k in range(work.inputs.shape[1]):
+                work.memory_sums[place, half, k] -= weights.features[row, half, k]
+    for k in range(BUCKETS):
+        work.memory_psqt[place, k] += np.int32(sign) * weights.psqt[row, k]
+
+
+@njit(nogil=True, cache=True)
+def refresh(weights, work, frame, pos, perspective):
+    """Compute one side's sums of a position from its pieces, by way of the memory."""
+    king = king_square(pos, perspective)
+    mirror, first = view(perspective, king)
+    place = perspective * 64 + king
+    old_white = work.memory_pieces[place, WHITE]
+    for piece in range(WHITE):
+        old = work.memory_pieces[place, piece]
+        for colour in range(2):
+            is_own = colour == perspective
+            before = old & (old_white if colour == 0 else ~old_white)
+            now = pos[piece] & (pos[WHITE] if colour == 0 else ~pos[WHITE])
+            gone = before & ~now
+            while gone:
+                row = feature(mirror, first, is_own, piece, lowest_square(gone))
+                gone &= gone - ONE
+                _add_row(weights, work, place, row, -1)
+            come = now & ~before
+            while come:
+                row = feature(mirror, first, is_own, piece, lowest_square(come))
+                come &= come - ONE
+                _add_row(weights, work, place, row, 1)
+        work.memory_pieces[place, piece] = pos[piece]
+    work.memory_pieces[place, WHITE] = pos[WHITE]
+    for half in range(2):
+        for k in range(work.inputs.shape[1]):
+            work.sums[frame, perspective, half, k] = work.memory_sums[place, half, k]
+    for k in range(BUCKETS):
+        work.psqt[frame, perspective, k] = work.memory_psqt[place, k]
+
+
+@njit(nogil=True, cache=True)
+def _move_one(weights, work, source, target, perspective, added, removed):
+    """Write target's sums: source's with one row of weights added and one taken away."""
+    for half in range(2):
+        for k in range(work.inputs.shape[1]):
+            work.sums[target, perspective, half, k] = (
+                work.sums[source, perspective, half, k]
+                + weights.features[added, half, k]
+                - weights.features[removed, half, k]
+            )
+    for k in range(BUCKETS):
+        work.psqt[target, perspective, k] = (
+            work.psqt[source, perspective, k] + weights.psqt[added, k] - weights.psqt[removed, k]
+        )
+
+
+@njit(nogil=True, cache=True)
+def _capture(weights, work, source, target, perspective, added, removed, captured):
+    """The same with a second row taken away."""
+    for half in range(2):
+        for k in range(work.inputs.shape[1]):
+            work.sums[target, perspective, half, k] = (
+                work.sums[source, perspective, half, k]
+                + weights.features[added, half, k]
+                - weights.features[removed, half, k]
+                - weights.features[captured, half, k]
+            )
+    for k in range(BUCKETS):
+        work.psqt[target, perspective, k] = (
+            work.psqt[source, perspective, k]
+            + weights.psqt[added, k]
+            - weights.psqt[removed, k]
+            - weights.psqt[captured, k]
+        )
+
+
+@njit(nogil=True, cache=True)
+def update(weights, work, source, target, pos, child, move):
+    """Compute the sums of `child`, in frame `target`, from those of its parent `pos`, in `source`.
+
+    The move that leads there must not capture a king.
+    """
+    side = side_to_move(pos)
+    word = np.uint64(move)
+    origin = np.int64(word & SQUARE_BITS)
+    square = target_of(move)
+    piece = moved_piece(move)
+    promotion = promotion_of(move)
+    kind = word >> KIND_SHIFT
+    becomes = promotion if promotion else piece
+    captured = captured_piece(pos, move)
+    captured_square = square
+    if kind == EN_PASSANT:
+        captured_square = square - 8 if side == 0 else square + 8
+    for perspective in range(2):
+        is_own = perspective == side
+        if piece == KING and is_own:
+            refresh(weights, work, target, child, perspective)
+            continue
+        mirror, first = view(perspective, king_square(pos, perspective))
+        added = feature(mirror, first, is_own, becomes, square)
+        removed = feature(mirror, first, is_own, piece, origin)
+        if captured != NO_PIECE:
+            third = feature(mirror, first, not is_own, captured, captured_square)
+            _capture(weights, work, source, target, perspective, added, removed, third)
+        else:
+            _move_one(weights, work, source, target, perspective, added, removed)
+            if kind == CASTLING:
+                short = square > origin
+                rook_from = square + 1 if short else square - 2
+                rook_to = square - 1 if short else square + 1
+                added = feature(mirror, first, is_own, ROOK, rook_to)
+                removed = feature(mirror, first, is_own, ROOK, rook_from)
+                _move_one(weights, work, target, target, perspective, added, removed)

@@ -1,0 +1,163 @@
+"""The value of a position once its captures are played out: a quiescence search on the network.
+
+The side to move takes the position as it stands, or the best of its captures and promotions that may
+pay, which the other side answers in the same way. In the first plies a check is answered with any
+move, since a position in check is worth little as it stands. A move that leaves the own king to be
+captured loses at once, so none is made; a side in check without another move is mated.
+
+It sees what Stockfish sees at depth 1, as far as that pays (docs/benchmarks.md): without the answers
+to checks the children of a position are ranked a little less like Stockfish, with quiet checks
+no better.
+"""
+
+import numpy as np
+from numba import njit
+
+from obscuro.board.make import make_move
+from obscuro.board.moves import generate_moves, side_to_move
+from obscuro.board.position import load, store
+from obscuro.evaluation.king_safety import king_is_attacked
+from obscuro.evaluation.nnue.accumulator import update
+from obscuro.evaluation.nnue.captures import (
+    captured_piece,
+    gain_of_key,
+    generate_captures,
+    order_key,
+    promotion_of,
+    target_of,
+)
+from obscuro.evaluation.nnue.see import exchange_pays
+from obscuro.evaluation.nnue.static import static_value
+
+# Values, all in Stockfish's internal units.
+INFINITE = 32_000  # beyond all values
+MATED = 31_000  # what a side loses that is mated, less the plies until then
+
+PLIES = 12  # that are searched at most
+NODES = 100  # from which on no more moves are tried
+EVASION_PLIES = 2  # in which all answers to a check are tried
+RECAPTURE_PLY = 4  # from which on only what has just captured is captured
+MARGIN = 300  # units that a capture may gain beside the piece
+
+FIRST = 1  # the frame of the position that is searched; FIRST - 1 is its parent's
+NOWHERE = -1
+
+
+@njit(nogil=True, cache=True)
+def _list_captures(tables, pos, work, frame, target):
+    """Write the captures and promotions that lose no material; return their number.
+
+    target: the only square to capture on, or NOWHERE if any will do.
+    """
+    moves, keys = work.moves, work.keys
+    count = generate_captures(tables, pos, moves, frame)
+    kept = 0
+    for k in range(count):
+        move = moves[frame, k]
+        if target != NOWHERE and target_of(move) != target:
+            continue
+        if promotion_of(move) == 0 and not exchange_pays(
+            tables, pos, move, captured_piece(pos, move)
+        ):
+            continue
+        moves[frame, kept] = move
+        keys[frame, kept] = order_key(pos, move)
+        kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def _list_evasions(tables, pos, work, frame):
+    """Write all moves; return their number. Those that don't help are found out when made."""
+    count = generate_moves(tables, pos, work.moves[frame])
+    for k in range(count):
+        work.keys[frame, k] = order_key(pos, work.moves[frame, k])
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _next_move(work, frame):
+    """Take the move with the largest key from the list; return it, or -1, and its key."""
+    moves, keys = work.moves, work.keys
+    count = work.counts[frame]
+    if count == 0:
+        return np.int64(-1), np.int64(0)
+    best = 0
+    for k in range(1, count):
+        if keys[frame, k] > keys[frame, best]:
+            best = k
+    move, key = np.int64(moves[frame, best]), np.int64(keys[frame, best])
+    moves[frame, best] = moves[frame, count - 1]
+    keys[frame, best] = keys[frame, count - 1]
+    work.counts[frame] = count - 1
+    return move, key
+
+
+@njit(nogil=True, cache=True)
+def _enter(tables, weights, work, frame, pos, target, goes_on):
+    """Value a position as it stands, and list the moves that may be better.
+
+    target: the square of the move that led here; goes_on: whether moves are to be tried at all.
+    """
+    ply = frame - FIRST
+    if goes_on and ply < EVASION_PLIES and king_is_attacked(tables, pos, side_to_move(pos)):
+        work.standing[frame] = INFINITE
+        work.bests[frame] = ply - MATED
+        work.counts[frame] = _list_evasions(tables, pos, work, frame)
+    else:
+        value = static_value(weights, work, frame, pos)
+        work.standing[frame] = value
+        work.bests[frame] = value
+        work.counts[frame] = 0
+        if goes_on and value < work.betas[frame]:
+            only = target if ply >= RECAPTURE_PLY else NOWHERE
+            work.counts[frame] = _list_captures(tables, pos, work, frame, only)
+    work.alphas[frame] = max(work.alphas[frame], work.bests[frame])
+
+
+@njit(nogil=True, cache=True)
+def search_captures(tables, weights, work, plies):
+    """The value of the position in frame FIRST to its side to move, in Stockfish's internal units.
+
+    The frame must hold the position and its sums; the king of the side that is not to move must not
+    be attacked. plies: 0 for the position as it stands, PLIES for a search. No recursion: each ply
+    has a frame. Counts the positions valued in work.nodes.
+    """
+    frame = FIRST
+    work.alphas[frame] = -INFINITE
+    work.betas[frame] = INFINITE
+    nodes = 1
+    pos = load(work.positions, frame)
+    _enter(tables, weights, work, frame, pos, NOWHERE, plies > 0)
+    while True:
+        move, key = np.int64(-1), np.int64(0)
+        if work.alphas[frame] < work.betas[frame]:
+            move, key = _next_move(work, frame)
+        if move < 0:  # done here
+            if frame == FIRST:
+                break
+            value = -work.bests[frame]
+            frame -= 1
+            pos = load(work.positions, frame)
+            if value > work.bests[frame]:
+                work.bests[frame] = value
+                work.alphas[frame] = max(work.alphas[frame], value)
+            continue
+        side = side_to_move(pos)
+        child = make_move(pos, move)
+        if king_is_attacked(tables, child, side):
+            continue
+        hoped = work.standing[frame] + gain_of_key(key) + MARGIN
+        if hoped <= work.alphas[frame] and not king_is_attacked(tables, child, 1 - side):
+            continue
+        update(weights, work, frame, frame + 1, pos, child, move)
+        store(work.positions, frame + 1, child)
+        work.alphas[frame + 1] = -work.betas[frame]
+        work.betas[frame + 1] = -work.alphas[frame]
+        frame += 1
+        pos = child
+        nodes += 1
+        goes_on = frame - FIRST < plies and nodes < NODES
+        _enter(tables, weights, work, frame, pos, target_of(move), goes_on)
+    work.nodes[0] += nodes
+    return work.bests[FIRST]

@@ -1,0 +1,162 @@
+"""The moves that a capture search tries, and in which order."""
+
+import numpy as np
+from numba import njit
+
+from obscuro.board.attacks import bishop_attacks, rook_attacks
+from obscuro.board.bits import lowest_square
+from obscuro.board.layout import (
+    BACK_RANKS,
+    BISHOP,
+    EN_PASSANT,
+    EN_PASSANT_KIND,
+    KIND_SHIFT,
+    KING,
+    KNIGHT,
+    NOT_FILE_A,
+    NOT_FILE_H,
+    ONE,
+    PAWN,
+    PAWNS,
+    PIECE_SHIFT,
+    PROMOTION_SHIFT,
+    QUEEN,
+    ROOK,
+    SQUARE_BITS,
+    THREE_BITS,
+    TO_SHIFT,
+    WHITE,
+)
+from obscuro.board.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
+from obscuro.evaluation.nnue.see import units_of
+
+NO_PIECE = -1
+
+_SEVEN = np.uint64(7)
+_EIGHT = np.uint64(8)
+_NINE = np.uint64(9)
+_QUEEN_PROMOTION = np.uint64(QUEEN) << PROMOTION_SHIFT
+_RANKS_OF_PIECES = 8  # in the order of moves: less than any difference of what they capture
+
+
+@njit(nogil=True, cache=True)
+def captured_piece(pos, move):
+    """What `move` captures: 0 pawn … 5 king, or NO_PIECE. A pawn if en passant."""
+    word = np.uint64(move)
+    if word >> KIND_SHIFT == EN_PASSANT:
+        return PAWN
+    target = ONE << ((word >> TO_SHIFT) & SQUARE_BITS)
+    for piece in range(WHITE):
+        if pos[piece] & target:
+            return piece
+    return NO_PIECE
+
+
+@njit(nogil=True, cache=True)
+def moved_piece(move):
+    """What moves: 0 pawn … 5 king."""
+    return np.int64((np.uint64(move) >> PIECE_SHIFT) & THREE_BITS)
+
+
+@njit(nogil=True, cache=True)
+def promotion_of(move):
+    """What a pawn becomes, 1 knight … 4 queen; 0: no promotion."""
+    return np.int64((np.uint64(move) >> PROMOTION_SHIFT) & THREE_BITS)
+
+
+@njit(nogil=True, cache=True)
+def target_of(move):
+    """The square that a move goes to."""
+    return np.int64((np.uint64(move) >> TO_SHIFT) & SQUARE_BITS)
+
+
+@njit(nogil=True, cache=True)
+def _piece_attacks(tables, piece, square, occupied):
+    """The squares that a piece (1 knight … 5 king) attacks."""
+    if piece == KNIGHT:
+        return tables.knight[square]
+    if piece == KING:
+        return tables.king[square]
+    if piece == BISHOP:
+        return bishop_attacks(tables, square, occupied)
+    if piece == ROOK:
+        return rook_attacks(tables, square, occupied)
+    return bishop_attacks(tables, square, occupied) | rook_attacks(tables, square, occupied)
+
+
+@njit(nogil=True, cache=True)
+def _add_pawn_moves(moves, frame, count, targets, step):
+    """Add pawn moves to each of `targets` from `step` squares before it; promotions to a queen."""
+    while targets:
+        target = lowest_square(targets)
+        bit = targets & (~targets + ONE)
+        targets ^= bit
+        move = np.uint64(target - step) | np.uint64(target) << TO_SHIFT
+        moves[frame, count] = move | _QUEEN_PROMOTION if bit & BACK_RANKS else move
+        count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def generate_captures(tables, pos, moves, frame):
+    """Write all captures and all promotions, to a queen only; return their number.
+
+    moves: uint32[frames, MAX_MOVES], of which moves[frame] is written.
+    """
+    occupied = occupied_squares(pos)
+    side = side_to_move(pos)
+    own = pieces_of(pos, side)
+    enemy = occupied ^ own
+    pawns = pos[PAWNS] & own
+    last_rank = BACK_RANKS & ~occupied
+    count = 0
+    if side == 0:
+        count = _add_pawn_moves(moves, frame, count, (pawns << _EIGHT) & last_rank, 8)
+        left, right = (pawns & NOT_FILE_A) << _SEVEN, (pawns & NOT_FILE_H) << _NINE
+        count = _add_pawn_moves(moves, frame, count, left & enemy, 7)
+        count = _add_pawn_moves(moves, frame, count, right & enemy, 9)
+    else:
+        count = _add_pawn_moves(moves, frame, count, (pawns >> _EIGHT) & last_rank, -8)
+        left, right = (pawns & NOT_FILE_A) >> _NINE, (pawns & NOT_FILE_H) >> _SEVEN
+        count = _add_pawn_moves(moves, frame, count, left & enemy, -9)
+        count = _add_pawn_moves(moves, frame, count, right & enemy, -7)
+    ep = en_passant_square(pos)
+    if ep:
+        capturers = tables.pawn[1 - side, np.int64(ep)] & pawns
+        while capturers:
+            origin = lowest_square(capturers)
+            capturers &= capturers - ONE
+            moves[frame, count] = np.uint64(origin) | ep << TO_SHIFT | EN_PASSANT_KIND
+            count += 1
+    for piece in range(KNIGHT, KING + 1):
+        movers = pos[piece] & own
+        while movers:
+            origin = lowest_square(movers)
+            movers &= movers - ONE
+            targets = _piece_attacks(tables, piece, origin, occupied) & enemy
+            stem = np.uint64(origin) | np.uint64(piece) << PIECE_SHIFT
+            while targets:
+                moves[frame, count] = stem | np.uint64(lowest_square(targets)) << TO_SHIFT
+                targets &= targets - ONE
+                count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def gain(pos, move):
+    """The units of material that a move wins if nothing is captured back."""
+    promotion = promotion_of(move)
+    won = units_of(captured_piece(pos, move))
+    return won + units_of(promotion) - units_of(PAWN) if promotion else won
+
+
+@njit(nogil=True, cache=True)
+def order_key(pos, move):
+    """A number above 0, the larger the sooner a move is tried: most gained first, by the least piece."""
+    return gain(pos, move) * _RANKS_OF_PIECES + _RANKS_OF_PIECES - moved_piece(move)
+
+
+@njit(nogil=True, cache=True)
+def gain_of_key(key):
+    """The gain of a move with this `order_key`."""
+    return (key - 1) // _RANKS_OF_PIECES

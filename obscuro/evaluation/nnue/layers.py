@@ -1,0 +1,90 @@
+"""From both sides' sums to the network's value: the layers behind the inputs.
+
+All of it is integers: inputs of layers are in [0, 127], which stands for [0, 1]; weights of layers
+are in 64ths. The result is in sixteenths of Stockfish's internal units.
+
+Source: docs/nnue.md of nnue-pytorch.
+"""
+
+import numpy as np
+from numba import njit
+
+from obscuro.board.bits import popcount
+from obscuro.board.moves import occupied_squares, side_to_move
+from obscuro.evaluation.nnue.dense import HIGHEST, WEIGHT_SHIFT, first_layer, last_layers
+from obscuro.evaluation.nnue.network import FC0_OUTPUTS
+
+OUTPUT_SCALE = 16  # the result's parts of a unit
+_PASSED = FC0_OUTPUTS - 1  # the first layer's output that is added to the result
+_PASSED_SCALE = 600 * OUTPUT_SCALE  # what it is worth when it stands for 1
+_PASSED_ONE = HIGHEST << WEIGHT_SHIFT
+
+
+@njit(nogil=True, cache=True)
+def bucket_of(pos):
+    """Which of the eight sets of layers, and of piece values, counts for a position."""
+    return (popcount(occupied_squares(pos)) - 1) >> 2
+
+
+@njit(nogil=True, cache=True)
+def toward_zero(dividend, divisor):
+    """Divide as C does."""
+    return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
+
+
+@njit(nogil=True, cache=True)
+def transform(work, frame, perspective, half):
+    """Clip one side's sums and multiply those of its halves: half of the first layer's inputs.
+
+    Writes work.inputs[half], numbers of at most 126.
+    """
+    low, high = np.int16(0), np.int16(HIGHEST)
+    for k in range(work.inputs.shape[1]):
+        first = np.uint16(min(max(work.sums[frame, perspective, 0, k], low), high))
+        second = np.uint16(min(max(work.sums[frame, perspective, 1, k], low), high))
+        work.inputs[half, k] = np.uint8(np.uint16(first * second) >> np.uint16(7))
+
+
+@njit(nogil=True, cache=True)
+def propagate(weights, work, bucket):
+    """The result of one bucket's layers for work.inputs."""
+    for k in range(FC0_OUTPUTS):
+        work.outputs[k] = weights.fc0_bias[bucket, k]
+    first_layer(work.inputs, weights.fc0, bucket, work.outputs)
+    for k in range(_PASSED):
+        output = np.int64(work.outputs[k])
+        work.activations[k] = min((output * output) >> 19, HIGHEST)
+        work.activations[_PASSED + k] = min(max(output >> WEIGHT_SHIFT, 0), HIGHEST)
+    result = last_layers(
+        work.activations, weights.fc1_bias, weights.fc1, weights.fc2_bias, weights.fc2, bucket
+    )
+    passed = np.int64(work.outputs[_PASSED]) * _PASSED_SCALE
+    return result + toward_zero(passed, _PASSED_ONE)
+
+
+@njit(nogil=True, cache=True)
+def material_part(work, frame, own, bucket):
+    """The inputs' own values, side to move (0 = White) less the other, in sixteenths of a unit."""
+    other = np.int64(work.psqt[frame, 1 - own, bucket])
+    return toward_zero(np.int64(work.psqt[frame, own, bucket]) - other, 2)
+
+
+@njit(nogil=True, cache=True)
+def positional_part(weights, work, frame, own, bucket):
+    """The layers' result for the side to move (0 = White), in sixteenths of a unit."""
+    transform(work, frame, own, 0)
+    transform(work, frame, 1 - own, 1)
+    return propagate(weights, work, bucket)
+
+
+@njit(nogil=True, cache=True)
+def network_value(weights, work, frame, pos):
+    """The network's value of a position to its side to move, in Stockfish's internal units.
+
+    The frame must hold the sums of `pos`.
+    """
+    own = side_to_move(pos)
+    bucket = bucket_of(pos)
+    parts = material_part(work, frame, own, bucket)
+    parts += positional_part(weights, work, frame, own, bucket)
+    return toward_zero(parts, OUTPUT_SCALE)

@@ -1,0 +1,48 @@
+"""What one thread's kernels write on: the frames of a search, sums, a memory of sums, layers."""
+
+from typing import Any
+
+import numpy as np
+
+from obscuro.board.layout import MAX_MOVES, STATE, WORDS
+from obscuro.board.records import Fields, make_record
+from obscuro.evaluation.nnue.network import BUCKETS, FC0_OUTPUTS, FC1_INPUTS
+
+FRAMES = 24  # plies that a search may have, with the parent's
+PLACES = 2 * 64  # the squares of either king
+
+
+def workspace_fields(width: int) -> Fields:
+    """The fields of the record for a network with L1 = width."""
+    half = width // 2
+    return {
+        # One frame for each ply; frame 0 is the parent, whose children are evaluated.
+        "positions": (np.uint64, (FRAMES, WORDS)),
+        "moves": (np.uint32, (FRAMES, MAX_MOVES)),  # left to try
+        "keys": (np.int32, (FRAMES, MAX_MOVES)),  # the larger, the sooner it is tried
+        "counts": (np.int64, (FRAMES,)),  # of moves
+        "standing": (np.int64, (FRAMES,)),  # the value of making none of them
+        "alphas": (np.int64, (FRAMES,)),
+        "betas": (np.int64, (FRAMES,)),
+        "bests": (np.int64, (FRAMES,)),
+        # The sums of the position in each frame, from White's view and from Black's.
+        "sums": (np.int16, (FRAMES, 2, 2, half)),
+        "psqt": (np.int32, (FRAMES, 2, BUCKETS)),
+        # For each square of each king, the last sums computed for it, and of which pieces.
+        "memory_sums": (np.int16, (PLACES, 2, half)),
+        "memory_psqt": (np.int32, (PLACES, BUCKETS)),
+        "memory_pieces": (np.uint64, (PLACES, STATE)),
+        # The inputs and outputs of the layers.
+        "inputs": (np.uint8, (2, half)),
+        "outputs": (np.int32, (FC0_OUTPUTS,)),
+        "activations": (np.int32, (FC1_INPUTS,)),
+        "nodes": (np.int64, (1,)),  # searched in all
+    }
+
+
+def make_workspace(weights: Any) -> Any:
+    """A workspace for evaluating with these weights; its memory is of empty boards."""
+    bias = weights["feature_bias"]
+    work = make_record(workspace_fields(bias.size))
+    work["memory_sums"] = bias
+    return work
