@@ -38,6 +38,42 @@ def test_values_are_those_of_the_naive_evaluation(tau: float) -> None:
             assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal)
 
 
+def pawns_after(fen: str, move: str) -> float:
+    """What the mover has after a move, in pawns."""
+    value, terminal = by_move(MaterialEvaluator().evaluate(words_of([chess.Board(fen)])), 0)[move]
+    assert not terminal
+    return 6 * math.atanh(value)
+
+
+def squares_seen(fen: str, move: str) -> int:
+    """How many squares more the mover then sees than the enemy, by the reference."""
+    board = chess.Board(fen)
+    board.push_uci(move)
+    return len(vision(board, not board.turn)) - len(vision(board, board.turn))
+
+
+@pytest.mark.parametrize(("piece", "weight"), [("P", 1), ("N", 3), ("B", 3), ("R", 5), ("Q", 9)])
+def test_each_piece_has_its_weight(piece: str, weight: int) -> None:
+    # Ours, and the enemy's, on a square from which it attacks neither king.
+    for letter, sign in ((piece, 1), (piece.lower(), -1)):
+        fen = f"7k/8/8/8/8/1{letter}6/8/3K4 w - - 0 1"
+        expected = sign * weight + SEEN_SQUARE_PAWNS * squares_seen(fen, "d1e1")
+        assert pawns_after(fen, "d1e1") == pytest.approx(expected, abs=1e-4)
+
+
+def test_what_each_side_sees_counts() -> None:
+    # The same material: a rook that sees two lines, ours or the enemy's, against one walled in.
+    ours_is_free = "r6k/p7/8/8/8/8/8/3K2R1 w - - 0 1"
+    theirs_is_free = "6rk/8/8/8/8/8/P7/R2K4 w - - 0 1"
+    for fen in (ours_is_free, theirs_is_free):
+        found = pawns_after(fen, "d1e2")
+        material = -1 if fen == ours_is_free else 1  # the pawn of the wall
+        seen = SEEN_SQUARE_PAWNS * squares_seen(fen, "d1e2")
+        assert found - material == pytest.approx(seen, abs=1e-4)
+    difference = (pawns_after(ours_is_free, "d1e2") + 1) - (pawns_after(theirs_is_free, "d1e2") - 1)
+    assert difference > 4 * SEEN_SQUARE_PAWNS
+
+
 def test_both_sides_see_the_same_value() -> None:
     boards = game_boards(seed=6, count=50)
     mirrored = [board.mirror() for board in boards]
