@@ -70,3 +70,18 @@ SMALL_GAMES: list[ExtensiveForm[Any]] = [
 def small_tree(request: pytest.FixtureRequest) -> GameTree[Any]:
     """Every game in a size for tests that take long."""
     return enumerate_game(request.param)
+
+
+TINY_GAMES: list[ExtensiveForm[Any]] = [
+    KuhnPoker(),
+    LiarsDice(2),
+    Goofspiel(3, "random"),
+    Goofspiel(4, "increasing"),
+    MatchingPennies(6),
+]
+
+
+@pytest.fixture(scope="session", params=TINY_GAMES, ids=lambda game: game.name)
+def tiny_tree(request: pytest.FixtureRequest) -> GameTree[Any]:
+    """Games for tests that are slow for their size."""
+    return enumerate_game(request.param)
