@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,10 @@ _SLACKS: Final = (1e-9, 1e-8, 1e-7)
 """What the least margin may lose to the choice among optimal strategies: the first that HiGHS takes."""
 
 
+Method = Literal["highs-ds", "highs-ipm"]
+"""The dual simplex method, or an interior-point method that ends with a crossover to a vertex."""
+
+
 class Margins:
     """Among the optimal strategies, one with the greatest sum of all margins.
 
@@ -27,6 +31,10 @@ class Margins:
 
 class AsSolved:
     """The optimal strategy that the LP solver happens to return, a vertex of all there are."""
+
+    def __init__(self, method: Method = "highs-ds") -> None:
+        """`method`: of HiGHS. The vertex differs from one to the other."""
+        self.method = method
 
 
 class AtRandom:
@@ -95,7 +103,8 @@ def solve_maxmargin(
     size, x = len(program.upper), slice(0, len(sub.slots))
     objective = np.zeros(size)
     objective[-1] = 1.0
-    result = _solve(program, objective)
+    method: Method = choice.method if isinstance(choice, AsSolved) else "highs-ds"
+    result = _solve(program, objective, method)
     if result.x is None:
         raise RuntimeError(f"the linear program was not solved: {result.message}")
     best, prices = result.x, -result.ineqlin.marginals
@@ -116,7 +125,7 @@ def solve_maxmargin(
         objective[-1 - sub.groups : -1] = sub.alive.min() / sub.alive
     for slack in _SLACKS:
         program.lower[-1] = best[-1] - slack
-        chosen = _solve(program, objective)
+        chosen = _solve(program, objective, method)
         if chosen.x is not None:
             return solved._replace(x=chosen.x[x])
     return solved  # too close to its bounds for another program
@@ -207,7 +216,7 @@ def _program(
     )
 
 
-def _solve(program: _Program, objective: NDArray[np.float64]) -> Any:
+def _solve(program: _Program, objective: NDArray[np.float64], method: Method) -> Any:
     """Scipy's result, with the variables that make `objective` greatest, if it has found them."""
     return linprog(
         -objective,
@@ -216,7 +225,7 @@ def _solve(program: _Program, objective: NDArray[np.float64]) -> Any:
         A_eq=program.equal,
         b_eq=program.constant,
         bounds=np.stack([program.lower, program.upper], axis=1),
-        method="highs-ds",
+        method=method,
         options={
             "primal_feasibility_tolerance": TOLERANCE,
             "dual_feasibility_tolerance": TOLERANCE,
