@@ -14,6 +14,7 @@ examples:
   obscuro demo                              watch a game
   obscuro play --side black --movetime 2000
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
+  obscuro bridge                            play as a bot on pychess.org
   obscuro bench belief                      measure how fast the belief is here
   obscuro bench search                      the same of the search
   obscuro warmup                            compile everything now
@@ -27,6 +28,16 @@ examples:
   obscuro match obscuro "/opt/other/engine --uci" --games 20 --movetime 500
 
 Colours alternate. Ctrl-C ends the match with the result so far.
+"""
+
+_BRIDGE_EXAMPLES = """\
+examples:
+  OBSCURO_BOT_TOKEN=... obscuro bridge
+  OBSCURO_BOT_TOKEN=... obscuro bridge --games 2 --rated casual --log bridge.log
+  OBSCURO_BOT_TOKEN=... obscuro bridge --url http://localhost:8123 --option Threads=1
+
+The token of the bot account is read from the environment and nowhere else. Ctrl-C leaves after the
+games that go on, a second one at once; a game that was left is taken up again at the next start.
 """
 
 _Parsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -49,7 +60,16 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--log", metavar="FILE", help="UCI: write all that is said to a file")
     parser.set_defaults(command="uci")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for add in (_add_uci, _add_play, _add_demo, _add_match, _add_bench, _add_warmup, _add_doctor):
+    for add in (
+        _add_uci,
+        _add_play,
+        _add_demo,
+        _add_match,
+        _add_bridge,
+        _add_bench,
+        _add_warmup,
+        _add_doctor,
+    ):
         add(commands)
     return parser
 
@@ -117,6 +137,84 @@ def _add_match(commands: _Parsers) -> None:  # type: ignore[valid-type]
             default=[],
             help=f"set a UCI option of {player.upper()}; may be given several times",
         )
+
+
+def _add_bridge(commands: _Parsers) -> None:  # type: ignore[valid-type]
+    about = "play as a bot account on a server with the lichess bot API"
+    parser = _add(commands, "bridge", about, _BRIDGE_EXAMPLES)
+    parser.add_argument(
+        "--url", default="https://www.pychess.org", help="the server; default: pychess.org"
+    )
+    parser.add_argument("--games", type=whole(1), default=1, help="at a time; default: 1")
+    parser.add_argument(
+        "--leave-after", metavar="N", type=whole(1), help="leave after so many games"
+    )
+    parser.add_argument("--rated", choices=("any", "rated", "casual"), default="any")
+    parser.add_argument("--opponents", choices=("any", "human", "bot"), default="any")
+    for name, what, default in (
+        ("least-base", "on the clock, at least", 30),
+        ("most-base", "at most", 10800),
+        ("least-increment", "added a move, at least", 0),
+        ("most-increment", "at most", 180),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            metavar="SECONDS",
+            type=whole(0),
+            default=default,
+            help=f"{what}; default: {default}",
+        )
+    parser.add_argument(
+        "--unlimited", action="store_true", help="play without a clock and correspondence, too"
+    )
+    parser.add_argument(
+        "--movetime",
+        metavar="MS",
+        type=whole(1),
+        default=10_000,
+        help="milliseconds a move where there is no clock; default: 10000",
+    )
+    parser.add_argument(
+        "--draw-score",
+        metavar="CP",
+        type=centipawns,
+        default=-100,
+        help="accept a draw if the engine's score is at most so many centipawns, or never; "
+        "default: -100",
+    )
+    parser.add_argument(
+        "--draw-moves", metavar="N", type=whole(0), default=20, help="and not before; default: 20"
+    )
+    parser.add_argument(
+        "--resign-score",
+        metavar="CP",
+        type=centipawns,
+        default=None,
+        help="resign at so few centipawns, or never; default: never",
+    )
+    parser.add_argument(
+        "--resign-moves",
+        metavar="N",
+        type=whole(1),
+        default=3,
+        help="if so many moves in a row were so bad; default: 3",
+    )
+    parser.add_argument(
+        "--abort-after",
+        metavar="SECONDS",
+        type=whole(1),
+        default=120,
+        help="abort a game in which no first move comes; default: 120",
+    )
+    parser.add_argument(
+        "--option",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="set an option of the engine; may be given several times",
+    )
+    parser.add_argument("--log", metavar="FILE", help="append what happens, in detail, to a file")
+    parser.add_argument("--quiet", action="store_true", help="say only what is wrong")
 
 
 def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
@@ -210,3 +308,13 @@ def whole(least: int) -> Callable[[str], int]:
         return number
 
     return read
+
+
+def centipawns(text: str) -> int | None:
+    """Read a score, or `never`."""
+    if text == "never":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor never") from None

@@ -1,0 +1,326 @@
+"""The lichess bot API over HTTP: short requests that are tried again, and streams of lines.
+
+The token is in one place, the header that httpx sends; no error or log line of ours has it. Every
+read has a limit: servers send a sign of life every few seconds, so a silent stream is a dead one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from obscuro import __version__
+
+logger = logging.getLogger(__name__)
+
+LONGEST_LINE = 1 << 20
+"""Bytes; a game of 5,000 moves has 30,000."""
+TOO_MANY_REQUESTS_SECONDS = 60.0
+"""To be silent after a 429 that doesn't say for how long; lichess asks for a full minute."""
+LONGEST_SILENCE_SECONDS = 600.0
+_WORDS_OF_ERROR = 200  # characters of an answer that are repeated to the user
+
+Wait = Callable[[threading.Event, float], bool]
+
+
+class ApiError(Exception):
+    """The server refused something, or can't be reached; the text is one line without secrets."""
+
+
+class Refused(ApiError):  # noqa: N818 - it is the name of the thing
+    """The server said no (4xx): asking again would not help. status: the HTTP status."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Unauthorized(Refused):
+    """The token is wrong, or does not allow this (401, 403)."""
+
+
+class Unreachable(ApiError):  # noqa: N818 - it is the name of the thing
+    """The server did not answer, or not sensibly, also when asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for what, in seconds. pauses: before the second, third … attempt; the last
+    one is used from then on. attempts: of a request at most, if nobody says otherwise.
+    """
+
+    connect: float = 10.0
+    answer: float = 30.0  # pychess.org takes 10 to answer where a challenger has left
+    silence: float = 30.0  # of a stream
+    pauses: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+    attempts: int = 6
+
+    def pause(self, failures: int) -> float:
+        """Return how long to wait after so many failures in a row, at least one."""
+        return self.pauses[min(failures, len(self.pauses)) - 1] if self.pauses else 0.0
+
+
+class Stream:
+    """The objects that come on an open stream; None for a sign of life. Ends where the server ends it.
+
+    Raises ApiError where it breaks, also between two lines. `close` may be called by any thread and
+    wakes the one that reads.
+    """
+
+    def __init__(self, response: httpx.Response, what: str) -> None:
+        self._response = response
+        self._what = what
+        self._closed = False
+
+    def __iter__(self) -> Iterator[Mapping[str, Any] | None]:
+        """Yield what comes."""
+        pending = bytearray()
+        try:
+            for chunk in self._response.iter_bytes():
+                *ended, rest = chunk.split(b"\n")
+                for piece in ended:
+                    pending += piece
+                    yield self._read(bytes(pending))
+                    pending.clear()
+                pending += rest
+                if len(pending) > LONGEST_LINE:
+                    raise Unreachable(f"{self._what}: a line without end")
+        except (httpx.HTTPError, httpx.StreamError, OSError) as error:
+            if not self._closed:
+                raise Unreachable(f"{self._what}: {_reason(error)}") from None
+        finally:
+            self.close()
+            with contextlib.suppress(Exception):
+                self._response.close()
+
+    def _read(self, line: bytes) -> Mapping[str, Any] | None:
+        if not line.strip():
+            return None
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            logger.warning("%s: a line that can't be read: %r", self._what, line[:_WORDS_OF_ERROR])
+            return None
+        return message
+
+    def close(self) -> None:
+        """End it. May be called again, and by any thread."""
+        if self._closed:
+            return
+        self._closed = True
+        # A thread that waits in `recv` is not woken by closing the socket, but by shutting it down.
+        network = self._response.extensions.get("network_stream")
+        connection = network.get_extra_info("socket") if network is not None else None
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+class BotClient:
+    """A bot account's way to its server. Methods may be called by any thread.
+
+    cancel: an event that ends waiting; Unreachable is raised then. wait, clock: for tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        patience: Patience | None = None,
+        wait: Wait = threading.Event.wait,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._patience = patience or Patience()
+        self._wait = wait
+        self._clock = clock
+        self._silent_until = 0.0  # the server has had too many requests
+        self._http = httpx.Client(
+            base_url=url,
+            headers={
+                "Authorization": f"Bearer {token}",
+                "User-Agent": f"obscuro/{__version__}",
+                "Accept": "application/json, application/x-ndjson",
+            },
+            timeout=httpx.Timeout(self._patience.answer, connect=self._patience.connect),
+            limits=httpx.Limits(max_connections=None, keepalive_expiry=30.0),
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._http.close()
+
+    # -- requests ---------------------------------------------------------------------------
+
+    def account(self, cancel: threading.Event) -> Mapping[str, Any]:
+        """Return who we are: `id`, `username`, `title`. Raises ApiError."""
+        answer = self._request("GET", "/api/account", cancel)
+        name = answer.get("username") or answer.get("id")
+        if not isinstance(name, str) or not name.isprintable():
+            raise Unreachable("the server does not say who we are; is it one with the bot API?")
+        # pychess.org and lichess like to know whose bot it is.
+        self._http.headers["User-Agent"] = f"obscuro/{__version__} user:{name}"
+        return {**answer, "username": name}
+
+    def accept(self, challenge: str, cancel: threading.Event) -> None:
+        """Accept a challenge. Raises ApiError."""
+        self._request("POST", f"/api/challenge/{_part(challenge)}/accept", cancel, attempts=3)
+
+    def decline(self, challenge: str, reason: str, cancel: threading.Event) -> None:
+        """Decline a challenge. Raises ApiError."""
+        path = f"/api/challenge/{_part(challenge)}/decline"
+        self._request("POST", path, cancel, {"reason": reason}, attempts=3)
+
+    def move(self, game: str, move: str, cancel: threading.Event) -> None:
+        """Make a move; tried until it is done, refused, or cancelled. Raises ApiError."""
+        path = f"/api/bot/game/{_part(game)}/move/{_part(move)}"
+        self._request("POST", path, cancel, attempts=None)
+
+    def ask(self, game: str, what: str, cancel: threading.Event) -> None:
+        """Do something else in a game: `resign`, `abort`, `draw/no` … Raises ApiError."""
+        parts = "/".join(_part(part) for part in what.split("/"))
+        self._request("POST", f"/api/bot/game/{_part(game)}/{parts}", cancel)
+
+    # -- streams ----------------------------------------------------------------------------
+
+    def events(self, cancel: threading.Event) -> Stream:
+        """Open the stream of challenges and games. Raises ApiError."""
+        return self._stream("/api/stream/event", "the event stream", cancel)
+
+    def game_events(self, game: str, cancel: threading.Event) -> Stream:
+        """Open the stream of a game. Raises ApiError."""
+        return self._stream(
+            f"/api/bot/game/stream/{_part(game)}", f"the stream of game {game}", cancel
+        )
+
+    def pause(self, failures: int, cancel: threading.Event) -> None:
+        """Wait before the next attempt, after so many failures in a row."""
+        self._wait(cancel, self._patience.pause(failures))
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        cancel: threading.Event,
+        form: Mapping[str, str] | None = None,
+        attempts: int | None = 0,
+    ) -> Mapping[str, Any]:
+        """Return the object that is answered. attempts: None for any number, 0 for the usual one."""
+        most = self._patience.attempts if attempts == 0 else attempts
+        failures = 0
+        while True:
+            self._be_silent(cancel)
+            try:
+                response = self._http.request(method, path, data=form)
+                self._check(response, path)
+                return _object(response)
+            except Refused:
+                raise
+            except (httpx.HTTPError, httpx.InvalidURL, Unreachable) as error:
+                failures += 1
+                reason = _reason(error)
+            if most is not None and failures >= most:
+                raise Unreachable(f"{path}: {reason}") from None
+            logger.info("%s: %s; trying again", path, reason)
+            self.pause(failures, cancel)
+
+    def _stream(self, path: str, what: str, cancel: threading.Event) -> Stream:
+        self._be_silent(cancel)
+        patience = self._patience
+        timeout = httpx.Timeout(patience.silence, connect=patience.connect)
+        request = self._http.build_request("GET", path, timeout=timeout)
+        try:
+            response = self._http.send(request, stream=True)
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            raise Unreachable(f"{what}: {_reason(error)}") from None
+        try:
+            if response.status_code != httpx.codes.OK:
+                response.read()
+                self._check(response, path)
+        except ApiError:
+            response.close()
+            raise
+        except httpx.HTTPError as error:
+            response.close()
+            raise Unreachable(f"{what}: {_reason(error)}") from None
+        return Stream(response, what)
+
+    def _be_silent(self, cancel: threading.Event) -> None:
+        """Wait while the server wants no requests. Raises Unreachable if cancelled."""
+        seconds = self._silent_until - self._clock()
+        if seconds > 0:
+            self._wait(cancel, seconds)
+        if cancel.is_set():
+            raise Unreachable("broken off")
+
+    def _check(self, response: httpx.Response, path: str) -> None:
+        """Raise what a status means; nothing for success."""
+        status = response.status_code
+        if response.is_success:
+            return
+        if status == httpx.codes.TOO_MANY_REQUESTS:
+            seconds = _seconds(response.headers.get("Retry-After"))
+            self._silent_until = self._clock() + seconds
+            logger.warning("the server wants no requests for %.0f s (429)", seconds)
+            raise Unreachable("too many requests (429)")
+        if response.is_redirect:
+            where = response.headers.get("Location", "elsewhere")[:_WORDS_OF_ERROR]
+            raise Refused(status, f"{path} is redirected to {where!r}; give the right --url")
+        text = f"{path}: {status} {_error_text(response)}".rstrip()
+        if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+            raise Unauthorized(status, text)
+        if response.is_client_error:
+            raise Refused(status, text)
+        raise Unreachable(text)
+
+
+def _object(response: httpx.Response) -> Mapping[str, Any]:
+    try:
+        answer = response.json()
+    except (ValueError, RecursionError):
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _error_text(response: httpx.Response) -> str:
+    """Return what the server says is wrong, as a piece of a line."""
+    error = _object(response).get("error", response.text)
+    text = error if isinstance(error, str) else json.dumps(error)
+    if "<html" in text.lower():
+        return ""
+    line = " ".join(text.split())[:_WORDS_OF_ERROR]
+    return "".join(character if character.isprintable() else "?" for character in line)
+
+
+def _seconds(retry_after: str | None) -> float:
+    try:
+        seconds = float(retry_after or "")
+    except ValueError:
+        return TOO_MANY_REQUESTS_SECONDS
+    return min(max(seconds, 1.0), LONGEST_SILENCE_SECONDS)
+
+
+def _reason(error: Exception) -> str:
+    """Return an error's text; httpx's has the address at most, never a header."""
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return text[:_WORDS_OF_ERROR]
+
+
+def _part(text: str) -> str:
+    """Return an id as a part of a path; a server's ids must not lead to other paths."""
+    if not text or not text.isascii() or not text.replace("-", "").replace("_", "").isalnum():
+        raise Refused(400, f"{text[:20]!r} is no id")
+    return text

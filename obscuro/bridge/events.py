@@ -1,0 +1,292 @@
+"""What a server with the lichess bot API says, as typed values.
+
+Reading is tolerant: servers differ, and add fields. What is missing gets a harmless value, what is
+of no use to us is None. pychess.org, for one, names a variant in `name` alone, sends a `ping` object
+where lichess sends an empty line, says `started` of every game, and ends one by `gameEnd`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import chess
+
+Json = Mapping[str, Any]
+
+UNDERWAY = frozenset({"", "created", "started"})
+"""The `status` of a game that goes on; servers that don't say it say nothing."""
+FOG_VARIANTS = frozenset({"fogofwar", "darkchess"})
+"""Names of the variant, in lower case and without signs; pychess.org's is `fogofwar`."""
+WHOLE_SECOND_MS = 1000
+NO_CLOCK_MS = 1 << 30
+"""A clock that shows so much (12 days) is none: lichess says 2³¹ − 1 where there is no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """A sign of life, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """Seconds on the clock at the start, and seconds added with each move."""
+
+    base: float
+    increment: float
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """Somebody wants to play. time: None where no clock runs. ours: we have sent it ourselves."""
+
+    id: str
+    challenger: str
+    is_bot: bool
+    variant: str
+    chess960: bool
+    rated: bool
+    time: TimeControl | None
+    ours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeGone:
+    """A challenge was taken back, or declined."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class GameStart:
+    """A game of ours has begun, or goes on. variant: "" where the server doesn't say it."""
+
+    id: str
+    variant: str
+
+
+@dataclass(frozen=True, slots=True)
+class GameEnd:
+    """A game is over. id: "" on the game's own stream, where that needs no saying.
+
+    status, winner: where the server says them.
+    """
+
+    id: str = ""
+    status: str = ""
+    winner: chess.Color | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GameState:
+    """How a game stands. Clocks and increments are milliseconds, None where there is no clock."""
+
+    moves: tuple[str, ...]
+    wtime: int | None = None
+    btime: int | None = None
+    winc: int = 0
+    binc: int = 0
+    status: str = ""
+    winner: chess.Color | None = None
+    wdraw: bool = False
+    bdraw: bool = False
+    wtakeback: bool = False
+    btakeback: bool = False
+
+    @property
+    def over(self) -> bool:
+        """Whether the server says that the game has ended."""
+        return self.status not in UNDERWAY
+
+    def clock(self, color: chess.Color) -> int | None:
+        """The milliseconds that a side has left."""
+        return self.wtime if color == chess.WHITE else self.btime
+
+    def offers_draw(self, color: chess.Color) -> bool:
+        """Whether a side's offer of a draw stands."""
+        return self.wdraw if color == chess.WHITE else self.bdraw
+
+    def asks_takeback(self, color: chess.Color) -> bool:
+        """Whether a side wants its move back."""
+        return self.wtakeback if color == chess.WHITE else self.btakeback
+
+
+@dataclass(frozen=True, slots=True)
+class GameFull:
+    """A whole game, the first thing on its stream. white, black: names and ids, in lower case.
+
+    start: the FEN it began from, None for the usual start.
+    """
+
+    id: str
+    variant: str
+    white: frozenset[str]
+    black: frozenset[str]
+    start: str | None
+    state: GameState
+
+    def color_of(self, user: str) -> chess.Color | None:
+        """The side that an account plays, None if it doesn't."""
+        if user.lower() in self.white:
+            return chess.WHITE
+        return chess.BLACK if user.lower() in self.black else None
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentGone:
+    """The other side has left, or is back. claim_in: seconds until the win may be claimed."""
+
+    gone: bool
+    claim_in: float | None
+
+
+Event = Ping | Challenge | ChallengeGone | GameStart | GameEnd
+GameEvent = Ping | GameFull | GameState | GameEnd | OpponentGone
+
+
+def parse_event(message: Json, user: str) -> Event | None:
+    """Read an object of the event stream; None if it is of no use. user: our own name."""
+    challenge, game = _object(message, "challenge"), _object(message, "game")
+    match message.get("type"):
+        case "ping":
+            return Ping()
+        case "challenge" if _text(challenge, "id"):
+            return _challenge(challenge, user)
+        case "challengeCanceled" | "challengeDeclined" if _text(challenge, "id"):
+            return ChallengeGone(_text(challenge, "id"))
+        case "gameStart" if _game_id(game):
+            return GameStart(_game_id(game), variant_of(game))
+        case "gameFinish" | "gameEnd" if _game_id(game):
+            return _game_end(game)
+    return None
+
+
+def parse_game_event(message: Json) -> GameEvent | None:
+    """Read an object of a game's stream; None if it is of no use."""
+    match message.get("type"):
+        case "ping":
+            return Ping()
+        case "gameFull":
+            return GameFull(
+                id=_text(message, "id"),
+                variant=variant_of(message),
+                white=_names(_object(message, "white")),
+                black=_names(_object(message, "black")),
+                start=_start(_text(message, "initialFen")),
+                state=_state(_object(message, "state")),
+            )
+        case "gameState":
+            return _state(message)
+        case "gameEnd" | "gameFinish":
+            return _game_end(_object(message, "game"))
+        case "opponentGone":
+            claim = message.get("claimWinInSeconds")
+            return OpponentGone(
+                _flag(message, "gone"), float(claim) if isinstance(claim, int | float) else None
+            )
+    return None
+
+
+def variant_of(holder: Json) -> str:
+    """Return the name of the variant of a game or challenge, in lower case and without signs."""
+    variant = holder.get("variant")
+    name = variant if isinstance(variant, str) else ""
+    if isinstance(variant, Mapping):
+        name = _text(variant, "key") or _text(variant, "name")
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _challenge(challenge: Json, user: str) -> Challenge:
+    challenger = _object(challenge, "challenger")
+    time = _object(challenge, "timeControl")
+    clock = None
+    if time.get("type", "clock") == "clock" and isinstance(time.get("limit"), int | float):
+        clock = TimeControl(float(time["limit"]), float(_number(time, "increment") or 0))
+    name = _text(challenger, "name") or _text(challenger, "id")
+    return Challenge(
+        id=_text(challenge, "id"),
+        challenger=name,
+        is_bot=_text(challenger, "title") == "BOT",
+        variant=variant_of(challenge),
+        chess960=_flag(challenge, "chess960"),
+        rated=_flag(challenge, "rated"),
+        time=clock,
+        ours=challenge.get("direction") == "out" or user.lower() in _names(challenger),
+    )
+
+
+def _state(state: Json) -> GameState:
+    return GameState(
+        moves=tuple(_text(state, "moves").split()),
+        wtime=_clock(state, "wtime"),
+        btime=_clock(state, "btime"),
+        winc=_increment(state, "winc"),
+        binc=_increment(state, "binc"),
+        status=_text(state, "status"),
+        winner=_winner(state),
+        wdraw=_flag(state, "wdraw"),
+        bdraw=_flag(state, "bdraw"),
+        wtakeback=_flag(state, "wtakeback"),
+        btakeback=_flag(state, "btakeback"),
+    )
+
+
+def _game_end(game: Json) -> GameEnd:
+    status = _text(_object(game, "status"), "name") or _text(game, "status")
+    return GameEnd(_game_id(game), status, _winner(game))
+
+
+def _winner(holder: Json) -> chess.Color | None:
+    return {"white": chess.WHITE, "black": chess.BLACK}.get(_text(holder, "winner"))
+
+
+def _clock(state: Json, key: str) -> int | None:
+    milliseconds = _number(state, key)
+    if milliseconds is None or milliseconds >= NO_CLOCK_MS:
+        return None
+    return max(0, round(milliseconds))
+
+
+def _increment(state: Json, key: str) -> int:
+    """Read an increment. It is whole seconds; lichess says it in ms, pychess.org in seconds."""
+    number = max(0, round(_number(state, key) or 0))
+    return number * WHOLE_SECOND_MS if number < WHOLE_SECOND_MS else number
+
+
+def _start(fen: str) -> str | None:
+    """Read where a game begins; None for the usual start, which servers may write as a FEN too."""
+    if fen.lower() in ("", "startpos") or fen.split()[:4] == chess.STARTING_FEN.split()[:4]:
+        return None
+    return fen
+
+
+def _names(player: Json) -> frozenset[str]:
+    names = (_text(player, key).lower() for key in ("id", "name", "username"))
+    return frozenset(name for name in names if name)
+
+
+def _game_id(game: Json) -> str:
+    return _text(game, "gameId") or _text(game, "id")
+
+
+def _object(message: Json, key: str) -> Json:
+    value = message.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(message: Json, key: str) -> str:
+    value = message.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _number(message: Json, key: str) -> float | None:
+    value = message.get(key)
+    return value if isinstance(value, int | float) and abs(value) < float("inf") else None
+
+
+def _flag(message: Json, key: str) -> bool:
+    """Read a truth value; some servers write it as text."""
+    value = message.get(key)
+    return value.lower() == "true" if isinstance(value, str) else bool(value)

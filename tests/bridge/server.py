@@ -1,0 +1,505 @@
+"""A server that speaks the lichess bot API over real HTTP, with one bot account, and faults to order.
+
+Two dialects: `lichess` as its API is documented, `pychess` as pychess.org differs from it. By hand:
+
+    python -m tests.bridge.server [--port 8123] [--dialect pychess] [--games 3]
+
+challenges the bot again and again and plays random moves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import queue
+import random
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+from urllib.parse import parse_qs, urlsplit
+
+import chess
+
+from obscuro.fog.board import FogOfWarBoard
+
+TOKEN = "secret-token-of-the-tests"
+BOT = "Obscuro-Bot"
+HANG_SECONDS = 60.0
+"""Nothing takes so long; it only ends a test that would hang."""
+PING_SECONDS = 5.0
+
+Dialect = Literal["lichess", "pychess"]
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked of the server."""
+
+    method: str
+    path: str
+    form: dict[str, str]
+    agent: str
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens to a request in place of an answer, or to its answer.
+
+    status: answered so. lost: the request is done, but its answer never comes. drop: neither.
+    """
+
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    body: str = ""
+    lost: bool = False
+    drop: bool = False
+
+
+class Cut:
+    """Ends a stream: after half a line, or cleanly."""
+
+    def __init__(self, half: bytes = b"") -> None:
+        self.half = half
+
+
+class Feed:
+    """Streams of one kind that are open: each gets every line."""
+
+    def __init__(self) -> None:
+        self.queues: list[queue.SimpleQueue[bytes | Cut]] = []
+
+    def send(self, item: bytes | Cut) -> None:
+        for one in self.queues:
+            one.put(item)
+
+    def say(self, message: Json) -> None:
+        self.send(line(message))
+
+
+class ServerGame:
+    """A game between the bot and an opponent who is moved by hand, or by chance."""
+
+    def __init__(
+        self,
+        server: BotServer,
+        name: str,
+        bot: chess.Color,
+        fen: str | None = None,
+        clock: int | None = 60_000,
+        chance: random.Random | None = None,
+    ) -> None:
+        self.id = name
+        self.bot = bot
+        self.board = FogOfWarBoard(fen or chess.STARTING_FEN)
+        self.fen = fen
+        self.clock = clock
+        self.increment = 2000
+        self.status = "started"
+        self.winner: str | None = None
+        self.extra: Json = {}
+        self.most_plies = 400
+        self.feed = Feed()
+        self._server = server
+        self._chance = chance
+
+    @property
+    def moves(self) -> list[str]:
+        return [move.uci() for move in self.board.move_stack]
+
+    def full(self) -> Json:
+        bot, other = {"id": BOT.lower(), "name": BOT}, {"id": "guest", "name": "Guest"}
+        variant = {"key": "fogofwar", "name": "Fog of War"}
+        start = self.fen or "startpos"
+        if self._server.dialect == "pychess":
+            bot, other, variant = {"name": BOT}, {"name": "Guest"}, {"name": "fogofwar"}
+            start = self.fen or chess.STARTING_FEN
+        white, black = (bot, other) if self.bot == chess.WHITE else (other, bot)
+        return {
+            "type": "gameFull",
+            "id": self.id,
+            "variant": variant,
+            "white": white,
+            "black": black,
+            "initialFen": start,
+            "createdAt": 1,
+            "state": self.state(),
+        }
+
+    def state(self) -> Json:
+        unit = 1000 if self._server.dialect == "pychess" else 1
+        state: Json = {
+            "type": "gameState",
+            "moves": " ".join(self.moves),
+            "winc": self.increment // unit,
+            "binc": self.increment // unit,
+            "status": "started" if self._server.dialect == "pychess" else self.status,
+        }
+        if self.clock is not None:
+            state |= {"wtime": self.clock, "btime": self.clock}
+        if self.winner is not None and self._server.dialect == "lichess":
+            state["winner"] = self.winner
+        return state | self.extra
+
+    # -- what happens, all under the server's lock ---------------------------------------------
+
+    def play(self, uci: str) -> None:
+        """The opponent moves."""
+        with self._server.news:
+            assert self.board.turn != self.bot, "it is the bot's turn"
+            self._move(uci)
+
+    def take_bot_move(self, uci: str) -> str | None:
+        """The bot moves; return what is wrong about it."""
+        if self.status != "started" or self.board.turn != self.bot:
+            return "Not your turn, or game already over"
+        try:
+            self._move(uci)
+        except ValueError:
+            return f"Piece can't move so: {uci}"
+        if self._chance is not None and self.status == "started":
+            self._move(self._chance.choice(sorted(map(str, self.board.legal_moves))))
+        return None
+
+    def _move(self, uci: str) -> None:
+        mover = self.board.turn
+        self.board.push_uci(uci)
+        if self.board.outcome() is not None:
+            winner = self.board.outcome().winner  # type: ignore[union-attr]
+            self._over("variantEnd" if winner is not None else "draw", winner)
+        elif len(self.board.move_stack) >= self.most_plies:
+            self._over("draw", None)
+        elif self._server.dialect == "lichess" or mover != self.bot:
+            self.feed.say(self.state())
+        self._server.news.notify_all()
+
+    def end(self, status: str, winner: chess.Color | None) -> None:
+        """The game ends by something else than a move."""
+        with self._server.news:
+            self._over(status, winner)
+
+    def _over(self, status: str, winner: chess.Color | None) -> None:
+        self.status = status
+        self.winner = None if winner is None else chess.COLOR_NAMES[winner]
+        if self._server.dialect == "lichess":
+            self.feed.say(self.state())
+            self.feed.send(Cut())
+            game = {"id": self.id, "gameId": self.id, "status": {"name": status}}
+            self._server.events.say({"type": "gameFinish", "game": game})
+        else:
+            self.feed.say({"type": "gameEnd", "game": {"id": self.id}})
+        self._server.news.notify_all()
+
+    def drop(self, half: bytes = b"") -> None:
+        """The connection of the game's streams is lost, maybe in the middle of a line."""
+        with self._server.news:
+            self.feed.send(Cut(half))
+
+
+class BotServer:
+    """The server. Start it by `serving`.
+
+    news: the lock of all state, notified of every change. requests: all that came. faults: what
+    happens to the next requests whose path ends, or begins, so. challenges: those not answered yet.
+    """
+
+    def __init__(self, dialect: Dialect = "lichess", port: int = 0) -> None:
+        self.dialect = dialect
+        self.news = threading.Condition(threading.RLock())
+        self.requests: list[Request] = []
+        self.faults: dict[str, deque[Fault]] = defaultdict(deque)
+        self.events = Feed()
+        self.games: dict[str, ServerGame] = {}
+        self.pending: dict[str, ServerGame] = {}
+        self.declined: dict[str, str] = {}
+        self.title: str | None = "BOT"
+        self.ping_seconds = PING_SECONDS
+        self._http = _HttpServer(("127.0.0.1", port), _Handler)
+        self._http.bot_server = self
+        self.url = f"http://127.0.0.1:{self._http.server_port}"
+        self._serial = 0
+
+    def start(self) -> None:
+        threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
+
+    def close(self) -> None:
+        with self.news:
+            self.events.send(Cut())
+            for game in self.games.values():
+                game.feed.send(Cut())
+        self._http.shutdown()
+        self._http.server_close()
+
+    # -- for tests ----------------------------------------------------------------------------
+
+    def fail(self, path: str, *faults: Fault) -> None:
+        """Let the next requests to a path, or to all that contain the text, go wrong."""
+        with self.news:
+            self.faults[path].extend(faults)
+
+    def new_game(self, bot: chess.Color = chess.WHITE, **values: Any) -> ServerGame:
+        """Begin a game without a challenge, and without a word."""
+        with self.news:
+            self._serial += 1
+            game = ServerGame(self, f"game{self._serial:04}", bot, **values)
+            self.games[game.id] = game
+        return game
+
+    def announce(self, game: ServerGame) -> None:
+        """Tell of a game that it has begun."""
+        with self.news:
+            self.events.say(self._start(game))
+
+    def challenge(
+        self, *, over: Json | None = None, bot: chess.Color = chess.WHITE, **values: Any
+    ) -> str:
+        """Challenge the bot; over: what differs in the event. Returns the id of the later game."""
+        with self.news:
+            game = self.new_game(bot, **values)
+            del self.games[game.id]
+            self.pending[game.id] = game
+            challenge = {
+                "id": game.id,
+                "challenger": {"id": "guest", "name": "Guest", "rating": 1500, "title": ""},
+                "variant": {"key": "fogofwar"},
+                "rated": False,
+                "timeControl": {"type": "clock", "limit": 60, "increment": 2},
+                "color": "random",
+            }
+            self.events.say({"type": "challenge", "challenge": challenge | (over or {})})
+        return game.id
+
+    def until(self, what: Callable[[], Any]) -> Any:
+        """Wait until something is so; return it."""
+        with self.news:
+            assert self.news.wait_for(what, HANG_SECONDS), (
+                f"it never happened; {self.requests[-5:]}"
+            )
+            return what()
+
+    def game(self, name: str) -> ServerGame:
+        """Wait for a game to begin."""
+        self.until(lambda: name in self.games)
+        return self.games[name]
+
+    def count(self, end: str) -> int:
+        """Return how many requests had a path that ends so."""
+        with self.news:
+            return sum(request.path.endswith(end) for request in self.requests)
+
+    # -- for the handlers -----------------------------------------------------------------------
+
+    def _start(self, game: ServerGame) -> Json:
+        if self.dialect == "pychess":
+            return {"type": "gameStart", "game": {"id": game.id, "skill_level": "6"}}
+        variant = {"key": "fogofwar"}
+        return {"type": "gameStart", "game": {"id": game.id, "gameId": game.id, "variant": variant}}
+
+    def greeting(self) -> list[bytes]:
+        """What a new event stream begins with: the games going on."""
+        games = [game for game in self.games.values() if game.status == "started"]
+        return [line(self._start(game)) for game in games]
+
+    def fault(self, path: str) -> Fault | None:
+        for key, faults in self.faults.items():
+            if faults and key in path:
+                return faults.popleft()
+        return None
+
+    def answer(self, method: str, path: str, form: dict[str, str]) -> tuple[int, Json]:
+        """Do what a short request asks for."""
+        parts = path.strip("/").split("/")[1:]
+        match parts:
+            case ["account"] if method == "GET":
+                account = {"id": BOT.lower(), "username": BOT, "title": self.title}
+                return 200, {key: value for key, value in account.items() if value is not None}
+            case ["challenge", name, "accept"] if name in self.pending:
+                game = self.games[name] = self.pending.pop(name)
+                self.events.say(self._start(game))
+            case ["challenge", name, "decline"] if name in self.pending:
+                del self.pending[name]
+                self.declined[name] = form.get("reason", "")
+            case ["bot", "game", name, "move", move] if name in self.games:
+                wrong = self.games[name].take_bot_move(move)
+                if wrong is not None:
+                    return 400, {"error": wrong}
+            case ["bot", "game", name, "abort" | "resign" as how] if name in self.games:
+                game = self.games[name]
+                if game.status != "started":
+                    return 400, {"error": "This game is over"}
+                game.end(
+                    {"abort": "aborted"}.get(how, how), not game.bot if how == "resign" else None
+                )
+            case ["bot", "game", name, "draw" | "takeback", "yes" | "no" as word] if (
+                name in self.games and self.dialect == "lichess"
+            ):
+                game = self.games[name]
+                game.extra = {}
+                if word == "yes":
+                    game.end("draw", None)
+            case _:
+                return 404, {"error": "Not found."}
+        return 200, {"ok": True}
+
+
+class _HttpServer(ThreadingHTTPServer):
+    daemon_threads = True
+    bot_server: BotServer
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass  # clients may leave as they like
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _HttpServer
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self._serve()
+
+    def do_POST(self) -> None:
+        self._serve()
+
+    def _serve(self) -> None:
+        server = self.server.bot_server
+        length = int(self.headers.get("Content-Length") or 0)
+        data = self.rfile.read(length).decode()
+        form = {key: values[0] for key, values in parse_qs(data).items()}
+        path = urlsplit(self.path).path
+        with server.news:
+            agent = self.headers.get("User-Agent", "")
+            server.requests.append(Request(self.command, path, form, agent))
+            fault = server.fault(path)
+            server.news.notify_all()
+        if fault is not None and fault.drop:
+            self.close_connection = True
+            return
+        if fault is not None and fault.status:
+            self._answer(fault.status, fault.body.encode(), fault.headers)
+            return
+        if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            self._answer(401, b'{"error": "No such token"}')
+            return
+        if "/stream/" in path:
+            self._stream(server, path)
+            return
+        with server.news:
+            status, answer = server.answer(self.command, path, form)
+            server.news.notify_all()
+        if fault is not None and fault.lost:
+            self.close_connection = True
+            return
+        self._answer(status, json.dumps(answer).encode())
+
+    def _answer(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in ({"Content-Type": "application/json"} | (headers or {})).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _stream(self, server: BotServer, path: str) -> None:
+        with server.news:
+            name = path.rsplit("/", 1)[1]
+            if name == "event":
+                feed, first = server.events, server.greeting()
+            elif name in server.games:
+                game = server.games[name]
+                feed, first = game.feed, [line(game.full())]
+                if game.status != "started" and server.dialect == "lichess":
+                    first.append(b"")  # the stream of a finished game ends
+            else:
+                self._answer(404, b'{"error": "Not found."}')
+                return
+            lines: queue.SimpleQueue[bytes | Cut] = queue.SimpleQueue()
+            for item in first:
+                lines.put(item or Cut())
+            feed.queues.append(lines)
+            server.news.notify_all()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-ndjson")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.close_connection = True
+        try:
+            self._write_lines(server, lines)
+        finally:
+            with server.news:
+                feed.queues.remove(lines)
+                server.news.notify_all()
+
+    def _write_lines(self, server: BotServer, lines: queue.SimpleQueue[bytes | Cut]) -> None:
+        ping = b'{"type":"ping"}\n' if server.dialect == "pychess" else b"\n"
+        while True:
+            try:
+                item = lines.get(timeout=server.ping_seconds)
+            except queue.Empty:
+                item = ping
+            if isinstance(item, Cut):
+                if item.half:
+                    self._chunk(item.half)  # and not the chunk that ends it
+                else:
+                    self._chunk(b"")
+                return
+            self._chunk(item)
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.wfile.flush()
+
+
+def line(message: Json) -> bytes:
+    """Return a message as a stream has it."""
+    return json.dumps(message).encode() + b"\n"
+
+
+@contextmanager
+def serving(dialect: Dialect = "lichess", port: int = 0) -> Iterator[BotServer]:
+    """Run a server."""
+    server = BotServer(dialect, port)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def main() -> None:
+    """Serve by hand."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--port", type=int, default=8123)
+    parser.add_argument("--dialect", choices=("lichess", "pychess"), default="pychess")
+    parser.add_argument("--games", type=int, default=3)
+    arguments = parser.parse_args()
+    with serving(arguments.dialect, arguments.port) as server:
+        print(f"OBSCURO_BOT_TOKEN={TOKEN} obscuro bridge --url {server.url}", flush=True)
+        for index in range(arguments.games):
+            while not server.events.queues:
+                with server.news:
+                    server.news.wait(1.0)
+            name = server.challenge(bot=index % 2 == 0, chance=random.Random(index))
+            with server.news:
+                while name in server.pending:
+                    server.news.wait(1.0)
+            if name not in server.games:
+                print(f"declined: {server.declined.get(name)}", flush=True)
+                continue
+            game = server.games[name]
+            if game.bot == chess.BLACK:
+                game.play("e2e4")
+            with server.news:
+                while game.status == "started":
+                    server.news.wait(1.0)
+            print(f"{name}: {game.status} {game.winner or ''} {' '.join(game.moves)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
