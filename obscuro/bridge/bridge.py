@@ -183,7 +183,8 @@ class Bridge:
     def _judge(self, challenge: Challenge) -> None:
         if challenge.ours or challenge.id in self._tables or not self._answered.add(challenge.id):
             return
-        running = len(self._tables) + len(self._expected)
+        playing = sum(not table.game.finished for table in self._tables.values())
+        running = playing + len(self._expected)
         reason: str | None = self._policy.judge(challenge, running)
         if reason is None and (self._finishing or self._is_enough(running)):
             reason = "later"

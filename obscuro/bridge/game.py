@@ -191,7 +191,7 @@ class Game:
         self._turn: _Turn | None = None
         self._number = 0
         self._fresh = False  # the stream's next `GameFull` is its first
-        self._doubted = False  # the last one was, and so the stream was opened anew
+        self._doubted = -1  # plies of our game when one was too short, and asked for again
         self._heard_at = 0.0  # when the other side's turn began
         self._looks = 0
         self._scores: list[int] = []
@@ -240,7 +240,6 @@ class Game:
 
     def _full(self, full: GameFull, now: float) -> list[Action]:
         fresh, self._fresh = self._fresh, False
-        doubted, self._doubted = self._doubted, False
         if self._referee is None:
             side = full.color_of(self._user)
             if full.variant and full.variant not in FOG_VARIANTS:
@@ -264,8 +263,9 @@ class Game:
             return said + self._take(full.state, now)
         if not fresh:
             return self._news(full.state, now)
-        if not (doubted or full.state.over) and self._lacks_our_move(full.state):
-            self._doubted = True
+        plies = self._referee.plies
+        if self._lacks_our_move(full.state) and self._doubted != plies and not full.state.over:
+            self._doubted = plies
             return [Resync()]
         return self._take(full.state, now)
 

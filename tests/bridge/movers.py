@@ -28,6 +28,7 @@ class QuickMover:
         self.closed = 0
         self.stopped = threading.Event()
         self.thinking = threading.Event()
+        self.told = threading.Event()
         self._pick = pick or (lambda think: random.Random(think.position).choice(think.moves))
         self._score = score
 
@@ -47,6 +48,7 @@ class QuickMover:
 
     def watch(self, game: str, position: str) -> None:
         self.watched.append((game, position))
+        self.told.set()
 
     def close(self) -> None:
         self.closed += 1

@@ -102,7 +102,8 @@ class ServerGame:
         self.status = "started"
         self.winner: str | None = None
         self.extra: Json = {}
-        self.most_plies = 400
+        self.challenge: Json = {}
+        self.most_plies = 80
         self.feed = Feed()
         self._server = server
         self._chance = chance
@@ -262,15 +263,15 @@ class BotServer:
             game = self.new_game(bot, **values)
             del self.games[game.id]
             self.pending[game.id] = game
-            challenge = {
+            game.challenge = {
                 "id": game.id,
                 "challenger": {"id": "guest", "name": "Guest", "rating": 1500, "title": ""},
                 "variant": {"key": "fogofwar"},
                 "rated": False,
                 "timeControl": {"type": "clock", "limit": 60, "increment": 2},
                 "color": "random",
-            }
-            self.events.say({"type": "challenge", "challenge": challenge | (over or {})})
+            } | (over or {})
+            self.events.say({"type": "challenge", "challenge": game.challenge})
         return game.id
 
     def until(self, what: Callable[[], Any]) -> Any:
@@ -300,9 +301,12 @@ class BotServer:
         return {"type": "gameStart", "game": {"id": game.id, "gameId": game.id, "variant": variant}}
 
     def greeting(self) -> list[bytes]:
-        """What a new event stream begins with: the games going on."""
+        """What a new event stream begins with: the games going on, the challenges still open."""
         games = [game for game in self.games.values() if game.status == "started"]
-        return [line(self._start(game)) for game in games]
+        return [
+            *(line(self._start(game)) for game in games),
+            *(line({"type": "challenge", "challenge": g.challenge}) for g in self.pending.values()),
+        ]
 
     def fault(self, path: str) -> Fault | None:
         for key, faults in self.faults.items():
@@ -356,6 +360,7 @@ class _HttpServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # an answer is two writes
     server: _HttpServer
 
     def log_message(self, format: str, *args: Any) -> None:
