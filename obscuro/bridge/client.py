@@ -52,6 +52,13 @@ class Unreachable(ApiError):  # noqa: N818 - it is the name of the thing
     """The server did not answer, or not sensibly, also when asked again."""
 
 
+class TooMany(Unreachable):
+    """The server has had too many requests (429), and did not do this one."""
+
+
+_CERTAINLY_UNDONE = (TooMany, httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How long to wait for what, in seconds. pauses: before the second, third … attempt; the last
@@ -183,9 +190,11 @@ class BotClient:
         self._request("POST", path, cancel, {"reason": reason}, attempts=3)
 
     def move(self, game: str, move: str, cancel: threading.Event) -> None:
-        """Make a move; tried until it is done, refused, or cancelled. Raises ApiError."""
+        """Make a move. Raises Refused, or Unreachable if it may have arrived or not: sent a second
+        time it could be taken for the next move. Where it can't have arrived it is tried again.
+        """
         path = f"/api/bot/game/{_part(game)}/move/{_part(move)}"
-        self._request("POST", path, cancel, attempts=None)
+        self._request("POST", path, cancel, attempts=None, repeat=_CERTAINLY_UNDONE)
 
     def ask(self, game: str, what: str, cancel: threading.Event) -> None:
         """Do something else in a game: `resign`, `abort`, `draw/no` … Raises ApiError."""
@@ -217,8 +226,11 @@ class BotClient:
         cancel: threading.Event,
         form: Mapping[str, str] | None = None,
         attempts: int | None = 0,
+        repeat: tuple[type[Exception], ...] = (Exception,),
     ) -> Mapping[str, Any]:
-        """Return the object that is answered. attempts: None for any number, 0 for the usual one."""
+        """Return the object that is answered. attempts: None for any number, 0 for the usual one.
+        repeat: after which failures another one is made.
+        """
         most = self._patience.attempts if attempts == 0 else attempts
         failures = 0
         while True:
@@ -232,7 +244,8 @@ class BotClient:
             except (httpx.HTTPError, httpx.InvalidURL, Unreachable) as error:
                 failures += 1
                 reason = _reason(error)
-            if most is not None and failures >= most:
+                again = isinstance(error, repeat)
+            if not again or (most is not None and failures >= most):
                 raise Unreachable(f"{path}: {reason}") from None
             logger.info("%s: %s; trying again", path, reason)
             self.pause(failures, cancel)
@@ -275,7 +288,7 @@ class BotClient:
             seconds = _seconds(response.headers.get("Retry-After"))
             self._silent_until = self._clock() + seconds
             logger.warning("the server wants no requests for %.0f s (429)", seconds)
-            raise Unreachable("too many requests (429)")
+            raise TooMany("too many requests (429)")
         if response.is_redirect:
             where = response.headers.get("Location", "elsewhere")[:_WORDS_OF_ERROR]
             raise Refused(status, f"{path} is redirected to {where!r}; give the right --url")

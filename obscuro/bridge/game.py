@@ -32,6 +32,8 @@ OVERDUE_LOOKS = 3
 """After so many looks without news the game is given up: the server has forgotten it."""
 GIVEN_UP = "given up: the other side's clock has run out, and the server says nothing"
 MOST_REFUSALS = 3
+MOST_DOUBTS = 3
+"""So often must a server insist that a game has fewer moves than it has told us."""
 
 
 # -- what comes in, besides the server's events -------------------------------------------------
@@ -53,11 +55,14 @@ class Thought:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What the server said to a move of ours. error: None if it took it."""
+    """What became of a move of ours. error: None if the server took it. refused: it said no, and not
+    just nothing; a move that may have arrived must not be sent again before we know.
+    """
 
     number: int
     move: str
     error: str | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +166,8 @@ class GameSettings:
 class _Turn:
     """Our turn at one position, from when we first heard of it.
 
-    clock: our time then, by `since`. chosen: the engine's move. refused: what the server didn't take.
+    clock: our time then, by `since`. chosen: the engine's move. in_doubt: whether it has arrived;
+    only the whole game, told anew, says so. refused: what the server didn't take.
     """
 
     position: str
@@ -170,6 +176,7 @@ class _Turn:
     clock: int | None
     chosen: str | None = None
     sending: bool = False
+    in_doubt: bool = False
     refused: list[str] = field(default_factory=list)
 
 
@@ -191,7 +198,7 @@ class Game:
         self._turn: _Turn | None = None
         self._number = 0
         self._fresh = False  # the stream's next `GameFull` is its first
-        self._doubted = -1  # plies of our game when one was too short, and asked for again
+        self._doubts = (0, 0)  # plies of our game when that was too short, and how often
         self._heard_at = 0.0  # when the other side's turn began
         self._looks = 0
         self._scores: list[int] = []
@@ -241,43 +248,37 @@ class Game:
     def _full(self, full: GameFull, now: float) -> list[Action]:
         fresh, self._fresh = self._fresh, False
         if self._referee is None:
-            side = full.color_of(self._user)
-            if full.variant and full.variant not in FOG_VARIANTS:
-                return [Finish(f"not Fog of War chess but {full.variant}, left alone")]
-            if side is None:
-                return [Finish(f"{self._user} plays neither side, left alone")]
-            try:
-                self._referee = Referee(side, full.start)
-            except RefereeError as error:
-                return self._hopeless(str(error))
-            names = full.black if side == chess.WHITE else full.white
-            self.opponent = min(names, default="?")
-            self._state = full.state
-            color = chess.COLOR_NAMES[side]
-            begin = (
-                f"at move {len(full.state.moves) // 2 + 1}"
-                if full.state.moves
-                else "from the start"
-            )
-            said: list[Action] = [Note(f"{color} against {self.opponent}, {begin}")]
-            return said + self._take(full.state, now)
-        if not fresh:
+            return self._begin(full, now)
+        if not fresh or full.state.over:
             return self._news(full.state, now)
-        plies = self._referee.plies
-        if self._lacks_our_move(full.state) and self._doubted != plies and not full.state.over:
-            self._doubted = plies
-            return [Resync()]
-        return self._take(full.state, now)
+        if not self._is_stale(full.state):
+            self._doubts = (0, 0)
+            if self._turn is not None:
+                self._turn.in_doubt = False
+            return self._take(full.state, now)
+        # It was written before a move of ours arrived, or read from a queue that the last connection
+        # left behind. To play by it could put a move where another belongs; so we look again.
+        known = self._referee.plies
+        self._doubts = (known, self._doubts[1] + 1 if self._doubts[0] == known else 1)
+        return [Resync()] if self._doubts[1] <= MOST_DOUBTS else self._take(full.state, now)
 
-    def _lacks_our_move(self, state: GameState) -> bool:
-        """Tell whether a state is one ply old, before the move that the server took from us.
-
-        It may have been written while that was on its way; made again, the move could be taken for
-        another one.
-        """
-        assert self._referee is not None
-        ours = self._referee.last_mover == self._referee.side
-        return ours and len(state.moves) == self._referee.plies - 1
+    def _begin(self, full: GameFull, now: float) -> list[Action]:
+        """Take a game up, wherever it stands."""
+        side = full.color_of(self._user)
+        if full.variant and full.variant not in FOG_VARIANTS:
+            return [Finish(f"not Fog of War chess but {full.variant}, left alone")]
+        if side is None:
+            return [Finish(f"{self._user} plays neither side, left alone")]
+        self._state = full.state
+        try:
+            self._referee = Referee(side, full.start)
+        except RefereeError as error:
+            return self._hopeless(str(error))
+        self._heard_at = now
+        self.opponent = min(full.black if side == chess.WHITE else full.white, default="?")
+        move = len(full.state.moves) // 2 + 1
+        said = Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
+        return [said, *self._take(full.state, now)]
 
     def _news(self, state: GameState, now: float) -> list[Action]:
         """Take a state from the middle of a stream, which may be old."""
@@ -372,7 +373,7 @@ class Game:
             clock = self._state.clock(referee.side)
             self._turn = _Turn(position, self._number, now, clock)
             return [*stopped, self._think(self._turn)]
-        if turn.chosen is None or turn.sending:
+        if turn.chosen is None or turn.sending or turn.in_doubt:
             return []
         return self._send(turn, turn.chosen)  # the server doesn't have it, whatever it said
 
@@ -429,7 +430,8 @@ class Game:
             return []
         turn.sending = False
         if sent.error is not None:
-            return self._refused(turn, sent.move, sent.error)
+            turn.in_doubt = True
+            return self._refused(turn, sent.move, sent.error) if sent.refused else [Resync()]
         assert self._referee is not None
         # Not every server sends our own move back.
         moves = (*self._referee.moves, sent.move)

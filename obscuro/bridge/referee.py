@@ -68,11 +68,6 @@ class Referee:
         return len(self.moves)
 
     @property
-    def last_mover(self) -> chess.Color | None:
-        """The side that moved last, None at the start."""
-        return None if not self.moves else not self._board.turn
-
-    @property
     def our_turn(self) -> bool:
         """Whether our side is to move in a game that goes on."""
         return self._board.turn == self.side and not self.decided

@@ -91,6 +91,7 @@ class Table:
         self._mover: Mover | None = None
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._job: _Job | None = None  # the last one that was given
+        self._unsent = 0  # moves that may not have arrived, in a row
         self._asks: list[threading.Thread] = []
         self._done = threading.Event()  # nothing more is read or searched
         self._left = threading.Event()  # and nothing is sent any more
@@ -221,7 +222,7 @@ class Table:
                     case Think(number=number, moves=moves):
                         self.tell(Thought(number, moves[0]))
                     case Send(number=number, move=move):
-                        self.tell(Sent(number, move, "it could not be sent"))
+                        self.tell(Sent(number, move, "it could not be sent", refused=True))
         with self._lock:
             mover, self._mover = self._mover, None
         if mover is not None:
@@ -243,13 +244,19 @@ class Table:
                     self._mover.watch(self.game.id, action.position)
 
     def _send(self, send: Send, cancel: threading.Event) -> None:
+        number, move = send.number, send.move
         try:
-            self._server.move(self.game.id, send.move, cancel)
+            self._server.move(self.game.id, move, cancel)
         except ApiError as error:
-            if not cancel.is_set():
-                self.tell(Sent(send.number, send.move, str(error)))
+            refused = isinstance(error, Refused)
+            if not refused:
+                self._unsent += 1
+                logger.info("game %s: is %s lost? %s", self.game.id, move, error)
+                self._server.pause(self._unsent, cancel)
+            self.tell(Sent(number, move, str(error), refused))
             return
-        self.tell(Sent(send.number, send.move))
+        self._unsent = 0
+        self.tell(Sent(number, move))
 
     def _taken_mover(self) -> Mover:
         with self._lock:
