@@ -234,7 +234,9 @@ class Table:
             return
         match action:
             case Think():
+                logger.debug("game %s: %s", self.game.id, action.position)
                 choice = self._taken_mover().choose(self.game.id, action, cancel)
+                logger.debug("game %s: %s, score %s", self.game.id, choice.move, choice.score)
                 if not cancel.is_set():
                     self.tell(Thought(action.number, choice.move, choice.score))
             case Send():

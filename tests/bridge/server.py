@@ -274,12 +274,10 @@ class BotServer:
             self.events.say({"type": "challenge", "challenge": game.challenge})
         return game.id
 
-    def until(self, what: Callable[[], Any]) -> Any:
+    def until(self, what: Callable[[], Any], seconds: float = HANG_SECONDS) -> Any:
         """Wait until something is so; return it."""
         with self.news:
-            assert self.news.wait_for(what, HANG_SECONDS), (
-                f"it never happened; {self.requests[-5:]}"
-            )
+            assert self.news.wait_for(what, seconds), f"it never happened; {self.requests[-5:]}"
             return what()
 
     def game(self, name: str) -> ServerGame:
