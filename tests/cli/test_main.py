@@ -56,7 +56,9 @@ def test_help_names_every_command_and_gives_examples(capsys: pytest.CaptureFixtu
     assert "examples:" in text
 
 
-@pytest.mark.parametrize("command", ["uci", "play", "demo", "match", "bridge", "bench", "warmup", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["uci", "play", "demo", "match", "bridge", "bench", "warmup", "doctor"]
+)
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
