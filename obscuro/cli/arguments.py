@@ -15,6 +15,8 @@ examples:
   obscuro play --side black --movetime 2000
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
   obscuro bridge                            play as a bot on pychess.org
+  obscuro uci --log session.log             speak UCI and write everything down
+  obscuro replay session.log                play that again
   obscuro bench belief                      measure how fast the belief is here
   obscuro bench search                      the same of the search
   obscuro warmup                            compile everything now
@@ -66,6 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_demo,
         _add_match,
         _add_bridge,
+        _add_replay,
         _add_bench,
         _add_warmup,
         _add_doctor,
@@ -215,6 +218,26 @@ def _add_bridge(commands: _Parsers) -> None:  # type: ignore[valid-type]
     )
     parser.add_argument("--log", metavar="FILE", help="append what happens, in detail, to a file")
     parser.add_argument("--quiet", action="store_true", help="say only what is wrong")
+
+
+def _add_replay(commands: _Parsers) -> None:  # type: ignore[valid-type]
+    parser = _add(commands, "replay", "play the log of a session again, and compare the moves")
+    parser.add_argument("log", metavar="LOG", help="what `obscuro --log FILE` has written")
+    parser.add_argument(
+        "--session", metavar="N", type=whole(1), help="which one of the file; default: the last"
+    )
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="exit with 1 if a search that repeats itself came out differently",
+    )
+    parser.add_argument(
+        "--option",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="set an option in place of what the log says; may be given several times",
+    )
 
 
 def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]

@@ -156,6 +156,19 @@ class Player:
         self._knowledge().expect(stop)
 
     @property
+    def seed(self) -> int:
+        """What all chance of this game comes from; the option `Seed`, or from the clock."""
+        return self._seed
+
+    @property
+    def evaluator(self) -> str:
+        """What evaluates, for logs: `material`, `stockfish, Stockfish 15.1`; empty before `prepare`."""
+        for evaluator in self._evaluators:
+            version = getattr(evaluator, "engine_name", None)
+            return f"{evaluator.name}, {version}" if version else evaluator.name
+        return ""
+
+    @property
     def belief_size(self) -> int:
         """Number of positions held possible."""
         return len(self._knowledge().belief)

@@ -45,6 +45,11 @@ class FallbackEvaluator:
         """The name of the evaluator that is in use."""
         return (self._fallback if self._given_up else self._primary).name
 
+    @property
+    def engine_name(self) -> str | None:
+        """What the program behind the evaluator in use calls itself; None if there is none."""
+        return getattr(self._fallback if self._given_up else self._primary, "engine_name", None)
+
     def start(self) -> None:
         """Start both; try the first one again if it was given up. Never fails."""
         self._fallback.start()

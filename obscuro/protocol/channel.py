@@ -1,12 +1,11 @@
-"""Bytes in, bytes out: lines from a file descriptor and to it, and the log of both."""
+"""Bytes in, bytes out: lines from a file descriptor and to it."""
 
-import contextlib
 import os
 import select
 import threading
-import time
 from collections.abc import Callable, Iterator
 
+from obscuro.protocol.log import FAILURE, OUT, Log
 from obscuro.protocol.printing import one_line
 
 READ_BYTES = 1 << 16
@@ -55,34 +54,6 @@ def _read(descriptor: int) -> bytes:
             return b""
 
 
-class Log:
-    """All lines in (`>`) and out (`<`) with their times, and details of failures (`!`)."""
-
-    def __init__(self, path: str | None) -> None:
-        """Open the file for appending; None: no log. Raises OSError."""
-        self._stream = None
-        if path is not None:
-            self._stream = open(path, "a", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._lock = threading.Lock()
-
-    def write(self, mark: str, text: str) -> None:
-        """Write a text, each of its lines marked. A full disk is no reason to stop playing."""
-        if self._stream is None:
-            return
-        now = time.time()
-        stamp = time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now % 1 * 1000):03}"
-        lines = "".join(f"{stamp} {mark} {line}\n" for line in text.split("\n"))
-        with self._lock, contextlib.suppress(OSError, ValueError):
-            self._stream.write(lines)
-            self._stream.flush()
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._stream is not None:
-            with self._lock, contextlib.suppress(OSError):
-                self._stream.close()
-
-
 class Output:
     """Where lines go out, whole and in order, from any thread.
 
@@ -102,7 +73,10 @@ class Output:
         with self._lock:
             if self._broken:
                 return
-            self._log.write("<", text)
+            self._log.write(OUT, text)
+            failure = self._log.take_failure()
+            if failure:
+                text += f"\ninfo string warning {one_line(failure)}"
             try:
                 self._write(f"{text}\n".encode("utf-8", "replace"))
             except OSError:
@@ -124,7 +98,11 @@ class Output:
 
     def note(self, text: str) -> None:
         """Write to the log alone."""
-        self._log.write("!", text)
+        self._log.write(FAILURE, text)
+
+    def fact(self, name: str, value: object) -> None:
+        """Write a fact to the log alone: something that a replay needs to know."""
+        self._log.fact(name, value)
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)

@@ -210,6 +210,7 @@ class Playing:
             self._preparation = None
             self._compiled = True
             self._ready = self._prepared_with is self._options
+            self._output.fact("evaluator", player.evaluator)
             if not self._ready:  # changed meanwhile
                 player.set_options(self._options)
         return self._player_now()
@@ -245,6 +246,7 @@ class Playing:
             new = history.plies[len(earlier.plies) :]
         else:
             player.new_game(0 if history.side == chess.WHITE else 1, from_fen(history.start))
+            self._output.fact("seed", player.seed)
             new = history.plies
         for move, seen in new:
             observation = None if seen is None else Observation.parse(seen)

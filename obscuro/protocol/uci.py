@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Protocol
 
-from obscuro.protocol.channel import TOO_LONG, Log, Output, read_lines
+from obscuro.engine.options import Options
+from obscuro.protocol.channel import TOO_LONG, Output, read_lines
+from obscuro.protocol.log import IN, Log, facts
 from obscuro.protocol.playing import MakePlayer, make_player
 from obscuro.protocol.session import Session
 from obscuro.protocol.worker import TICK_SECONDS
@@ -54,15 +56,13 @@ def run(
     if stdin is None or stdout is None:  # closed by who started us
         return 0
     doorbell = _Doorbell()
-    warning = ""
-    try:
-        journal = Log(log)
-    except OSError as error:
-        journal = Log(None)
-        warning = f"no log is written, {error}"
+    journal = Log(log)
     output = Output(_descriptor(stdout), journal, doorbell.leave)
-    if warning:
-        output.warning(warning)
+    if failure := journal.take_failure():
+        output.warning(failure)
+    if journal.is_open:
+        for name, value in facts(Options()):
+            output.fact(name, value)
     session = Session(output, make, tick_seconds)
     threading.Thread(
         target=doorbell.read, args=(_descriptor(stdin), journal), name="input", daemon=True
@@ -95,7 +95,7 @@ class _Doorbell:
         """Read to the end of the input; what came before it is still done."""
         for line in read_lines(descriptor):
             received = time.monotonic()
-            log.write(">", "(too long)" if line is TOO_LONG else line)
+            log.write(IN, "(too long)" if line is TOO_LONG else line)
             self._room.acquire()
             self._queue.put((line, received))
         self._queue.put(None)

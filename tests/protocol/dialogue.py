@@ -226,6 +226,8 @@ class FakePlayer:
 
     belief_size = 3
     belief_exact = False
+    seed = 7
+    evaluator = "fake"
 
     def __init__(self, fakes: Fakes) -> None:
         self._fakes = fakes

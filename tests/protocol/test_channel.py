@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obscuro.protocol import channel
-from obscuro.protocol.channel import LONGEST_LINE, TOO_LONG, Log, Output, read_lines
+from obscuro.protocol.channel import LONGEST_LINE, TOO_LONG, Output, read_lines
+from obscuro.protocol.log import Log
 
 
 def lines_of(data: bytes, cuts: list[int] | None = None) -> list[str | None]:

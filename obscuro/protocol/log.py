@@ -1,0 +1,172 @@
+"""The log of a session: every line in and out, and what else is needed to play it again.
+
+    21:03:59.120 > go nodes 1000        what came in
+    21:04:00.004 < bestmove e2e4        what went out
+    21:03:59.121 # seed 1234            a fact: versions, options, the machine, seeds in force
+    21:04:01.730 ! Traceback …          details of a failure
+
+`obscuro replay` reads it. A session begins with the fact `log <version of this format>`.
+"""
+
+import os
+import platform
+import re
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from obscuro import __version__
+from obscuro.engine.options import OPTIONS, Options
+
+FORMAT = 1
+IN, OUT, FACT, FAILURE = "><#!"
+PACKAGES = ("numba", "llvmlite", "numpy", "chess")
+_ENTRY = re.compile(r"(\d\d):(\d\d):(\d\d)\.(\d{3}) ([><#!]) (.*)", re.DOTALL)
+
+
+class Log:
+    """Writes lines with their times. It never fails, waits for nothing, and gives up at the first
+    line that can't be written; `take_failure` says so once.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        """Open the file for appending; None: no log. `%p` in the path is the process's id."""
+        self._lock = threading.Lock()
+        self._failure = ""
+        self._descriptor: int | None = None
+        if path is None:
+            return
+        # O_NONBLOCK: a pipe that nobody reads must not stop the engine.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            self._descriptor = os.open(path.replace("%p", str(os.getpid())), flags, 0o666)
+        except (OSError, ValueError) as error:
+            self._failure = f"no log is written, {error}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is written."""
+        return self._descriptor is not None
+
+    def write(self, mark: str, text: str) -> None:
+        """Write a text, each of its lines marked. A full disk is no reason to stop playing."""
+        if self._descriptor is None:
+            return
+        now = time.time()
+        stamp = time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now % 1 * 1000):03}"
+        lines = "".join(f"{stamp} {mark} {line}\n" for line in text.split("\n"))
+        with self._lock:
+            self._write(lines.encode("utf-8", "replace"))
+
+    def fact(self, name: str, value: object) -> None:
+        """Write one fact."""
+        self.write(FACT, f"{name} {value}".replace("\n", " "))
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        try:
+            while rest and self._descriptor is not None:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError as error:
+            self._failure = f"the log ends here, {error}"
+            self._close()
+
+    def take_failure(self) -> str:
+        """Return, once, why no more is written; empty if nothing is wrong."""
+        failure, self._failure = self._failure, ""
+        return failure
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            try:
+                os.close(descriptor)
+            except OSError as error:
+                self._failure = f"the log may be incomplete, {error}"
+
+
+def facts(options: Options) -> Iterator[tuple[str, object]]:
+    """Yield what a session begins with: names and values. Loads no package, and starts nothing."""
+    from importlib import metadata  # noqa: PLC0415 - a twentieth of a second, and only for logs
+
+    yield "log", FORMAT
+    yield "date", time.strftime("%Y-%m-%d %H:%M:%S %z")
+    yield "obscuro", __version__
+    yield "python", f"{platform.python_implementation()} {platform.python_version()}"
+    for package in PACKAGES:
+        try:
+            yield package, metadata.version(package)
+        except metadata.PackageNotFoundError:
+            yield package, "missing"
+    yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
+    yield "cpu", _cpu()
+    for option in OPTIONS:
+        yield "option", f"{option.name} = {options.get(option.name)}"
+
+
+def _cpu() -> str:
+    """Return the processor's name, and how many of it there are, and are ours."""
+    name = platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            names = (
+                line.partition(":")[2].strip() for line in lines if line.startswith("model name")
+            )
+            name = next(names, name)
+    except OSError:
+        pass
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{name}, {os.cpu_count()} threads, {usable} usable"
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+class Entry(NamedTuple):
+    """A line of a log. seconds: of the day."""
+
+    seconds: float
+    mark: str
+    text: str
+
+
+class Session(NamedTuple):
+    """What a process has logged, from its start to its end, or to where it was broken off."""
+
+    entries: list[Entry]
+
+    def fact(self, name: str) -> str | None:
+        """Return the first fact of a name; None if there is none."""
+        found = (e.text.partition(" ")[2] for e in self.entries if _is_fact(e, name))
+        return next(found, None)
+
+    def options(self) -> dict[str, str]:
+        """Return the options that were in force at the start."""
+        texts = (e.text.partition(" ")[2] for e in self.entries if _is_fact(e, "option"))
+        return {name: value for name, _, value in (text.partition(" = ") for text in texts)}
+
+
+def read_sessions(lines: Iterable[str]) -> list[Session]:
+    """Read the sessions of a log. What is no entry is skipped, as a line that was cut off."""
+    sessions: list[Session] = []
+    for line in lines:
+        found = _ENTRY.fullmatch(line.rstrip("\n"))
+        if found is None:
+            continue
+        hours, minutes, seconds, milliseconds = map(int, found.groups()[:4])
+        time_of_day = 3600 * hours + 60 * minutes + seconds + milliseconds / 1000
+        entry = Entry(time_of_day, found[5], found[6])
+        if not sessions or _is_fact(entry, "log"):
+            sessions.append(Session([]))
+        sessions[-1].entries.append(entry)
+    return sessions
+
+
+def _is_fact(entry: Entry, name: str) -> bool:
+    return entry.mark == FACT and entry.text.partition(" ")[0] == name
