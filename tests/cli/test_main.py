@@ -51,13 +51,23 @@ def test_help_names_every_command_and_gives_examples(capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     text = capsys.readouterr().out
-    for command in ("uci", "play", "demo", "match", "bridge", "bench", "warmup", "doctor"):
+    for command in (
+        "uci",
+        "play",
+        "demo",
+        "match",
+        "bridge",
+        "replay",
+        "bench",
+        "warmup",
+        "doctor",
+    ):
         assert f"\n    {command} " in text
     assert "examples:" in text
 
 
 @pytest.mark.parametrize(
-    "command", ["uci", "play", "demo", "match", "bridge", "bench", "warmup", "doctor"]
+    "command", ["uci", "play", "demo", "match", "bridge", "replay", "bench", "warmup", "doctor"]
 )
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
