@@ -26,6 +26,7 @@ MEBIBYTE = 1 << 20
 BYTES_PER_POSITION = 100  # of the belief, at the peak of an update
 MOST_POSITIONS = 8_000_000
 DEFAULT_CACHE = 32  # MiB: 96,000 positions, which Stockfish needs a minute for
+LEAST_HASH = 16  # MiB
 
 
 class OptionError(ValueError):
@@ -117,7 +118,9 @@ OPTIONS: tuple[Option, ...] = (
         256,
         help="1: all in one thread, deterministic. n: one solves, the others expand",
     ),
-    Option("Hash", "spin", _DEFAULT_HASH, 16, max(1024, _MEMORY_MIB), help="MiB for the tree"),
+    Option(
+        "Hash", "spin", _DEFAULT_HASH, LEAST_HASH, max(1024, _MEMORY_MIB), help="MiB for the tree"
+    ),
     Option(
         "Eval Cache",
         "spin",

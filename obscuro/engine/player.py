@@ -4,6 +4,7 @@ A turn (Obscuro, Fig. 8): bring the belief up to date, build the subgame around 
 sampled positions, search, choose.
 """
 
+import contextlib
 import dataclasses
 import hashlib
 import time
@@ -27,7 +28,8 @@ from obscuro.board.position import (
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
 from obscuro.engine.clock import TurnTime, turn_time
 from obscuro.engine.knowledge import GameError, Knowledge
-from obscuro.engine.options import MEBIBYTE, Options
+from obscuro.engine.memory import usable_mebibytes
+from obscuro.engine.options import LEAST_HASH, MEBIBYTE, Options
 from obscuro.engine.parameters import (
     BELIEF_SHARE,
     SAMPLING_CHUNK,
@@ -95,11 +97,12 @@ class Player:
         tell = progress or (lambda text: None)
         load_kernels(tell)
         if not self._reserved:
-            reserve(
-                self._buffers,
-                self._options.integer("Max Positions"),
-                self._options.integer("Threads"),
-            )
+            with contextlib.suppress(MemoryError):  # then it is taken when it is needed
+                reserve(
+                    self._buffers,
+                    self._options.integer("Max Positions"),
+                    self._options.integer("Threads"),
+                )
             self._reserved = True
         tell("starting the evaluator")
         self._ensure_search()
@@ -439,13 +442,7 @@ class Player:
                     for _ in range(max(1, threads - 1))
                 ]
                 self._games = [ChessGame(evaluator) for evaluator in self._evaluators]
-            self._search = Search(
-                self._games,
-                self._options.search_parameters(),
-                self._options.integer("Hash") * MEBIBYTE,
-                threads=threads,
-                seed=self._seed,
-            )
+            self._search = self._make_search(threads)
         return self._search
 
     def _warn_once(self, text: str) -> None:
@@ -453,6 +450,29 @@ class Player:
         if text not in self._warned:
             self._warned.add(text)
             self._warn(text)
+
+    def _make_search(self, threads: int) -> Search:
+        """Make a search with a tree of `Hash` MiB, or of as many as there is memory for."""
+        wanted = self._options.integer("Hash")
+        usable = usable_mebibytes()
+        size = wanted if usable is None else max(LEAST_HASH, min(wanted, usable))
+        while True:
+            try:
+                search = Search(
+                    self._games,
+                    self._options.search_parameters(),
+                    size * MEBIBYTE,
+                    threads=threads,
+                    seed=self._seed,
+                )
+            except MemoryError:
+                if size == LEAST_HASH:
+                    raise
+                size = max(LEAST_HASH, size // 2)
+                continue
+            if size < wanted:
+                self._warn(f"there is no memory for a Hash of {wanted} MiB; it is {size} MiB")
+            return search
 
     def _random(self) -> np.random.Generator:
         """Random numbers for this turn: the same for the same seed, game and ply."""

@@ -3,6 +3,7 @@
 import os
 import select
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 from obscuro.protocol.log import FAILURE, OUT, Log
@@ -66,6 +67,12 @@ class Output:
         self._on_broken = on_broken
         self._lock = threading.Lock()
         self._broken = False
+        self._writing_since: float | None = None
+
+    def is_stuck(self, seconds: float) -> bool:
+        """Tell whether a line has been waiting so long for somebody to read."""
+        since = self._writing_since
+        return since is not None and time.monotonic() - since > seconds
 
     def lines(self, *lines: str) -> None:
         """Write lines, with nothing of other threads between them."""
@@ -77,11 +84,14 @@ class Output:
             failure = self._log.take_failure()
             if failure:
                 text += f"\ninfo string warning {one_line(failure)}"
+            self._writing_since = time.monotonic()
             try:
                 self._write(f"{text}\n".encode("utf-8", "replace"))
             except OSError:
                 self._broken = True
                 self._on_broken()
+            finally:
+                self._writing_since = None
 
     def error(self, text: str) -> None:
         """Say what could not be done."""

@@ -28,6 +28,8 @@ CLOSE_SECONDS = 0.3
 """Then, how long to end its child processes, before it all ends."""
 PATIENCE_SECONDS = 1.7
 """After a signal, even if nothing moves any more, because nobody reads what we say."""
+LOOK_SECONDS = 0.25
+"""How often it is looked, after `quit` or the end of the input, whether that is so."""
 LINES_AHEAD = 1024
 """So many lines are read before they are done."""
 
@@ -64,8 +66,22 @@ def run(
         for name, value in facts(Options()):
             output.fact(name, value)
     session = Session(output, make, tick_seconds)
+    finished = threading.Event()
+
+    def watch_output() -> None:
+        while not finished.wait(LOOK_SECONDS):
+            if output.is_stuck(PATIENCE_SECONDS):
+                leave(0)
+                return
+
+    def last_line() -> None:
+        threading.Thread(target=watch_output, name="watch output", daemon=True).start()
+
     threading.Thread(
-        target=doorbell.read, args=(_descriptor(stdin), journal), name="input", daemon=True
+        target=doorbell.read,
+        args=(_descriptor(stdin), journal, last_line),
+        name="input",
+        daemon=True,
     ).start()
     with _signals(doorbell.leave, leave), _no_tracebacks(output):
         for line, received in doorbell.lines():
@@ -79,6 +95,7 @@ def run(
         closing.start()
         closing.join(CLOSE_SECONDS)
         leave(0)
+    finished.set()
     journal.close()
     return 0
 
@@ -91,13 +108,20 @@ class _Doorbell:
         self._room = threading.Semaphore(LINES_AHEAD)
         self._leaving = False
 
-    def read(self, descriptor: int, log: Log) -> None:
-        """Read to the end of the input; what came before it is still done."""
+    def read(self, descriptor: int, log: Log, on_end: Callable[[], None]) -> None:
+        """Read to the end of the input; what came before it is still done.
+
+        on_end: called at once when that comes, or `quit`: who does the lines may be in the middle of
+        saying something that nobody reads.
+        """
         for line in read_lines(descriptor):
             received = time.monotonic()
+            if line is not None and line.strip() == "quit":
+                on_end()
             log.write(IN, "(too long)" if line is TOO_LONG else line)
             self._room.acquire()
             self._queue.put((line, received))
+        on_end()
         self._queue.put(None)
 
     def leave(self) -> None:
