@@ -32,7 +32,7 @@ BATCHES_PER_ITERATION = 4  # of leaves expanded between two iterations while the
 SETTLING = 0.25  # the last share of the iterations, in which the tree does not grow
 
 LEAST_VARIANCE: Final = 0.4
-"""The least σ in PUCT. With the 0.02 of chess, growth takes too long for a proof.
+"""The least σ in PUCT. With the 0.05 of chess, growth takes too long for a proof.
 
 An action that has never been tried and seems to lose `gap` is tried once its infoset has been visited
 (gap / σ)² times (see `selection.explore`). With 0.005 Kuhn poker stays exploitable by 1/12 for more
