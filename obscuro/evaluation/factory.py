@@ -12,7 +12,7 @@ from obscuro.evaluation.scale import TAU
 if TYPE_CHECKING:
     from obscuro.evaluation.cache import ExpansionCache
 
-BUILT_IN = ("stockfish", "material")
+BUILT_IN = ("stockfish", "nnue", "material")
 
 
 def evaluator_names() -> tuple[str, ...]:
@@ -34,12 +34,15 @@ def make_evaluator(
     stockfish: the option's value, a path or a name in PATH; empty: the usual places. tau: pawns
     worth tanh(1). cache: for evaluators that take longer than to look something up; those that share
     one must be of the same kind. on_warning: told if Stockfish is missing or fails for good, and
-    material takes over, or if it was lost and another one started. Raises ValueError if there is no
+    material takes over, or if it was lost and another one started; for `nnue` if its network can't be
+    read, and Stockfish takes over. Raises ValueError if there is no
     such evaluator. Loads numba.
     """
     from obscuro.evaluation.material import MaterialEvaluator  # noqa: PLC0415 - loads numba
 
     material = MaterialEvaluator(tau)
+    evaluator: Evaluator
+    instead: Evaluator = material
     if name == "material":
         return material
     from obscuro.evaluation.cache import CachedEvaluator  # noqa: PLC0415
@@ -49,8 +52,20 @@ def make_evaluator(
         from obscuro.evaluation.stockfish import StockfishEvaluator  # noqa: PLC0415
 
         # Moves beside a king's capture matter to nobody who sees it, and cost ten times as much.
-        evaluator: Evaluator = StockfishEvaluator(
+        evaluator = StockfishEvaluator(
             stockfish or None, tau, search_dominated=False, on_warning=on_warning
+        )
+    elif name == "nnue":
+        from obscuro.evaluation.nnue.evaluator import NnueEvaluator  # noqa: PLC0415
+        from obscuro.evaluation.stockfish_process import stockfish_path  # noqa: PLC0415
+
+        there = stockfish_path(stockfish or None) is not None  # and its network can't be read
+        evaluator = NnueEvaluator(stockfish or None, tau)
+        instead = make_evaluator(
+            "stockfish" if there else "material",
+            stockfish=stockfish,
+            tau=tau,
+            on_warning=on_warning,
         )
     elif name in plugin_names():
         evaluator = make_plugin(name, tau)
@@ -59,4 +74,5 @@ def make_evaluator(
         raise ValueError(f"there is no evaluator {name!r}; there are {names}")
     if cache is not None:
         evaluator = CachedEvaluator(evaluator, cache)
-    return FallbackEvaluator(evaluator, material, on_warning)
+    # A second Stockfish costs something to have ready; material does not.
+    return FallbackEvaluator(evaluator, instead, on_warning, start_both=instead is material)

@@ -26,15 +26,23 @@ class FallbackEvaluator:
     that it has failed for good, or fails FAILURES batches in a row, is given up until `start` is
     called again. on_warning: called once, in the evaluating thread, with what happened, at the first
     failed batch and when it is given up; not for batches that came before the primary was ready.
+    start_both: False if the fallback is to start only when the primary one is given up, because it
+    costs something to have it ready.
     """
 
     def __init__(
-        self, primary: Evaluator, fallback: Evaluator, on_warning: Callable[[str], None]
+        self,
+        primary: Evaluator,
+        fallback: Evaluator,
+        on_warning: Callable[[str], None],
+        *,
+        start_both: bool = True,
     ) -> None:
         """Start neither."""
         self._primary = primary
         self._fallback = fallback
         self._warn = on_warning
+        self._start_both = start_both
         self._failures = 0  # in a row
         self._given_up = False
         self._warned: set[str] = set()
@@ -52,7 +60,8 @@ class FallbackEvaluator:
 
     def start(self) -> None:
         """Start both; try the first one again if it was given up. Never fails."""
-        self._fallback.start()
+        if self._start_both:
+            self._fallback.start()
         self._failures = 0
         self._given_up = False
         try:
@@ -79,6 +88,8 @@ class FallbackEvaluator:
 
     def _give_up(self, error: EvaluatorFailed) -> None:
         self._given_up = True
+        if not self._start_both:
+            self._fallback.start()
         self._warn_once(f"{error}; evaluating by {self._fallback.name} from now on")
 
     def _warn_once(self, warning: str) -> None:

@@ -144,7 +144,7 @@ def test_every_name_makes_an_evaluator(name: str) -> None:
 
 
 def test_a_name_that_is_none() -> None:
-    with pytest.raises(ValueError, match="there are stockfish, material"):
+    with pytest.raises(ValueError, match="there are stockfish, nnue, material"):
         make_evaluator("oracle")
 
 
@@ -159,6 +159,41 @@ def test_without_stockfish_material_takes_over(tmp_path: Path) -> None:
         f"Stockfish is missing: there is no program {missing}; evaluating by material from now on"
     ]
     evaluator.close()
+
+
+def test_without_a_network_and_stockfish_material_takes_over(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    missing = str(tmp_path / "none")
+    evaluator = make_evaluator("nnue", stockfish=missing, on_warning=warnings.append)
+    evaluator.start()
+    assert evaluator.name == "material"
+    assert len(evaluator.evaluate(POSITIONS).values) == 20
+    assert len(warnings) == 1
+    assert warnings[0].startswith("no network: ")
+    assert warnings[0].endswith("; evaluating by material from now on")
+    evaluator.close()
+
+
+def test_where_the_network_can_not_be_read_stockfish_takes_over(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    without_network = fake_search(tmp_path, "go()")
+    evaluator = make_evaluator("nnue", stockfish=without_network, on_warning=warnings.append)
+    evaluator.start()
+    assert evaluator.name == "stockfish"
+    assert len(warnings) == 1
+    assert warnings[0].endswith("; evaluating by stockfish from now on")
+    evaluator.close()
+
+
+def test_a_fallback_that_costs_something_starts_when_it_is_needed() -> None:
+    first, second = Scripted("first"), Scripted("second")
+    second.fails = True
+    both = FallbackEvaluator(first, second, lambda warning: None, start_both=False)
+    both.start()
+    assert len(both.evaluate(POSITIONS).values) == 0
+    first.fails = True
+    with pytest.raises(EvaluatorFailed):
+        both.start()
 
 
 @needs_stockfish

@@ -36,7 +36,11 @@ _SEVEN = np.uint64(7)
 _EIGHT = np.uint64(8)
 _NINE = np.uint64(9)
 _QUEEN_PROMOTION = np.uint64(QUEEN) << PROMOTION_SHIFT
-_RANKS_OF_PIECES = 8  # in the order of moves: less than any difference of what they capture
+# The parts of `order_key`.
+_SQUARES = (1 << 12) - 1  # origin and target, as in a move
+_MIRROR = 56 | 56 << 6
+_PIECE_SHIFT = 12
+_GAIN_SHIFT = 15
 
 
 @njit(nogil=True, cache=True)
@@ -152,11 +156,17 @@ def gain(pos, move):
 
 @njit(nogil=True, cache=True)
 def order_key(pos, move):
-    """A number above 0, the larger the sooner a move is tried: most gained first, by the least piece."""
-    return gain(pos, move) * _RANKS_OF_PIECES + _RANKS_OF_PIECES - moved_piece(move)
+    """A number for each move, the larger the sooner it is tried: most gained first, by the least piece.
+
+    Among equals the squares decide, as the mover sees them, so that both sides have the same order.
+    """
+    squares = np.int64(move) & _SQUARES
+    if side_to_move(pos):
+        squares ^= _MIRROR
+    return (gain(pos, move) << _GAIN_SHIFT) | ((KING - moved_piece(move)) << _PIECE_SHIFT) | squares
 
 
 @njit(nogil=True, cache=True)
 def gain_of_key(key):
     """The gain of a move with this `order_key`."""
-    return (key - 1) // _RANKS_OF_PIECES
+    return key >> _GAIN_SHIFT

@@ -22,7 +22,7 @@ from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
 from obscuro.evaluation.nnue.accumulator import refresh, update
 from obscuro.evaluation.nnue.capture_search import FIRST, MATED, PLIES, search_captures
 from obscuro.evaluation.nnue.install import InstalledNetwork, load_networks
-from obscuro.evaluation.nnue.network import NetworkError
+from obscuro.evaluation.nnue.network import Network, NetworkError
 from obscuro.evaluation.nnue.see import PAWN_UNITS
 from obscuro.evaluation.nnue.weights import arrange
 from obscuro.evaluation.nnue.workspace import make_workspace
@@ -86,15 +86,21 @@ class NnueEvaluator:
 
     stockfish: whose network to take, a path; None: the usual places. tau: pawns worth tanh(1).
     searched: whether captures are searched; without, children are valued as they stand, four times
-    as fast, and ranked much less like Stockfish.
+    as fast, and ranked much less like Stockfish. network: to take instead of Stockfish's.
     """
 
     name = "nnue"
 
     def __init__(
-        self, stockfish: str | None = None, tau: float = TAU, *, searched: bool = True
+        self,
+        stockfish: str | None = None,
+        tau: float = TAU,
+        *,
+        searched: bool = True,
+        network: Network | None = None,
     ) -> None:
         """Load nothing yet."""
+        self._network = network
         self._stockfish = stockfish
         self._tau = tau
         self._plies = PLIES if searched else 0
@@ -108,11 +114,13 @@ class NnueEvaluator:
             self.evaluate(from_fen(_WARM_UP).reshape(1, WORDS))
 
     def _load(self) -> None:
-        try:
-            installed = load_networks(self._stockfish)[0]
-        except NetworkError as error:
-            raise EvaluatorFailed(f"no network: {error}") from error
-        self._weights = _weights_of(installed)
+        if self._network is not None:
+            self._weights = arrange(self._network)
+        else:
+            try:
+                self._weights = _weights_of(load_networks(self._stockfish)[0])
+            except NetworkError as error:
+                raise EvaluatorFailed(f"no network: {error}") from error
         self._work = make_workspace(self._weights)
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:

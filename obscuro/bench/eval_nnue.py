@@ -1,0 +1,121 @@
+"""The network's part of `obscuro bench eval`: its speed, and how far it agrees with Stockfish."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.bench.common import BenchmarkError, median
+from obscuro.board.position import from_fen
+from obscuro.evaluation.children import expand
+from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
+from obscuro.evaluation.nnue.evaluator import NnueEvaluator
+from obscuro.search.parameters import BATCH
+
+POSITIONS_FILE = Path(__file__).with_name("eval_positions.txt")
+KILO = 1e3
+FEWEST = 4  # undecided children, for a correlation
+INNER = 0.9  # size of values above which their slope says nothing
+
+Words = npt.NDArray[np.uint64]
+
+
+class NnueSpeed(NamedTuple):
+    """Thousand children a second in one thread, in batches as in a search."""
+
+    searched_kcps: float
+    static_kcps: float
+
+
+class Agreement(NamedTuple):
+    """How alike two evaluators value the children that the rules don't decide."""
+
+    rank_correlation: float | None  # median over positions, Spearman's
+    regret: float | None  # mean over positions: what the second's best child is worse by the first
+    slope: float | None  # of the first's values over the second's, where neither is decided
+
+
+def bench_positions(path: Path = POSITIONS_FILE) -> Words:
+    """The recorded positions, uint64[n, 8]: a FEN a line, without counters."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return np.array([from_fen(f"{line} 0 1") for line in lines], dtype=np.uint64)
+
+
+def measure_nnue(
+    positions: Words, repeats: int, stockfish: str | None = None, batch: int = BATCH
+) -> NnueSpeed:
+    """Measure both ways on uint64[n, 8], alternately. Raises BenchmarkError without a network."""
+    evaluators = [NnueEvaluator(stockfish, searched=searched) for searched in (True, False)]
+    speeds: tuple[list[float], list[float]] = ([], [])
+    for evaluator in evaluators:
+        _evaluate(evaluator, positions[:batch])
+    for _ in range(repeats):
+        for evaluator, found in zip(evaluators, speeds, strict=True):
+            children = 0
+            begin = time.perf_counter()
+            for start in range(0, len(positions), batch):
+                children += len(evaluator.evaluate(positions[start : start + batch]).values)
+            found.append(children / (time.perf_counter() - begin) / KILO)
+    searched, static = (median(found) for found in speeds)
+    assert searched is not None and static is not None
+    return NnueSpeed(searched, static)
+
+
+def nnue_values(positions: Words, stockfish: str | None = None) -> ChildValues:
+    """The searched values of all children of uint64[n, 8]. Raises BenchmarkError."""
+    return _evaluate(NnueEvaluator(stockfish), positions)
+
+
+def _evaluate(evaluator: NnueEvaluator, positions: Words) -> ChildValues:
+    try:
+        evaluator.start()
+        return evaluator.evaluate(positions)
+    except EvaluatorFailed as error:
+        raise BenchmarkError(str(error)) from None
+
+
+def agreement(
+    positions: Words, stockfish_values: ChildValues, nnue_values: ChildValues
+) -> Agreement:
+    """Compare two evaluators' values of all children of uint64[n, 8].
+
+    Children that the rules decide are left out: both give them the same values.
+    """
+    offsets = nnue_values.offsets
+    undecided = np.isnan(expand(positions, find_mates=True).values)
+    correlations, regrets = [], []
+    for index in range(len(positions)):
+        part = np.flatnonzero(undecided[offsets[index] : offsets[index + 1]]) + offsets[index]
+        if len(part) < FEWEST:
+            continue
+        theirs, ours = stockfish_values.values[part], nnue_values.values[part]
+        regrets.append(float(theirs.max() - theirs[ours.argmax()]))
+        correlation = rank_correlation(theirs, ours)
+        if correlation is not None:
+            correlations.append(correlation)
+    inner = undecided & (np.abs(stockfish_values.values) < INNER)
+    theirs, ours = stockfish_values.values[inner], nnue_values.values[inner]
+    slope = float(theirs @ ours / (ours @ ours)) if ours.any() else None
+    return Agreement(median(correlations), float(np.mean(regrets)) if regrets else None, slope)
+
+
+def rank_correlation(
+    one: npt.NDArray[np.floating], other: npt.NDArray[np.floating]
+) -> float | None:
+    """Spearman's; None where all values of one are the same."""
+    ranks = [_ranks(values) for values in (one, other)]
+    ranks = [values - values.mean() for values in ranks]
+    scale = float(np.sqrt((ranks[0] @ ranks[0]) * (ranks[1] @ ranks[1])))
+    return float(ranks[0] @ ranks[1]) / scale if scale else None
+
+
+def _ranks(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """The places in ascending order, from 0; equal values share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    means: npt.NDArray[np.float64] = ends - (counts + 1) / 2
+    return means[place]
