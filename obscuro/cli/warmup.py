@@ -18,6 +18,13 @@ from obscuro.evaluation.nnue.install import InstalledNetwork, load_networks
 from obscuro.evaluation.nnue.network import NetworkError
 
 
+def compile_network_kernels() -> None:
+    """Evaluate a position by the installed network."""
+    from obscuro.evaluation.nnue.evaluator import NnueEvaluator  # noqa: PLC0415 - loads numba
+
+    NnueEvaluator().start()
+
+
 def run(
     arguments: argparse.Namespace,
     *,
@@ -47,9 +54,13 @@ def run(
 
         tell("Stockfish's network")
         try:
-            fetch()
+            networks = fetch()
         except NetworkError as error:  # the engine has other evaluators
             console.print(f"note: {error}", soft_wrap=True)
+            networks = []
+        if networks:
+            tell("evaluating by the network")
+            compile_network_kernels()
         player = make(engine_options(), lambda text: console.print(f"note: {text}", soft_wrap=True))
         try:
             player.prepare(tell)

@@ -1,7 +1,9 @@
 """`obscuro warmup` with a stand-in for the engine."""
 
 import argparse
+from typing import cast
 
+import pytest
 from rich.console import Console
 
 from obscuro.cli import warmup
@@ -42,3 +44,18 @@ def test_goes_on_without_a_network(console: Console) -> None:
     assert code == 0
     assert engine.prepared
     assert "note: there is none; get one" in written(console).splitlines()
+
+
+def test_compiles_what_evaluates_by_the_network(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = []
+    monkeypatch.setattr(warmup, "compile_network_kernels", lambda: compiled.append(True))
+    installed = cast(InstalledNetwork, None)
+    warmup.run(
+        argparse.Namespace(),
+        make=lambda options, warn: FakePlayer(),
+        fetch=lambda: [installed],
+        console=console,
+    )
+    assert compiled == [True]
