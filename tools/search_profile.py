@@ -21,7 +21,7 @@ import threading
 import time
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
@@ -112,9 +112,10 @@ def watching(profile: Profile, evaluator: type) -> Iterator[None]:
         yield
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Search, and print the table; returns the exit code."""
-    arguments = parse_arguments()
+    words = sys.argv[1:] if words is None else words
+    arguments = parse_arguments(words)
     profile = Profile()
     iterations = expansions = added = 0
     for position in POSITIONS:
@@ -133,16 +134,22 @@ def main() -> int:
             added += info.nodes
         finally:
             follower.close()
-    print("\n".join(report(profile, arguments, iterations, expansions, added)))
+    lines = report(profile, arguments, words, iterations, expansions, added)
+    print("\n".join(lines))
     return 0
 
 
 def report(
-    profile: Profile, arguments: argparse.Namespace, iterations: int, expansions: int, added: int
+    profile: Profile,
+    arguments: argparse.Namespace,
+    words: Sequence[str],
+    iterations: int,
+    expansions: int,
+    added: int,
 ) -> Iterator[str]:
     """Yield the lines of the report, in Markdown."""
     yield from ("Made by", "", "```")
-    yield " ".join(["python -m tools.search_profile", *sys.argv[1:]])
+    yield " ".join(["python -m tools.search_profile", *words])
     yield from ("```", "", *(f"- {fact}" for fact in machine()), "")
     limit = f"{arguments.nodes:,} nodes" if arguments.nodes else f"{arguments.movetime:,} ms"
     yield (
@@ -195,7 +202,7 @@ def row(thread: str, step: str, spent: Spent, whole: Spent, expansions: int) -> 
     )
 
 
-def parse_arguments() -> argparse.Namespace:
+def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     evaluator = next(option for option in OPTIONS if option.name == "Evaluator")
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -203,7 +210,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--nodes", type=int, help="bound the searches by these, not by time")
     parser.add_argument("--evaluator", choices=evaluator.choices, default=evaluator.default)
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 if __name__ == "__main__":

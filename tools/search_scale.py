@@ -193,7 +193,11 @@ def carried_infosets(tree: Tree, expansions: int) -> int:
 
 
 def report(
-    games: Sequence[GameRecord], looks: Sequence[Look], unsearched: int, settings: Settings
+    games: Sequence[GameRecord],
+    looks: Sequence[Look],
+    unsearched: int,
+    settings: Settings,
+    words: Sequence[str],
 ) -> Iterator[str]:
     """Yield the lines of the report, in Markdown."""
     yield from ("# Size of the search in self-play", "")
@@ -203,7 +207,7 @@ def report(
         f"{settings.hash_mib:,} MiB. {len(looks):,} searches; {unsearched:,} moves needed none."
     )
     yield from ("", "Made by", "", "```")
-    yield " ".join(["python -m tools.search_scale", *sys.argv[1:]])
+    yield " ".join(["python -m tools.search_scale", *words])
     yield from ("```", "", *(f"- {fact}" for fact in machine()), "")
     if games:
         plies = [len(game.board.move_stack) for game in games]
@@ -236,9 +240,10 @@ def cell(value: float) -> str:
 # -- running --------------------------------------------------------------------------------
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Play, and write the report; returns the exit code."""
-    arguments = parse_arguments()
+    words = sys.argv[1:] if words is None else words
+    arguments = parse_arguments(words)
     settings = Settings(
         arguments.movetime,
         arguments.threads,
@@ -262,9 +267,10 @@ def main() -> int:
             )
             games.append(record)
             plies = len(record.board.move_stack)
+            nodes = fmean(each.nodes for each in looks) if looks else 0.0
             console.print(
                 f"game {number + 1} of {arguments.games}: {record.result}, {plies} plies, "
-                f"{record.ending}; {fmean(each.nodes for each in looks):,.0f} nodes",
+                f"{record.ending}; {nodes:,.0f} nodes",
                 soft_wrap=True,
             )
     except KeyboardInterrupt:
@@ -273,7 +279,7 @@ def main() -> int:
         for player in players:
             player.close()
     unsearched = sum(player.unsearched for player in players)
-    text = "\n".join(report(games, looks, unsearched, settings))
+    text = "\n".join(report(games, looks, unsearched, settings, words))
     if arguments.report is None:
         print(text)
     else:
@@ -283,7 +289,7 @@ def main() -> int:
     return code
 
 
-def parse_arguments() -> argparse.Namespace:
+def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     options = {option.name: option for option in OPTIONS}
     evaluator, memory = options["Evaluator"], options["Hash"]
@@ -296,7 +302,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--max-plies", type=int, default=600, help="longest game")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--report", type=Path, metavar="FILE", help="default: print it")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 if __name__ == "__main__":

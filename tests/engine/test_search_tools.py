@@ -1,0 +1,129 @@
+"""The tools that measure searches in play, `tools/search_scale.py` and `tools/search_profile.py`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from obscuro.bench import following
+from obscuro.bench.following import Position
+from tools import search_profile, search_scale
+
+# Two rook pawns each are pushed; whatever is played next, the game goes on.
+CALM = Position("calm", "a2a3 h7h6 h2h3 a7a6")
+
+SMALL_GAME = ["--games", "1", "--movetime", "100", "--max-plies", "4", "--threads", "1"]
+SMALL_GAME += ["--evaluator", "material", "--hash", "64"]
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The lines of the tables by their first cell, `\\|` in it being a bar."""
+    found = {}
+    for line in text.splitlines():
+        if line.startswith("| "):
+            first, *rest = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            found[first.replace("\\|", "|")] = rest
+    return found
+
+
+def test_scale_describes_every_search_beside_the_paper(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "new" / "scale.md"
+    assert search_scale.main([*SMALL_GAME, "--report", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert f"python -m tools.search_scale {' '.join(SMALL_GAME)}" in text
+    assert "Games: 1/2-1/2 after 4 (stopped after 4 plies)." in text
+    counts = re.search(r"(\d+) searches; (\d+) moves needed none", text)
+    assert counts is not None
+    assert int(counts[1]) + int(counts[2]) == 4
+
+    table = rows(text)
+    assert set(search_scale.ROWS.values()) < set(table)
+    assert table["nodes in the tree"][-1] == "1,070,552"
+    assert table["|P|"][-1] == "17,264"
+    assert table["plies a game"] == ["4", "4", "4", "116.6"]
+    assert float(table["expansions"][2].replace(",", "")) > 0
+    assert float(table["depth, mean over expansions"][2]) >= 1
+    assert capsys.readouterr().out == ""
+
+
+def test_scale_repeats_the_counts_that_a_search_reports() -> None:
+    """One search, looked at right after it."""
+    looks: list[search_scale.Look] = []
+    settings = search_scale.Settings(100, 1, "material", 64, 4, 1)
+    player = search_scale.WatchedPlayer(settings, looks)
+    try:
+        board = search_scale.FogOfWarBoard()
+        player.new_game(board, search_scale.chess.WHITE, 1)
+        player.choose(board, 400)
+    finally:
+        player.close()
+    (look,) = looks
+    assert (look.carried, look.carried_infosets, look.sampled, look.belief) == (0, 0, 1, 1)
+    assert look.nodes == look.added + 1
+    assert look.added == look.evaluations
+    assert look.last_depth >= 1
+
+
+def test_scale_without_a_search_has_no_table() -> None:
+    settings = search_scale.Settings(100, 1, "material", 64, 4, 1)
+    text = "\n".join(search_scale.report([], [], 3, settings, []))
+    assert "0 searches; 3 moves needed none." in text
+    assert not rows(text)
+
+
+@pytest.mark.parametrize("value, text", [(1070552, "1,070,552"), (10.7, "10.7"), (0.1234, "0.12")])
+def test_cells_have_as_many_digits_as_count(value: float, text: str) -> None:
+    assert search_scale.cell(value) == text
+
+
+def test_profile_shares_out_both_threads_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(search_profile, "POSITIONS", (CALM,))
+    monkeypatch.setattr(following, "REPLY_NODES", 300)
+    words = ["--nodes", "600", "--evaluator", "material", "--threads", "2"]
+    assert search_profile.main(words) == 0
+    text = capsys.readouterr().out
+    assert f"python -m tools.search_profile {' '.join(words)}" in text
+    assert "1 searches of 600 nodes with 2 threads" in text
+    steps: dict[str, dict[str, list[str]]] = {"solver": {}, "expander": {}}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0] in steps:
+            steps[cells[0]][cells[1]] = cells[2:]
+    assert set(steps["solver"]) == {
+        "solving",
+        "attaching",
+        "waiting for the lock",
+        "reporting",
+        "the rest",
+    }
+    assert set(steps["expander"]) == {
+        "evaluating",
+        "expanding beside that",
+        "selecting",
+        "waiting for the lock",
+        "the rest",
+    }
+    for each in steps.values():
+        # Steps are shares of the whole, whose remainder is "the rest".
+        shares = [float(cells[1].rstrip("%")) for cells in each.values()]
+        assert sum(shares) == pytest.approx(100.0, abs=1.0)
+        assert int(each["the rest"][4]) == 1
+    assert int(steps["expander"]["evaluating"][4].replace(",", "")) > 0
+
+
+def test_profile_leaves_the_search_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = search_profile.Search.run, search_profile.expanders.threading
+    with search_profile.watching(search_profile.Profile(), _Evaluator):
+        assert search_profile.Search.run is not before[0]
+    assert (search_profile.Search.run, search_profile.expanders.threading) == before
+
+
+class _Evaluator:
+    def evaluate(self) -> None:
+        """Nothing."""
