@@ -63,11 +63,20 @@ class Outcome(NamedTuple):
     """One kind of subgame solving in one game."""
 
     exploitability: float
-    least: float  # over all choices among the optimal strategies that were tried
-    most: float
+    others: dict[str, float]  # by other choices among the optimal strategies
     infosets: int
     programs: int
     seconds: float
+
+    @property
+    def least(self) -> float:
+        """The least exploitability of all choices."""
+        return min([self.exploitability, *self.others.values()])
+
+    @property
+    def most(self) -> float:
+        """The greatest exploitability of all choices."""
+        return max([self.exploitability, *self.others.values()])
 
 
 class Measured(NamedTuple):
@@ -99,13 +108,13 @@ def measure(row: KlssRow, epsilon: float, at_random: int | None) -> Measured:
         solver = SubgameSolver(tree, floor, order, Margins())
         nested = solver.solve_everywhere(blueprint.policy, say)
         seconds = time.monotonic() - begin
-        found = [lost(nested.policy)]
+        others = {}
         for label, choice, policy in more:
             say = progress(f"{row.title}, {name}, {label}")
             solver = SubgameSolver(tree, floor, order, choice)
-            found.append(lost(solver.solve_everywhere(policy, say).policy))
+            others[label] = lost(solver.solve_everywhere(policy, say).policy)
         outcomes[name] = Outcome(
-            found[0], min(found), max(found), nested.infosets, nested.programs, seconds
+            lost(nested.policy), others, nested.infosets, nested.programs, seconds
         )
     progress("")(0, 0)
     return Measured(row, knowledge_sizes(tree), lost(blueprint.policy), outcomes)
@@ -246,7 +255,7 @@ def plain(table: Iterator[list[str]]) -> Iterator[str]:
         yield "  ".join([first, *rest]).rstrip()
 
 
-def write_markdown(file: Path, tables: Sequence[Iterator[list[str]]]) -> None:
+def write_markdown(file: Path, tables: Sequence[Iterator[list[str]]], words: Sequence[str]) -> None:
     """Replace what is between the marks, or write a new page."""
     try:
         page = file.read_text(encoding="utf-8")
@@ -256,7 +265,7 @@ def write_markdown(file: Path, tables: Sequence[Iterator[list[str]]]) -> None:
     _, end, after = rest.partition(END_MARK)
     if not (begin and end):
         raise SystemExit(f"{file} lacks the marks {BEGIN_MARK} and {END_MARK}")
-    command = shlex.join(["python", "tools/klss_table.py", *sys.argv[1:]])
+    command = shlex.join(["python", "tools/klss_table.py", *words])
     made = f"`{command}`, {time.strftime('%Y-%m-%d')}, Python {platform.python_version()}, "
     made += f"SciPy {version('scipy')} (HiGHS), open_spiel {version('open_spiel')}, one core."
     text = "\n\n".join("\n".join(markdown(table)) for table in tables)
@@ -270,6 +279,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--epsilon", type=float, default=EPSILON, help="the paper: 0.25")
     parser.add_argument("--range", type=int, metavar="N", help="try other optimal strategies too")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="a page with marks, or none")
+    words = sys.argv[1:] if words is None else words
     options = parser.parse_args(words)
 
     measured: list[Measured] = []
@@ -281,6 +291,9 @@ def main(words: Sequence[str] | None = None) -> int:
             for kind, outcome in result.outcomes.items()
         )
         print(f"{name}: blueprint {number(result.blueprint)}, {after}", flush=True)
+        for kind, outcome in result.outcomes.items():
+            for label, value in outcome.others.items():
+                print(f"{name}: {kind}, {label}: {number(value)}", flush=True)
 
     ranges = options.range is not None
 
@@ -290,7 +303,7 @@ def main(words: Sequence[str] | None = None) -> int:
     for table in tables():
         print("", *plain(table), sep="\n")
     if options.markdown is not None:
-        write_markdown(options.markdown, tables())
+        write_markdown(options.markdown, tables(), words)
     missed = [result for result in measured if verdict(result) == "no"]
     return 1 if missed and options.epsilon == EPSILON and ranges else 0
 
