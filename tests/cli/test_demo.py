@@ -101,4 +101,5 @@ def test_the_engine_itself(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     assert "belief" in text
     assert "played" in text
-    assert "without a result" in text.splitlines()[-1]
+    # The random mover may give its king away in three moves.
+    assert re.search("without a result|The engine wins in [23] moves", text.splitlines()[-1])
