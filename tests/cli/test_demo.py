@@ -1,6 +1,7 @@
 """The demo with a stand-in for the engine, and once with the engine itself."""
 
 import argparse
+import re
 from collections.abc import Callable
 
 import pytest
