@@ -36,6 +36,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from obscuro import __version__
+from obscuro.arena.clock import Allowance
 from obscuro.arena.game import Turn
 from obscuro.arena.referee import play_game
 from obscuro.board.position import from_board
@@ -43,7 +44,6 @@ from obscuro.engine.clock import turn_time
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.engine.parameters import BELIEF_SHARE
 from obscuro.engine.player import Player
-from obscuro.engine.report import GoLimits
 from obscuro.fog.board import FogOfWarBoard
 from tools.first_light import machine, table_head
 
@@ -124,12 +124,12 @@ class WatchedPlayer:
         self._player.set_options(self._options)
         self._player.new_game(0 if color == chess.WHITE else 1, from_board(board))
 
-    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         """Update and search as the engine does, on one clock; then look."""
         player, patient = self._player, self._settings.patient
         before = player.belief_size
         begin = time.monotonic()
-        limits = GoLimits(begin, movetime=movetime)
+        limits = allowance.limits(begin)
         side = 0 if self._color == chess.WHITE else 1
         turn = turn_time(limits, side, self._settings.overhead)
         assert turn is not None

@@ -25,6 +25,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from obscuro import __version__
+from obscuro.arena.clock import TimeControl
 from obscuro.arena.game import Contestant, GameRecord, Ply
 from obscuro.arena.match import MatchResult, play_match
 from obscuro.arena.pgn import write_pgn
@@ -48,7 +49,7 @@ def main() -> int:
     """Play, and write the report; returns the exit code."""
     arguments = parse_arguments()
     warnings: list[str] = []
-    result = MatchResult("obscuro", "random", arguments.movetime)
+    result = MatchResult("obscuro", "random", TimeControl(arguments.movetime))
     console = Console(highlight=False, markup=False)
     arguments.report.parent.mkdir(parents=True, exist_ok=True)
     games_file = arguments.report.with_suffix(".pgn")
@@ -208,7 +209,7 @@ def table_head(headings: list[str]) -> Iterator[str]:
 def game_row(result: MatchResult, index: int, game: GameRecord) -> list[str]:
     """One game as the cells of a table."""
     color = result.first_color(index)
-    statistics = Statistics.of(game.turns(color), game.movetime)
+    statistics = Statistics.of(game.turns(color), game.control.movetime)
     means = [number(statistics.means[c], 1 if c == "depth" else 0) for c in COLUMNS]
     outcome = {1.0: "won", 0.5: "drawn", 0.0: "lost"}[game.score(color)]
     return [
@@ -229,7 +230,7 @@ def summary(result: MatchResult) -> Iterator[str]:
     turns = [
         t for index, game in result.games.items() for t in game.turns(result.first_color(index))
     ]
-    late = sum(turn.seconds * 1000 > result.movetime for turn in turns)
+    late = sum(turn.seconds * 1000 > (result.control.movetime or 0) for turn in turns)
     captures = sum(
         game.ending == "king captured" and game.score(result.first_color(index)) == 1
         for index, game in result.games.items()

@@ -27,12 +27,13 @@ import numpy as np
 from rich.console import Console
 
 from obscuro import __version__
+from obscuro.arena.clock import Allowance
 from obscuro.arena.game import GameRecord, Turn
 from obscuro.arena.referee import play_game
 from obscuro.board.position import from_board
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.engine.player import Player
-from obscuro.engine.report import GoLimits, SearchInfo
+from obscuro.engine.report import SearchInfo
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.search.game import CHANCE
 from obscuro.search.tree import NODES, ROOTS, Tree
@@ -129,10 +130,10 @@ class WatchedPlayer:
         self._player.set_options(self._options)
         self._player.new_game(0 if color == chess.WHITE else 1, from_board(board))
 
-    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         """Search, and look at what the search has left."""
         begin = time.monotonic()
-        choice = self._player.search(GoLimits(begin, movetime=movetime), Event())
+        choice = self._player.search(allowance.limits(begin), Event())
         seconds = time.monotonic() - begin
         if choice.info is not None:
             if choice.info.iterations:

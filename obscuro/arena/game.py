@@ -7,6 +7,7 @@ from typing import Protocol
 
 import chess
 
+from obscuro.arena.clock import UNTIMED, Allowance, TimeControl
 from obscuro.arena.report import Report
 from obscuro.fog.board import FogOfWarBoard
 
@@ -51,8 +52,8 @@ class Contestant(Protocol):
         seed: of this game, for players that have no chance of their own.
         """
 
-    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
-        """Choose a move within *movetime* milliseconds. Raises Forfeit where there will be none."""
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
+        """Choose a move within the time allowed. Raises Forfeit where there will be none."""
 
     def after_ply(self, board: FogOfWarBoard) -> None:
         """Hear that a move has been made, by either side, and that the game goes on."""
@@ -85,7 +86,7 @@ class GameRecord:
     ending: str
     regular: bool = True
     plies: list[Ply] = field(default_factory=list)
-    movetime: int = 0  # milliseconds
+    control: TimeControl = UNTIMED
 
     @property
     def result(self) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import chess
 
+from obscuro.arena.clock import TimeControl
 from obscuro.arena.elo import Elo, Tally, pentanomial, trinomial
 from obscuro.arena.game import Contestant, GameRecord
 from obscuro.arena.referee import OnPly, play_game
@@ -25,7 +26,7 @@ class MatchResult:
 
     first: str
     second: str
-    movetime: int  # milliseconds
+    control: TimeControl
     games: dict[int, GameRecord] = field(default_factory=dict)
 
     @staticmethod
@@ -65,7 +66,7 @@ class MatchResult:
             for number, game in sorted(self.games.items())
             for turn in game.turns(self.first_color(number) == first)
         ]
-        return Statistics.of(turns, self.movetime)
+        return Statistics.of(turns, self.control.movetime)
 
     def irregular(self) -> list[tuple[int, GameRecord]]:
         """The games that the rules did not end, by number."""
@@ -77,7 +78,8 @@ def play_match(
     make_second: MakeContestant,
     *,
     games: int,
-    movetime: int,
+    movetime: int | None = None,
+    control: TimeControl | None = None,
     concurrency: int = 1,
     seed: int = 0,
     max_plies: int | None = None,
@@ -91,7 +93,8 @@ def play_match(
     as games end, so that the caller has them even if the match is broken off. A KeyboardInterrupt,
     and errors that end a match (EngineError, BeliefError), are raised when all players are closed.
     """
-    result = result or MatchResult("", "", movetime)
+    control = TimeControl(movetime) if control is None else control
+    result = result or MatchResult("", "", control)
     numbers: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in range(games):
         numbers.put(number)
@@ -116,7 +119,7 @@ def play_match(
                 record = play_game(
                     first if as_white else second,
                     second if as_white else first,
-                    movetime=movetime,
+                    control=control,
                     seed=seed + number,
                     max_plies=max_plies,
                     on_ply=one_ply,

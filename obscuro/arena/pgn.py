@@ -7,6 +7,7 @@ from typing import TextIO
 
 import chess.pgn
 
+from obscuro.arena.clock import MILLISECONDS
 from obscuro.arena.game import GameRecord, Turn
 
 VARIANT = "Fog of War"
@@ -31,8 +32,13 @@ def to_pgn(
             "Termination": record.ending,
         }
     )
-    if record.movetime:
-        game.headers["MoveTime"] = f"{record.movetime} ms"
+    if record.control.movetime:
+        game.headers["MoveTime"] = f"{record.control.movetime} ms"
+    elif record.control.base:
+        base, increment = (
+            ms / MILLISECONDS for ms in (record.control.base, record.control.increment)
+        )
+        game.headers["TimeControl"] = f"{base:g}+{increment:g}"
     for node, ply in zip(game.mainline(), record.plies, strict=True):
         node.comment = comment(ply.turn)
     return game

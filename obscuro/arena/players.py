@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import chess
 
+from obscuro.arena.clock import Allowance
 from obscuro.arena.game import BeliefError, Forfeit, Turn
 from obscuro.arena.report import Report
 from obscuro.arena.uci_process import EngineError, UciProcess
@@ -41,7 +42,7 @@ class RandomPlayer:
         """Start a sequence of moves that depends on the seed alone."""
         self._random = random.Random(seed)
 
-    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         """Choose at once."""
         return Turn(self._random.choice(sorted(move.uci() for move in board.legal_moves)))
 
@@ -119,15 +120,15 @@ class UciPlayer:
             self._end()
             self.start()
 
-    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         """Let the engine search. Raises Forfeit if it dies or hangs, BeliefError."""
         if self._process is None:
             raise Forfeit("has no engine")
         try:
             begin = time.monotonic()
             self._process.send(_position(board))
-            self._process.send(f"go movetime {movetime}")
-            patience = movetime / 1000 + self._grace
+            self._process.send(f"go {allowance.words}")
+            patience = allowance.most / 1000 + self._grace
             *said, last = self._process.until("bestmove", patience)
             seconds = time.monotonic() - begin
             self._heed(said)
@@ -264,12 +265,12 @@ class InProcessPlayer:
         self._checks = 0
         self.player.new_game(0 if color == chess.WHITE else 1, from_board(board))
 
-    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         """Search. A Ctrl-C meanwhile ends the search first, then goes on as KeyboardInterrupt."""
         begin = time.monotonic()
         stop = threading.Event()
         reports: list[SearchInfo] = []
-        limits = GoLimits(received=begin, movetime=movetime)
+        limits = allowance.limits(begin)
         with ThreadPoolExecutor(max_workers=1) as executor:
             future = executor.submit(self.player.search, limits, stop, reports.append)
             try:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import chess
 
+from obscuro.arena.clock import ChessClock, TimeControl
 from obscuro.arena.game import Contestant, Forfeit, GameRecord, Ply
 from obscuro.fog.board import FogOfWarBoard
 
@@ -22,7 +23,8 @@ def play_game(
     white: Contestant,
     black: Contestant,
     *,
-    movetime: int,
+    movetime: int | None = None,
+    control: TimeControl | None = None,
     seed: int = 0,
     max_plies: int | None = None,
     board: FogOfWarBoard | None = None,
@@ -30,17 +32,20 @@ def play_game(
 ) -> GameRecord:
     """Play one game to its end.
 
-    A player that makes an illegal move, or none, loses. movetime: milliseconds for each move; more
-    is measured (`overrun`), not punished. seed: for players without chance of their own; the two get
+    A player that makes an illegal move, or none, loses, and so does one without time on its clock.
+    One of movetime and control is needed. movetime: milliseconds for each move; more is measured
+    (`overrun`), not punished. seed: for players without chance of their own; the two get
     different ones. max_plies: end in a draw then. board: where to start. on_ply: called after every
     move. Raises what players raise that is no Forfeit (EngineError, BeliefError).
     """
     board = FogOfWarBoard() if board is None else board
     players = {chess.WHITE: white, chess.BLACK: black}
     plies: list[Ply] = []
+    control = TimeControl(movetime) if control is None else control
+    clock = ChessClock(control)
 
     def record(winner: chess.Color | None, ending: str, regular: bool = True) -> GameRecord:
-        return GameRecord(white.name, black.name, board, winner, ending, regular, plies, movetime)
+        return GameRecord(white.name, black.name, board, winner, ending, regular, plies, control)
 
     for color, player in players.items():
         player.new_game(board, color, 2 * seed + (color == chess.BLACK))
@@ -49,7 +54,9 @@ def play_game(
             return record(None, f"stopped after {max_plies} plies", regular=False)
         mover = board.turn
         try:
-            turn = players[mover].choose(board, movetime)
+            turn = players[mover].choose(board, clock.allowance(mover))
+            if not clock.press(mover, turn.seconds):
+                raise Forfeit("lost on time")
             move = _legal_move(board, turn.uci)
         except Forfeit as forfeit:
             return record(not mover, f"{chess.COLOR_NAMES[mover]} {forfeit}", regular=False)

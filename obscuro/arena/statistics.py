@@ -27,7 +27,7 @@ class Statistics:
     means: of each quantity, over the moves that an engine said it for; None if it never did.
     largest_belief: the largest |P|. inexact: moves with a belief that was cut. seconds: mean time of
     a move. overrun: largest time beyond what was allowed, in milliseconds; negative if every move
-    came early; None without moves. belief_checks: how often the true position was found in P.
+    came early; None without moves, or on a clock. belief_checks: how often the true position was found in P.
     """
 
     moves: int
@@ -39,8 +39,8 @@ class Statistics:
     belief_checks: int
 
     @classmethod
-    def of(cls, turns: Sequence[Turn], movetime: int) -> Statistics:
-        """Collect them; *movetime* is what each move was allowed, in milliseconds."""
+    def of(cls, turns: Sequence[Turn], movetime: int | None) -> Statistics:
+        """Collect them; *movetime* is what each move was allowed, in milliseconds; None: a clock."""
         reports = [turn.report for turn in turns if turn.report is not None]
         beliefs = [report.belief for report in reports if report.belief is not None]
         return cls(
@@ -54,7 +54,9 @@ class Statistics:
             largest_belief=max(beliefs, default=None),
             inexact=sum(report.exact is False for report in reports),
             seconds=_mean(turn.seconds for turn in turns) or 0.0,
-            overrun=max((turn.seconds * 1000 - movetime for turn in turns), default=None),
+            overrun=None
+            if movetime is None
+            else max((turn.seconds * 1000 - movetime for turn in turns), default=None),
             belief_checks=sum(turn.belief_checks for turn in turns),
         )
 

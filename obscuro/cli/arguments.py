@@ -27,7 +27,7 @@ _MATCH_EXAMPLES = """\
 examples:
   obscuro match obscuro random --games 10 --movetime 200
   obscuro match obscuro obscuro --games 100 --movetime 1000 --option-b Unfrozen=false --pgn klss.pgn
-  obscuro match obscuro "/opt/other/engine --uci" --games 20 --movetime 500
+  obscuro match obscuro "/opt/other/engine --uci" --games 20 --tc 180+2
 
 Colours alternate. Ctrl-C ends the match with the result so far.
 """
@@ -124,6 +124,11 @@ def _add_match(commands: _Parsers) -> None:  # type: ignore[valid-type]
     parser.add_argument("second", metavar="B", help="likewise")
     parser.add_argument("--games", type=whole(1), default=10, help="default: 10")
     _add_movetime(parser, 1000)
+    parser.add_argument(
+        "--tc",
+        metavar="S+I",
+        help="a clock in place of --movetime: seconds for the game, and for each move",
+    )
     parser.add_argument("--pgn", metavar="FILE", help="append the games to a file")
     parser.add_argument(
         "--concurrency", type=whole(1), default=1, help="games at a time; default: 1"

@@ -14,6 +14,7 @@ import chess
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from obscuro.arena.clock import TimeControl
 from obscuro.arena.game import Contestant, GameRecord
 from obscuro.arena.match import MatchResult, play_match
 from obscuro.arena.pgn import write_pgn
@@ -46,7 +47,8 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
             (arguments.second, second, arguments.option_b, "--option-b"),
         )
     ]
-    result = MatchResult(first, second, arguments.movetime)
+    control = time_control(arguments)
+    result = MatchResult(first, second, control)
     failure: BaseException | None = None
     with _pgn_file(arguments.pgn) as pgn, _progress(console) as progress:
         task = progress.add_task("", total=arguments.games)
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
             play_match(
                 *makers,
                 games=arguments.games,
-                movetime=arguments.movetime,
+                control=control,
                 concurrency=arguments.concurrency,
                 seed=arguments.seed,
                 max_plies=2 * arguments.max_moves,
@@ -80,6 +82,16 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
     if isinstance(failure, EngineError):
         raise CommandError(str(failure))
     return 0 if failure is None else INTERRUPTED
+
+
+def time_control(arguments: argparse.Namespace) -> TimeControl:
+    """Read what was said of the time. Raises CommandError."""
+    if arguments.tc is None:
+        return TimeControl(arguments.movetime)
+    try:
+        return TimeControl.parse(arguments.tc)
+    except ValueError as error:
+        raise CommandError(f"--tc: {error}") from None
 
 
 def names(first: str, second: str) -> tuple[str, str]:
@@ -173,7 +185,7 @@ def summary(result: MatchResult) -> list[str]:
     colors = [result.tally(color) for color in (chess.WHITE, chess.BLACK)]
     games = "1 game" if total.games == 1 else f"{total.games} games"
     lines = [
-        f"{result.first} against {result.second}, {games} at {result.movetime} ms a move",
+        f"{result.first} against {result.second}, {games} at {result.control}",
         f"score     {total.points:g} of {total.games} ({total.points / total.games:.1%}), "
         f"won/drawn/lost {total}",
         f"colours   as White {colors[0]}, as Black {colors[1]}",
@@ -192,5 +204,6 @@ def statistics_lines(name: str, statistics: Statistics) -> list[str]:
     if not said:
         return []
     parts = [f"{QUANTITIES[key]} {number(mean, int(key == 'depth'))}" for key, mean in said.items()]
-    overrun = number(statistics.overrun)
-    return [f"{name} a move: {', '.join(parts)}; largest overrun {overrun} ms"]
+    if statistics.overrun is not None:
+        parts[-1] += f"; largest overrun {number(statistics.overrun)} ms"
+    return [f"{name} a move: {', '.join(parts)}; mean time {statistics.seconds:.3f} s"]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import chess
 from rich.console import Console
 
+from obscuro.arena.clock import Allowance
 from obscuro.arena.game import Forfeit, GameRecord, Ply, Turn
 from obscuro.arena.players import InProcessPlayer
 from obscuro.arena.referee import play_game
@@ -54,7 +55,7 @@ class HumanPlayer:
         self._own = self._own_pieces(board)
         self._last = 0
 
-    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         """Ask until there is a move, as long as it takes. Raises Forfeit, Quit."""
         self._show(board)
         while True:

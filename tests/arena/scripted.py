@@ -10,6 +10,7 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.arena.clock import Allowance
 from obscuro.arena.game import Forfeit, Turn
 from obscuro.board.make import make_move
 from obscuro.board.position import find_move, legal_moves, move_squares, move_to_uci
@@ -34,7 +35,7 @@ class Scripted:
         self._next = 0
         self.heard = []
 
-    def choose(self, board: FogOfWarBoard, movetime: int) -> Turn:
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         if self._next == len(self._moves):
             raise Forfeit("resigned")
         self._next += 1

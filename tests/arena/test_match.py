@@ -6,6 +6,7 @@ from pathlib import Path
 import chess
 import pytest
 
+from obscuro.arena.clock import TimeControl
 from obscuro.arena.elo import Tally
 from obscuro.arena.game import Turn
 from obscuro.arena.match import MatchResult, play_match
@@ -88,7 +89,7 @@ def test_a_match_that_is_broken_off_keeps_its_games_and_closes_its_players(
         if number == 1:
             raise KeyboardInterrupt
 
-    result = MatchResult("", "", 1)
+    result = MatchResult("", "", TimeControl(1))
     with pytest.raises(KeyboardInterrupt):
         play_match(
             make,
