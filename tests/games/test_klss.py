@@ -18,7 +18,7 @@ from obscuro.games.matching_pennies import HEADS, MatchingPennies, PenniesState
 from obscuro.games.maxmargin import AsSolved, AtRandom, Choice, Margins
 from obscuro.games.sequence_form import SequenceForm
 from obscuro.games.strategy import strategy_of
-from obscuro.games.tree import GameTree, enumerate_game
+from obscuro.games.tree import NO_SLOT, GameTree, enumerate_game
 from obscuro.search.game import MAX, MIN
 from tools.klss_table import agrees
 
@@ -72,6 +72,26 @@ def test_roots_are_what_the_opponent_holds_possible(
         found = {tuple(roots.node[roots.group == g].tolist()) for g in set(roots.group.tolist())}
         assert found == expected
         assert roots.live.tolist() == [node in inside for node in roots.node.tolist()]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_every_subgame_starts_from_the_one_before(tiny_tree: GameTree[Any], order: int) -> None:
+    blueprint = mixed_policy(tiny_tree, 6)
+    form = SequenceForm(tiny_tree)
+    solver = SubgameSolver(tiny_tree, a_floor(tiny_tree), order, Margins())
+    offsets = tiny_tree.infosets.offsets
+    expected, solved = blueprint.copy(), {}
+    for infoset in np.flatnonzero(tiny_tree.infosets.player == MAX).tolist():
+        slot = int(form.before[infoset])
+        last = -1 if slot == NO_SLOT else int(form.infoset_of[slot])
+        if slot != NO_SLOT and (last not in solved or expected[slot] == 0.0):
+            continue  # ▲ does not get there
+        solved[infoset] = solver.solve(infoset, solved.get(last, blueprint))
+        choices = slice(offsets[infoset], offsets[infoset + 1])
+        expected[choices] = solved[infoset][choices]
+    nested = solver.solve_everywhere(blueprint)
+    assert nested.infosets == len(solved)
+    assert np.array_equal(nested.policy, expected)
 
 
 # -- safety -------------------------------------------------------------------------------------
