@@ -102,37 +102,35 @@ class NnueEvaluator:
         """Load nothing yet."""
         self._network = network
         self._stockfish = stockfish
-        self._tau = tau
+        self._tau = float(tau)
         self._plies = PLIES if searched else 0
-        self._weights: Any = None
-        self._work: Any = None
+        self._loaded: tuple[Any, Any] | None = None  # weights, which others share, and workspace
 
     def start(self) -> None:
         """Load the network and compile the kernels. Raises EvaluatorFailed. See `Evaluator`."""
-        if self._work is None:
-            self._load()
+        if self._loaded is None:
             self.evaluate(from_fen(_WARM_UP).reshape(1, WORDS))
 
-    def _load(self) -> None:
+    def _load(self) -> tuple[Any, Any]:
+        """The weights, and a workspace of our own."""
         if self._network is not None:
-            self._weights = arrange(self._network)
+            weights = arrange(self._network)
         else:
             try:
-                self._weights = _weights_of(load_networks(self._stockfish)[0])
+                weights = _weights_of(load_networks(self._stockfish)[0])
             except NetworkError as error:
-                raise EvaluatorFailed(f"no network: {error}") from error
-        self._work = make_workspace(self._weights)
+                raise EvaluatorFailed(f"no network: {error}", for_good=True) from error
+        return weights, make_workspace(weights)
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
         """The values of all children of uint64[n, 8]. Raises EvaluatorFailed. See `Evaluator`."""
-        if self._work is None:
-            self._load()
+        loaded = self._loaded or self._load()
+        self._loaded = loaded
         positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
         children = expand(positions, find_mates=True)
         fill_values(
             TABLES,
-            self._weights,
-            self._work,
+            *loaded,
             positions,
             children.offsets,
             children.moves,
@@ -147,4 +145,4 @@ class NnueEvaluator:
 
     def close(self) -> None:
         """Drop the workspace; the network stays for the next evaluator. See `Evaluator`."""
-        self._work = None
+        self._loaded = None

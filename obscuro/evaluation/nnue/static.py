@@ -29,7 +29,8 @@ PIECES_SCALE = 331
 ALL_PIECES = 2 * (2 * (KNIGHT_UNITS + BISHOP_UNITS + ROOK_UNITS) + QUEEN_UNITS)
 
 DECISIVE = 1600  # units of material from which on little else counts
-DECISIVE_SCALE = 896
+DECISIVE_UNITS = 400  # for the side that has it, whatever it is
+DECISIVE_SCALE = 717
 DECISIVE_POSITIONAL_SCALE = 102
 
 
@@ -56,6 +57,8 @@ def static_value(weights, work, frame, pos):
     positional = positional_part(weights, work, frame, own, bucket)
     if abs(material) >= DECISIVE * OUTPUT_SCALE:
         parts = material * DECISIVE_SCALE + positional * DECISIVE_POSITIONAL_SCALE
+        certain = DECISIVE_UNITS * _ONE * OUTPUT_SCALE
+        parts += certain if material > 0 else -certain
     else:
         scale = BARE_SCALE + PIECES_SCALE * pieces_units(pos) // ALL_PIECES
         parts = (material + positional) * scale

@@ -8,7 +8,7 @@ from obscuro.board.layout import MAX_MOVES, STATE, WORDS
 from obscuro.board.records import Fields, make_record
 from obscuro.evaluation.nnue.network import BUCKETS, FC0_OUTPUTS, FC1_INPUTS
 
-FRAMES = 24  # plies that a search may have, with the parent's
+FRAMES = 16  # at least the plies of a search and two
 PLACES = 2 * 64  # the squares of either king
 
 

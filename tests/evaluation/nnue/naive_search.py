@@ -78,7 +78,9 @@ def static_value(network: Network, board: chess.Board) -> int:
     material = values.psqt[values.bucket]
     positional = values.positional[values.bucket]
     if abs(material) >= 1600 * 16:
-        return naive.toward_zero(material * 896 + positional * 102, 1024 * 16)
+        certain = 400 if material > 0 else -400
+        parts = material * 717 + positional * 102 + certain * 1024 * 16
+        return naive.toward_zero(parts, 1024 * 16)
     pieces = sum(
         UNITS[piece.piece_type]
         for piece in board.piece_map().values()
