@@ -62,28 +62,36 @@ class Vitals(NamedTuple):
     """What the system says of a process."""
 
     is_stopped: bool  # by a signal or a debugger, or it has ended
-    is_asleep: bool  # none of its threads works, or waits for a core or a disk
-    cpu_seconds: float  # that it has used
+    is_asleep: bool  # no thread was seen to work, or to wait for a core or a disk
+    cpu_seconds: float  # that it has used; exact where `schedstat` tells, else in hundredths
 
 
 def vitals(pid: int) -> Vitals | None:
     """How a process does; None where the system does not say, or there is no such process."""
     states = ""
-    ticks = 0
+    seconds = 0.0
     folder = f"{_PROC}/{pid}/task"
     try:
         for thread in os.listdir(folder):
-            with open(f"{folder}/{thread}/stat", "rb") as file:
-                fields = file.read().rpartition(b")")[2].split()
+            fields = _read(f"{folder}/{thread}/stat").rpartition(b")")[2].split()
             states += fields[0].decode()
-            ticks += int(fields[11]) + int(fields[12])  # user and system
+            try:
+                seconds += int(_read(f"{folder}/{thread}/schedstat").split()[0]) * 1e-9
+            except OSError:
+                ticks = int(fields[11]) + int(fields[12])  # user and system
+                seconds += ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
         return None
     return Vitals(
         is_stopped=all(state in "TtZXx" for state in states),
         is_asleep=not any(state in "RD" for state in states),
-        cpu_seconds=ticks / os.sysconf("SC_CLK_TCK"),
+        cpu_seconds=seconds,
     )
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _command(path: str) -> list[str]:

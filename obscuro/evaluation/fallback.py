@@ -24,8 +24,8 @@ class FallbackEvaluator:
 
     A batch that fails is evaluated by the fallback. A primary evaluator that can't be started, says
     that it has failed for good, or fails FAILURES batches in a row, is given up until `start` is
-    called again. on_warning: called once, in the evaluating thread, with what happened, at the first
-    failed batch and when it is given up; not for batches that came before the primary was ready.
+    called again. on_warning: called once for each thing that happens, in the evaluating thread, at
+    the first batch that fails, or comes before the primary evaluator is ready, and when that is given up.
     start_both: False if the fallback is to start only when the primary one is given up, because it
     costs something to have it ready.
     """
@@ -66,6 +66,8 @@ class FallbackEvaluator:
         self._given_up = False
         try:
             self._primary.start()
+        except EvaluatorNotReady as error:
+            self._bridge(error)
         except EvaluatorFailed as error:
             self._give_up(error)
 
@@ -76,8 +78,8 @@ class FallbackEvaluator:
                 values = self._primary.evaluate(positions)
                 self._failures = 0
                 return values
-            except EvaluatorNotReady:
-                pass
+            except EvaluatorNotReady as error:
+                self._bridge(error)
             except EvaluatorFailed as error:
                 self._failures += 1
                 if error.for_good or self._failures == FAILURES:
@@ -85,6 +87,9 @@ class FallbackEvaluator:
                 else:
                     self._warn_once(f"{error}; a batch is evaluated by {self._fallback.name}")
         return self._fallback.evaluate(positions)
+
+    def _bridge(self, error: EvaluatorNotReady) -> None:
+        self._warn_once(f"{error}; evaluating by {self._fallback.name} until then")
 
     def _give_up(self, error: EvaluatorFailed) -> None:
         self._given_up = True

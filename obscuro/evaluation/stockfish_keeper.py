@@ -13,7 +13,7 @@ from obscuro.evaluation.stockfish_process import (
     stockfish_path,
 )
 
-STARTS = 3  # in a row that come to nothing before it is given up
+STARTS = 2  # in a row that come to nothing before it is given up
 
 
 class StockfishKeeper:
@@ -35,6 +35,7 @@ class StockfishKeeper:
         self._wait_until = 0.0  # the second up to which a batch waits for the process
         self._failed = ""  # why none can be had
         self._reason = ""  # why the last one was lost
+        self._told = False  # whether a failure has named that reason
         self._starts = 0  # since the last good answer
         self._closed = False
 
@@ -51,14 +52,14 @@ class StockfishKeeper:
                 self._starts = 0
             if self._process is None and not self._starting:
                 self._begin(0)
-            self._wait_until = time.monotonic() + self._limits.start + 1
+            self._wait_until = time.monotonic() + self._limits.start_wait
         self.get()
 
     def get(self) -> StockfishProcess:
         """The process. Raises EvaluatorFailed if there is none, EvaluatorNotReady if not yet."""
         with self._changed:
             if self._process is None and not self._starting and not self._failed:
-                self._begin(self._limits.start + 1)
+                self._begin(self._limits.start_wait)
             while self._starting and not self._closed:
                 wait = self._wait_until - time.monotonic()
                 if wait <= 0 or not self._changed.wait(wait):
@@ -74,13 +75,19 @@ class StockfishKeeper:
                 return EvaluatorFailed("the evaluator is closed", for_good=True)
             if self._failed:
                 return EvaluatorFailed(self._failed, for_good=True)
-            return EvaluatorNotReady("Stockfish is being started")
+            if self._reason:
+                self._told = True
+                return EvaluatorNotReady(f"Stockfish was lost ({self._reason}), and starts anew")
+            return EvaluatorNotReady("Stockfish takes long to start")
 
     def answered(self) -> str | None:
-        """Note a good answer. Returns what had become of a process before, the first time after it."""
+        """Note a good answer. Returns what had become of a process before, unless that was told."""
         reason, self._reason = self._reason, ""
         self._starts = 0
-        return f"Stockfish was lost ({reason}), and another one was started" if reason else None
+        told, self._told = self._told, False
+        if not reason or told:
+            return None
+        return f"Stockfish was lost ({reason}), and another one was started"
 
     def lose(self, reason: str) -> None:
         """End the process, of which this is the reason, and begin to start another."""
@@ -91,9 +98,9 @@ class StockfishKeeper:
         with self._changed:
             self._reason = self._reason or reason
             if self._starts >= STARTS:
-                self._failed = f"Stockfish failed again and again ({reason})"
+                self._failed = f"Stockfish failed, and again when started anew ({reason})"
             elif not self._closed:
-                self._begin(self._limits.restart)
+                self._begin(self._limits.restart_wait)
 
     def _begin(self, wait: float) -> None:
         """Start a process in a thread of its own. Needs the lock."""

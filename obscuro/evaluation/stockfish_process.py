@@ -29,6 +29,11 @@ HASH_MEGABYTES = 1  # at depth 1 a larger table finds no more
 DUE_SHARE = 0.7  # we sleep through this share of the time that the missing answers should take
 SHORTEST_NAP = 0.0004  # seconds; for less it isn't worth it
 USUAL_MOVES = 33  # of a position
+SENSE_BYTES = 2000  # of a text that are looked at, where an answer does not come
+
+_ANSWER = b"\nbestmove"
+# With these begin lines that come before an answer: also the greeting, and `No such option`.
+_BEFORE_AN_ANSWER = (b"info", b"bestmove", b"Stockfish", b"No such option")
 WORTH_GIVING = 4  # answers that are given out while others are missing
 LONGEST_NAP = 0.02  # in which the pipe doesn't fill, and after which a death is noticed
 PACE_GROWTH = 1.1  # at most, from batch to batch, of the time that a move is expected to take
@@ -48,9 +53,12 @@ class TimeLimits(NamedTuple):
     """
 
     start: float = 10.0  # from the start of the process to its first answer
-    silence: float = 0.25
+    start_wait: float = 4.0  # that anybody waits for that; it goes on beside
+    silence: float = 0.2
     starved: float = 5.0  # without an answer, whatever the reason
-    restart: float = 0.2  # that a batch waits for a new process, which takes a third of that
+    restart_wait: float = (
+        0.15  # that a batch waits for a new process, which takes less than half of it
+    )
 
 
 def stockfish_path(option: str | None = None) -> str | None:
@@ -115,7 +123,7 @@ class StockfishProcess:
 
     def _shake_hands(self) -> None:
         deadline = time.monotonic() + self._limits.start
-        self._begin(b"uci\n", b"uciok", 1)
+        self._begin(b"uci\n", b"\nuciok", 1)
         greeting = self._finish_by(deadline).decode("ascii", "replace").splitlines()
         names = [line[len("id name ") :] for line in greeting if line.startswith("id name ")]
         ranges = [line.split() for line in greeting if line.startswith("option name MultiPV ")]
@@ -132,7 +140,7 @@ class StockfishProcess:
             + b"setoption name Threads value 1\n"
             b"setoption name Hash value %d\n"
             b"position startpos\ngo depth 1\n" % HASH_MEGABYTES,
-            b"bestmove",
+            _ANSWER,
             1,
         )
         self._finish_by(deadline)
@@ -147,7 +155,7 @@ class StockfishProcess:
         multipv = min(multipv, self.max_multipv)
         option = b"setoption name MultiPV value %d\n" % multipv if multipv != self._multipv else b""
         self._multipv = multipv
-        self._begin(option + bytes(requests), b"bestmove", answers)
+        self._begin(option + bytes(requests), _ANSWER, answers)
         self.expect(answers * min(multipv, USUAL_MOVES))
 
     def expect(self, moves: int) -> None:
@@ -157,7 +165,7 @@ class StockfishProcess:
     def _begin(self, commands: bytes, marker: bytes, lines: int) -> None:
         self._unwritten = memoryview(commands)
         self._text = bytearray(b"\n")  # so that every line has one before it
-        self._marker = b"\n" + marker
+        self._marker = marker
         self._missing = lines
         self._seen = self._ready = self._end = 0
         self._write()
@@ -178,6 +186,7 @@ class StockfishProcess:
             else:
                 progress = self._exchange(CHECK_INTERVAL) and self._count()
             if not progress:
+                self._check_sense()
                 patience.check()
                 continue
             patience.renew()
@@ -204,8 +213,8 @@ class StockfishProcess:
             wait = deadline - time.monotonic()
             if wait <= 0:
                 raise StockfishError("it does not answer")
-            if self._exchange(wait):
-                self._count()
+            if self._exchange(wait) and not self._count() and self._marker == _ANSWER:
+                self._check_sense()
         return self._take()[0]
 
     def _count(self) -> bool:
@@ -224,6 +233,13 @@ class StockfishProcess:
             self._ready += 1
             self._seen = self._end = end
         return self._missing < before
+
+    def _check_sense(self) -> None:
+        """Raise StockfishError if the text since the last answer is not what comes before one."""
+        end = self._text.rfind(b"\n", self._end, self._end + SENSE_BYTES)
+        for line in bytes(self._text[self._end : max(end, self._end)]).splitlines():
+            if line and not line.startswith(_BEFORE_AN_ANSWER):
+                raise StockfishError("its answers make no sense")
 
     def _take(self) -> tuple[bytes, int]:
         """The answers that are ready, and their number. The end of the last line stays."""
@@ -297,7 +313,8 @@ class _Patience:
         """There has just been one."""
         self._since = time.monotonic()
         self._at_first: Vitals | None = None  # when it was looked at first
-        self._sleeping = 0  # times in a row that it was seen asleep
+        self._before: Vitals | None = None  # when it was looked at last
+        self._sleeping = 0  # times in a row that it was seen asleep, and had not worked since
 
     @property
     def is_fresh(self) -> bool:
@@ -308,16 +325,21 @@ class _Patience:
         """Raise StockfishError if there should have been an answer by now."""
         if self.is_fresh:
             return
+        state, before = vitals(self._pid), self._before
+        self._before = state
+        # Its threads are not looked at at the same moment, so one of them may always be asleep.
+        worked = state is None or before is None or state.cpu_seconds > before.cpu_seconds
+        asleep = state is not None and state.is_asleep and not worked
+        self._sleeping = self._sleeping + 1 if asleep else 0
+        self._at_first = self._at_first or state
         silent = time.monotonic() - self._since
-        state = vitals(self._pid)
-        if state is None or self._at_first is None:
-            self._at_first = state
         if silent < self._limits.silence:
             return
         if state is not None and state.is_stopped:
             raise StockfishError("it was stopped")
-        self._sleeping = self._sleeping + 1 if state is None or state.is_asleep else 0
-        worked = state.cpu_seconds - self._at_first.cpu_seconds if state and self._at_first else 0.0
-        starved = self._limits.starved <= silent
-        if self._sleeping > 1 or worked >= self._limits.silence / 2 or starved:
+        busy = (
+            state.cpu_seconds - self._at_first.cpu_seconds if state and self._at_first else silent
+        )
+        starved = silent >= self._limits.starved
+        if self._sleeping > 1 or busy >= self._limits.silence or starved:
             raise StockfishError("it does not answer")

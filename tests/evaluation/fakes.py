@@ -9,7 +9,7 @@ from pathlib import Path
 
 from obscuro.evaluation.stockfish_process import TimeLimits
 
-QUICK = TimeLimits(start=20.0, silence=0.1, starved=20.0, restart=20.0)
+QUICK = TimeLimits(start=20.0, start_wait=20.0, silence=0.1, starved=20.0, restart_wait=20.0)
 
 HANDSHAKE = """
 import sys

@@ -199,7 +199,7 @@ def test_a_fallback_that_costs_something_starts_when_it_is_needed() -> None:
 @needs_stockfish
 def test_a_killed_stockfish_is_replaced_with_one_warning() -> None:
     warnings: list[str] = []
-    stockfish = StockfishEvaluator(STOCKFISH, on_warning=warnings.append)
+    stockfish = StockfishEvaluator(STOCKFISH, limits=QUICK, on_warning=warnings.append)
     evaluator = FallbackEvaluator(stockfish, MaterialEvaluator(), warnings.append)
     evaluator.start()
     assert stockfish.pid is not None

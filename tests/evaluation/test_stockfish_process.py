@@ -166,6 +166,19 @@ def test_answers_may_come_in_pieces(tmp_path: Path) -> None:
 
 needs_setpriv = pytest.mark.skipif(not shutil.which("setpriv"), reason="there is no setpriv")
 
+
+def test_a_long_answer_makes_sense_wherever_it_is_cut(tmp_path: Path) -> None:
+    body = (
+        "for k in range(300): say('info depth 1 string ' + 'x' * (k % 50) + '\\n')\n"
+        "say('bestmove e2e4\\n')"
+    )
+    process = StockfishProcess(fake_search(tmp_path, body), QUICK)
+    for _ in range(3):
+        process.begin(START, 1, multipv=500)
+        assert process.finish().count(b"\ninfo ") == 300
+    process.close()
+
+
 PARENT = """
 import os, sys
 from obscuro.evaluation.stockfish_process import StockfishProcess
