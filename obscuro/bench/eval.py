@@ -7,28 +7,25 @@ docs/benchmarks.md says what the numbers mean.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
 from obscuro.bench.common import BenchmarkError, Tell, digits, machine, median, progress
+from obscuro.bench.eval_nnue import agreement, bench_positions, measure_nnue, nnue_values
 from obscuro.bench.eval_stockfish import (
     KILO,
     StockfishSpeed,
     measure_stockfish,
     stockfish_values,
 )
-from obscuro.board.position import from_fen
 from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.search.parameters import BATCH
 
-POSITIONS_FILE = Path(__file__).with_name("eval_positions.txt")
 QUICK_POSITIONS = 100
 REPEAT, QUICK_REPEAT = 15, 5
 LEAST_CPU_SHARE = 0.95  # with less, the machine was busy with something else
@@ -47,6 +44,7 @@ class Measured:
     nnue_static_kcps: float | None = None
     rank_correlation: float | None = None
     regret: float | None = None
+    slope: float | None = None
     reasons: list[str] = field(default_factory=list)
 
     def numbers(self) -> dict[str, object]:
@@ -65,18 +63,13 @@ class Measured:
             "nnue_static_kcps": self.nnue_static_kcps,
             "rank_correlation": self.rank_correlation,
             "regret": self.regret,
+            "slope": self.slope,
             "material_kcps": self.material_kcps,
             "batch": BATCH,
             "positions": self.positions,
             "cpu_share": speed.cpu_share if speed else None,
             "missing": self.reasons,
         }
-
-
-def read_positions(file: Path = POSITIONS_FILE) -> Words:
-    """The recorded positions, uint64[n, 8]: a FEN a line, without counters."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return np.array([from_fen(f"{line} 0 1") for line in lines if line.strip()], dtype=np.uint64)
 
 
 def run(
@@ -93,7 +86,7 @@ def run(
     begin = time.monotonic()
     console = console or Console(highlight=False, markup=False)
     if positions is None:
-        positions = read_positions()[: QUICK_POSITIONS if arguments.quick else None]
+        positions = bench_positions()[: QUICK_POSITIONS if arguments.quick else None]
     repeat = arguments.repeat or (QUICK_REPEAT if arguments.quick else REPEAT)
     measured = measure(positions, repeat, stockfish)
     numbers = {
@@ -149,19 +142,14 @@ def measure_network(
 
     Raises BenchmarkError where there is none; what could be measured is in `measured`.
     """
-    try:
-        network = importlib.import_module("obscuro.bench.eval_nnue")
-    except ModuleNotFoundError:
-        raise BenchmarkError("this version has none") from None
     tell("the network", 0)
-    speed = network.measure_nnue(positions, repeat)
+    speed = measure_nnue(positions, repeat, stockfish)
     measured.nnue_searched_kcps = speed.searched_kcps
     measured.nnue_static_kcps = speed.static_kcps
-    agreement = network.agreement(
-        positions, stockfish_values(positions, stockfish), network.nnue_values(positions)
+    found = agreement(
+        positions, stockfish_values(positions, stockfish), nnue_values(positions, stockfish)
     )
-    measured.rank_correlation = agreement.rank_correlation
-    measured.regret = agreement.regret
+    measured.rank_correlation, measured.regret, measured.slope = found
     tell(None, 1)
 
 
@@ -191,6 +179,7 @@ def print_report(console: Console, measured: Measured, numbers: dict[str, object
     line("network, static", measured.nnue_static_kcps, 1, per_second)
     line("rank correlation with Stockfish", measured.rank_correlation, 3, "")
     line("regret by Stockfish's values", measured.regret, 4, "")
+    line("slope of Stockfish's values", measured.slope, 3, "")
     for reason in measured.reasons:
         console.print(reason, soft_wrap=True)
     console.print(f"{'this run':<34}{digits(_number(numbers['seconds']), 1):>9} s", soft_wrap=True)

@@ -109,6 +109,11 @@ class CachedEvaluator:
         """That of the evaluator."""
         return self._evaluator.name
 
+    @property
+    def engine_name(self) -> str | None:
+        """What the program behind the evaluator calls itself; None if there is none."""
+        return getattr(self._evaluator, "engine_name", None)
+
     def start(self) -> None:
         """Start the evaluator, and compile the cache's kernels. See `Evaluator`."""
         self._evaluator.start()

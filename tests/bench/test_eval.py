@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-import types
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -40,11 +37,11 @@ KEYS = {
 
 
 def few() -> bench.Words:
-    return bench.read_positions()[:20]
+    return bench.bench_positions()[:20]
 
 
 def test_the_recorded_positions_are_positions() -> None:
-    positions = bench.read_positions()
+    positions = bench.bench_positions()
     assert len(positions) == 400
     assert len(np.unique(positions, axis=0)) == 400
     assert all(is_well_formed(words) for words in positions)
@@ -60,6 +57,11 @@ def test_json_is_one_object_with_all_keys(console: Console) -> None:
     assert numbers["stockfish_kcps"] > 0
     assert 15 < numbers["stockfish_positions"] <= numbers["positions"] == 20
     assert numbers["repeat"] == 2
+    if numbers["nnue_searched_kcps"] is None:
+        assert any(reason.startswith("no numbers of the network") for reason in numbers["missing"])
+    else:
+        assert 0 < numbers["nnue_searched_kcps"] < numbers["nnue_static_kcps"]
+        assert 0.5 < numbers["rank_correlation"] <= 1
 
 
 @needs_stockfish
@@ -112,26 +114,3 @@ def test_a_busy_machine_is_told(console: Console) -> None:
     measured = bench.Measured(10, speed)
     bench.print_report(console, measured, {**measured.numbers(), "seconds": 1.0})
     assert "The machine was busy: Stockfish alone had 50% of a core" in written(console)
-
-
-def test_the_network_is_measured_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Speeds(NamedTuple):
-        searched_kcps: float
-        static_kcps: float
-
-    class Agreement(NamedTuple):
-        rank_correlation: float
-        regret: float
-
-    network = types.ModuleType("obscuro.bench.eval_nnue")
-    network.measure_nnue = lambda positions, repeat: Speeds(170.0, 900.0)  # type: ignore[attr-defined]
-    network.nnue_values = lambda positions: "ours"  # type: ignore[attr-defined]
-    network.agreement = lambda positions, theirs, ours: Agreement(0.9, 0.01)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, network.__name__, network)
-    monkeypatch.setattr(bench, "stockfish_values", lambda positions, stockfish: "theirs")
-    measured = bench.Measured(20)
-    bench.measure_network(few(), 1, None, measured, lambda what, done: None)
-    numbers = measured.numbers()
-    assert numbers["nnue_searched_kcps"] == 170
-    assert numbers["nnue_static_kcps"] == 900
-    assert numbers["rank_correlation"] == 0.9
