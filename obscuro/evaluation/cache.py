@@ -39,13 +39,12 @@ class ExpansionCache:
     @property
     def use(self) -> CacheUse:
         """How it has been used since it was made."""
-        return CacheUse(self._lookups, self._hits, self._positions, len(self._table.hashes))
+        return CacheUse(self._lookups, self._hits, self._positions, len(self._table.rows))
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
-            self._table.hashes[:] = 0
-            self._table.used[:] = 0
+            self._table.tags[:] = 0
             self._positions = 0
 
     def evaluate(self, positions: npt.NDArray[np.uint64], evaluator: Evaluator) -> ChildValues:
@@ -58,7 +57,7 @@ class ExpansionCache:
         found = nothing_found(len(positions))
         with self._lock:
             self._now += 1
-            count = look_up(self._table, positions, hashes, self._now, found)
+            count = look_up(self._table, positions, hashes, np.uint64(self._now), found)
             self._lookups += len(positions)
             self._hits += len(positions) - count
         misses = found.misses[:count]
@@ -69,7 +68,7 @@ class ExpansionCache:
                 positions,
                 hashes,
                 misses,
-                self._now,
+                np.uint64(self._now),
                 new.offsets,
                 new.values,
                 new.terminal,

@@ -22,14 +22,11 @@ _ZERO = np.uint64(0)
 
 
 class Table(NamedTuple):
-    """The slots, a multiple of WAYS."""
+    """Sets of WAYS slots. What a search for a position reads is in one line of the processor's cache."""
 
-    positions: npt.NDArray[np.uint64]  # [slots, 8]
-    hashes: npt.NDArray[np.uint64]  # [slots] 0: empty
-    used: npt.NDArray[np.int64]  # [slots] when it was used last
-    children: npt.NDArray[np.int16]  # [slots]
-    terminal: npt.NDArray[np.uint64]  # [slots] bit k: child k is terminal
-    values: npt.NDArray[np.float32]  # [slots, MOST_CHILDREN]
+    tags: npt.NDArray[np.uint64]  # [sets, 2 * WAYS] hashes, 0: empty; then when they were used last
+    rows: npt.NDArray[np.uint64]  # [slots, ROW_WORDS] position, number of children, terminal ones
+    values: npt.NDArray[np.float32]  # [slots, 2 * ROW_WORDS] the same memory, for what comes then
 
 
 class Found(NamedTuple):
@@ -42,20 +39,17 @@ class Found(NamedTuple):
     place: npt.NDArray[np.int64]  # [n] where one that it doesn't have is among the misses
 
 
-SLOT_BYTES = 8 * WORDS + 8 + 8 + 2 + 8 + 4 * MOST_CHILDREN
+CHILDREN, TERMINAL, VALUES = WORDS, WORDS + 1, WORDS + 2  # where in a row, in words
+ROW_WORDS = VALUES + MOST_CHILDREN // 2
+SLOT_BYTES = 8 * (2 + ROW_WORDS)
+_FIRST_VALUE = 2 * VALUES
 
 
 def new_table(size: int) -> Table:
     """An empty table of at most `size` bytes, but one set at least."""
-    slots = max(1, size // (SLOT_BYTES * WAYS)) * WAYS
-    return Table(
-        np.zeros((slots, WORDS), dtype=np.uint64),
-        np.zeros(slots, dtype=np.uint64),
-        np.zeros(slots, dtype=np.int64),
-        np.zeros(slots, dtype=np.int16),
-        np.zeros(slots, dtype=np.uint64),
-        np.zeros((slots, MOST_CHILDREN), dtype=np.float32),
-    )
+    sets = max(1, size // (SLOT_BYTES * WAYS))
+    rows = np.zeros((sets * WAYS, ROW_WORDS), dtype=np.uint64)
+    return Table(np.zeros((sets, 2 * WAYS), dtype=np.uint64), rows, rows.view(np.float32))
 
 
 def nothing_found(size: int) -> Found:
@@ -79,49 +73,51 @@ def _same(positions, index, others, other):
 
 @njit(nogil=True, cache=True)
 def _find(table, positions, index, hashed):
-    """The slot of position `index` of uint64[n, 8], or -1; and the slot that it would take."""
-    sets = np.uint64(table.hashes.shape[0] // WAYS)
-    first = np.int64(hashed % sets) * WAYS
-    oldest = first
-    for slot in range(first, first + WAYS):
-        if table.hashes[slot] == hashed and _same(table.positions, slot, positions, index):
-            return slot, slot
-        if table.used[slot] < table.used[oldest]:
-            oldest = slot
-    return -1, oldest
+    """The set of position `index` of uint64[n, 8], its slot there or -1, and that which it would take."""
+    place = np.int64(hashed % np.uint64(table.tags.shape[0]))
+    oldest = 0
+    for way in range(WAYS):
+        if table.tags[place, way] == hashed and _same(
+            table.rows, place * WAYS + way, positions, index
+        ):
+            return place, way, way
+        if table.tags[place, WAYS + way] < table.tags[place, WAYS + oldest]:
+            oldest = way
+    return place, -1, oldest
 
 
 @njit(nogil=True, cache=True)
 def look_up(table, positions, hashes, now, found):
     """Look for each position of uint64[n, 8]; returns the number of misses.
 
-    now: int64, larger than at the call before. Written: hashes uint64[n], found. A position that
+    now: uint64, larger than at the call before. Written: hashes uint64[n], found. A position that
     comes twice in the batch, and is not in the table, is one miss.
     """
     misses = 0
     for index in range(positions.shape[0]):
         hashed = position_hash(load(positions, index))
         hashes[index] = hashed
-        slot, _ = _find(table, positions, index, hashed)
-        if slot >= 0:
-            table.used[slot] = now
-            children = table.children[slot]
+        place, way, _ = _find(table, positions, index, hashed)
+        if way >= 0:
+            table.tags[place, WAYS + way] = now
+            slot = place * WAYS + way
+            children = np.int64(table.rows[slot, CHILDREN])
             found.children[index] = children
-            found.terminal[index] = table.terminal[slot]
+            found.terminal[index] = table.rows[slot, TERMINAL]
             for k in range(children):
-                found.values[index, k] = table.values[slot, k]
+                found.values[index, k] = table.values[slot, _FIRST_VALUE + k]
             continue
         found.children[index] = MISS
-        place = misses
+        first = misses
         for k in range(misses):
             other = found.misses[k]
             if hashes[other] == hashed and _same(positions, other, positions, index):
-                place = k
+                first = k
                 break
-        if place == misses:
+        if first == misses:
             found.misses[misses] = index
             misses += 1
-        found.place[index] = place
+        found.place[index] = first
     return misses
 
 
@@ -140,20 +136,21 @@ def keep(table, positions, hashes, misses, now, offsets, values, terminal):
         if children == 0 or children > MOST_CHILDREN:
             continue
         hashed = hashes[index]
-        slot, oldest = _find(table, positions, index, hashed)
-        if slot < 0:
-            slot = oldest
-            taken += table.hashes[slot] == _ZERO
-            store(table.positions, slot, load(positions, index))
-            table.hashes[slot] = hashed
-        table.used[slot] = now
-        table.children[slot] = children
+        place, way, oldest = _find(table, positions, index, hashed)
+        if way < 0:
+            way = oldest
+            taken += table.tags[place, way] == _ZERO
+            table.tags[place, way] = hashed
+            store(table.rows, place * WAYS + way, load(positions, index))
+        table.tags[place, WAYS + way] = now
+        slot = place * WAYS + way
+        table.rows[slot, CHILDREN] = children
         ended = _ZERO
         for child in range(children):
-            table.values[slot, child] = values[first + child]
+            table.values[slot, _FIRST_VALUE + child] = values[first + child]
             if terminal[first + child]:
                 ended |= ONE << np.uint64(child)
-        table.terminal[slot] = ended
+        table.rows[slot, TERMINAL] = ended
     return taken
 
 

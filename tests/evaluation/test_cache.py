@@ -105,8 +105,8 @@ def test_equal_hashes_are_told_apart(counting: Counting, monkeypatch: pytest.Mon
     one, other = some_positions(23, 5)[:2]
     cache.evaluate(one[None], counting)
     table = cache._table
-    slot = int(np.flatnonzero(table.hashes)[0])
-    table.positions[slot] = other
+    place, way = np.argwhere(table.tags[:, :WAYS])[0]
+    table.rows[place * WAYS + way, :8] = other
     assert_same(cache.evaluate(one[None], counting), MaterialEvaluator().evaluate(one[None]))
     assert cache.use.hits == 0
 
@@ -127,7 +127,7 @@ def test_memory_is_bounded_and_what_was_used_last_stays(counting: Counting) -> N
     assert counting.asked.count(positions[1].tobytes()) == 2
     for size in (1, MEBIBYTE, 10 * MEBIBYTE):
         table = new_table(size)
-        assert sum(array.nbytes for array in table) <= max(size, SLOT_BYTES * WAYS)
+        assert table.tags.nbytes + table.rows.nbytes <= max(size, SLOT_BYTES * WAYS)
 
 
 def test_it_forgets(counting: Counting) -> None:
@@ -140,7 +140,7 @@ def test_it_forgets(counting: Counting) -> None:
     assert cache.use.positions == 0
     evaluator.evaluate(positions)
     assert counting.asked.count(positions[0].tobytes()) == 2
-    assert (cache._table.hashes != 0).sum() == cache.use.positions
+    assert (cache._table.tags[:, :WAYS] != 0).sum() == cache.use.positions
     evaluator.close()
     assert counting.closed
 
