@@ -5,6 +5,7 @@ A GUI waits for the engine's first answer, so the way to `obscuro uci` loads nex
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -27,6 +28,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def uci(log: str | None) -> int:
     """Speak UCI on stdin and stdout."""
+    import signal  # noqa: PLC0415
+
+    # Until the front end heeds it, it means the end, and no traceback. Not in threads of tests.
+    with contextlib.suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     from obscuro.protocol.uci import run as run_uci  # noqa: PLC0415
 
     return run_uci(sys.stdin, sys.stdout, log)

@@ -55,6 +55,13 @@ def _read(descriptor: int) -> bytes:
             return b""
 
 
+def is_hung_up(descriptor: int) -> bool:
+    """Tell whether nobody can write to an input any more; there may still be something to read."""
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
+
+
 class Output:
     """Where lines go out, whole and in order, from any thread.
 

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Protocol
 
 from obscuro.engine.options import Options
-from obscuro.protocol.channel import TOO_LONG, Output, read_lines
+from obscuro.protocol.channel import TOO_LONG, Output, is_hung_up, read_lines
 from obscuro.protocol.log import IN, Log, facts
 from obscuro.protocol.playing import MakePlayer, make_player
 from obscuro.protocol.session import Session
@@ -66,23 +66,20 @@ def run(
         for name, value in facts(Options()):
             output.fact(name, value)
     session = Session(output, make, tick_seconds)
-    finished = threading.Event()
+    ending, finished = threading.Event(), threading.Event()
 
     def watch_output() -> None:
+        ending.wait()
         while not finished.wait(LOOK_SECONDS):
             if output.is_stuck(PATIENCE_SECONDS):
                 leave(0)
                 return
 
-    def last_line() -> None:
-        threading.Thread(target=watch_output, name="watch output", daemon=True).start()
-
-    threading.Thread(
-        target=doorbell.read,
-        args=(_descriptor(stdin), journal, last_line),
-        name="input",
-        daemon=True,
-    ).start()
+    for target in (
+        lambda: doorbell.read(_descriptor(stdin), journal, ending.set),
+        watch_output,
+    ):
+        threading.Thread(target=target, daemon=True).start()
     with _signals(doorbell.leave, leave), _no_tracebacks(output):
         for line, received in doorbell.lines():
             if line is TOO_LONG:
@@ -96,6 +93,7 @@ def run(
         closing.join(CLOSE_SECONDS)
         leave(0)
     finished.set()
+    ending.set()
     journal.close()
     return 0
 
@@ -119,7 +117,9 @@ class _Doorbell:
             if line is not None and line.strip() == "quit":
                 on_end()
             log.write(IN, "(too long)" if line is TOO_LONG else line)
-            self._room.acquire()
+            while not self._room.acquire(timeout=LOOK_SECONDS):
+                if is_hung_up(descriptor):  # more lines may wait there, and nobody is left to hear
+                    on_end()
             self._queue.put((line, received))
         on_end()
         self._queue.put(None)
