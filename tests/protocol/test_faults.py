@@ -238,17 +238,25 @@ def stop_reading_for_good(full: Full) -> None:
     full.popen.stdout.close()
 
 
+def terminate(full: Full) -> None:
+    full.popen.send_signal(signal.SIGTERM)
+
+
+def interrupt(full: Full) -> None:
+    full.popen.send_signal(signal.SIGINT)
+
+
 @pytest.mark.parametrize(
-    "leave",
+    ("leave", "searching"),
     [
-        end_input,
-        stop_reading_for_good,
-        lambda full: full.popen.send_signal(signal.SIGTERM),
-        lambda full: full.popen.send_signal(signal.SIGINT),
+        (end_input, False),
+        (stop_reading_for_good, False),
+        (terminate, False),
+        (interrupt, False),
+        (end_input, True),
+        (terminate, True),
     ],
-    ids=["end of input", "closed output", "SIGTERM", "SIGINT"],
 )
-@pytest.mark.parametrize("searching", [False, True], ids=["idle", "searching"])
 def test_a_reader_that_stops_reading(leave: Callable[[Full], None], searching: bool) -> None:
     search = (*QUICK, "isready", "go infinite")
     full = Full(*search, awaited="info string play") if searching else Full("uci", awaited="uciok")
