@@ -16,11 +16,14 @@ import chess
 
 Json = Mapping[str, Any]
 
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
 UNDERWAY = frozenset({"", "created", "started"})
 """The `status` of a game that goes on; servers that don't say it say nothing."""
 FOG_VARIANTS = frozenset({"fogofwar", "darkchess"})
 """Names of the variant, in lower case and without signs; pychess.org's is `fogofwar`."""
 WHOLE_SECOND_MS = 1000
+LONGEST_WORD = 60  # characters of a name; more are cut off
 NO_CLOCK_MS = 1 << 30
 """A clock that shows so much (12 days) is none: lichess says 2³¹ − 1 where there is no limit."""
 
@@ -152,10 +155,10 @@ def parse_event(message: Json, user: str) -> Event | None:
     match message.get("type"):
         case "ping":
             return Ping()
-        case "challenge" if _text(challenge, "id"):
+        case "challenge" if _id(challenge, "id"):
             return _challenge(challenge, user)
-        case "challengeCanceled" | "challengeDeclined" if _text(challenge, "id"):
-            return ChallengeGone(_text(challenge, "id"))
+        case "challengeCanceled" | "challengeDeclined" if _id(challenge, "id"):
+            return ChallengeGone(_id(challenge, "id"))
         case "gameStart" if _game_id(game):
             return GameStart(_game_id(game), variant_of(game))
         case "gameFinish" | "gameEnd" if _game_id(game):
@@ -170,7 +173,7 @@ def parse_game_event(message: Json) -> GameEvent | None:
             return Ping()
         case "gameFull":
             return GameFull(
-                id=_text(message, "id"),
+                id=_id(message, "id"),
                 variant=variant_of(message),
                 white=_names(_object(message, "white")),
                 black=_names(_object(message, "black")),
@@ -204,9 +207,9 @@ def _challenge(challenge: Json, user: str) -> Challenge:
     clock = None
     if time.get("type", "clock") == "clock" and isinstance(time.get("limit"), int | float):
         clock = TimeControl(float(time["limit"]), float(_number(time, "increment") or 0))
-    name = _text(challenger, "name") or _text(challenger, "id")
+    name = _word(challenger, "name") or _word(challenger, "id")
     return Challenge(
-        id=_text(challenge, "id"),
+        id=_id(challenge, "id"),
         challenger=name,
         is_bot=_text(challenger, "title") == "BOT",
         variant=variant_of(challenge),
@@ -224,7 +227,7 @@ def _state(state: Json) -> GameState:
         btime=_clock(state, "btime"),
         winc=_increment(state, "winc"),
         binc=_increment(state, "binc"),
-        status=_text(state, "status"),
+        status=_word(state, "status"),
         winner=_winner(state),
         wdraw=_flag(state, "wdraw"),
         bdraw=_flag(state, "bdraw"),
@@ -234,7 +237,7 @@ def _state(state: Json) -> GameState:
 
 
 def _game_end(game: Json) -> GameEnd:
-    status = _text(_object(game, "status"), "name") or _text(game, "status")
+    status = _word(_object(game, "status"), "name") or _word(game, "status")
     return GameEnd(_game_id(game), status, _winner(game))
 
 
@@ -263,12 +266,12 @@ def _start(fen: str) -> str | None:
 
 
 def _names(player: Json) -> frozenset[str]:
-    names = (_text(player, key).lower() for key in ("id", "name", "username"))
+    names = (_word(player, key).lower() for key in ("id", "name", "username"))
     return frozenset(name for name in names if name)
 
 
 def _game_id(game: Json) -> str:
-    return _text(game, "gameId") or _text(game, "id")
+    return _id(game, "gameId") or _id(game, "id")
 
 
 def _object(message: Json, key: str) -> Json:
@@ -279,6 +282,18 @@ def _object(message: Json, key: str) -> Json:
 def _text(message: Json, key: str) -> str:
     value = message.get(key)
     return value if isinstance(value, str) else ""
+
+
+def _word(message: Json, key: str) -> str:
+    """Read a name: what others choose, and what we write into logs."""
+    text = _text(message, key)[:LONGEST_WORD]
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def _id(message: Json, key: str) -> str:
+    """Read an id; "" if it is none, for it becomes a part of an address."""
+    text = _text(message, key)
+    return text if _ID.fullmatch(text) else ""
 
 
 def _number(message: Json, key: str) -> float | None:

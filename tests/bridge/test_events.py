@@ -175,3 +175,13 @@ def test_the_other_side_leaves() -> None:
     assert parse_game_event(message) == OpponentGone(True, 8.0)
     assert parse_game_event({"type": "opponentGone", "gone": False}) == OpponentGone(False, None)
     assert parse_game_event({"type": "chatLine", "text": "hello"}) is None
+
+
+def test_what_others_choose_breaks_no_line_and_leads_nowhere() -> None:
+    challenge = {"id": "a", "challenger": {"name": "x\ny\x1b[2J" + "z" * 100}}
+    event = parse_event({"type": "challenge", "challenge": challenge}, "me")
+    assert isinstance(event, Challenge)
+    assert event.challenger.startswith("x?y?[2Jz") and len(event.challenger) == 60
+    for bad in ("../../account", "a/b", "", "a b", "a" * 65, "é", 7):
+        for kind, key in (("challenge", "challenge"), ("gameStart", "game"), ("gameEnd", "game")):
+            assert parse_event({"type": kind, key: {"id": bad}}, "me") is None
