@@ -62,15 +62,6 @@ def packages() -> Iterator[Finding]:
             yield Finding(OK, name, importlib.metadata.version(name))
 
 
-def bridge() -> Iterator[Finding]:
-    """The package that only `obscuro bridge` needs; it is not loaded, just looked for."""
-    try:
-        yield Finding(OK, "httpx", importlib.metadata.version("httpx"))
-    except importlib.metadata.PackageNotFoundError:
-        install = f"run: {sys.executable} -m pip install httpx"
-        yield Finding(HINT, "httpx", "not found", f"{install}; only `obscuro bridge` needs it")
-
-
 def stockfish() -> Iterator[Finding]:
     """Stockfish: where it is, and whether it runs."""
     from obscuro.evaluation.stockfish_process import (  # noqa: PLC0415
@@ -171,16 +162,7 @@ def memory() -> Iterator[Finding]:
         yield Finding(OK, "memory", found)
 
 
-CHECKS: tuple[Check, ...] = (
-    python,
-    packages,
-    bridge,
-    stockfish,
-    network,
-    processor,
-    cache,
-    memory,
-)
+CHECKS: tuple[Check, ...] = (python, packages, stockfish, network, processor, cache, memory)
 
 
 def run(

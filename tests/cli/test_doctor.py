@@ -1,7 +1,6 @@
 """What `obscuro doctor` finds and advises."""
 
 import argparse
-import importlib.metadata
 import io
 import subprocess
 import sys
@@ -45,18 +44,6 @@ def test_something_missing_is_a_failure() -> None:
     code, lines = report(Finding(OK, "Python", "3.11"), Finding(MISSING, "numba", "none", "get it"))
     assert code == 1
     assert "can't run" in lines[-1]
-
-
-def test_the_bridges_package_is_no_must(monkeypatch: pytest.MonkeyPatch) -> None:
-    (found,) = doctor.bridge()
-    assert found.level == OK
-
-    def version(name: str) -> str:
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr("importlib.metadata.version", version)
-    (found,) = doctor.bridge()
-    assert found.level == HINT and "pip install httpx" in found.advice
 
 
 def test_this_machine_can_run_the_engine() -> None:
