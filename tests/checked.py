@@ -17,9 +17,13 @@ def check_every_subgame(monkeypatch: pytest.MonkeyPatch) -> None:
     begin = Search.begin
 
     def checked(
-        search: Search, our_key: int, new: NewRoots, expansions: Sequence[Expansion]
+        search: Search,
+        our_key: int,
+        new: NewRoots,
+        expansions: Sequence[Expansion],
+        root_key: int | None = None,
     ) -> None:
-        begin(search, our_key, new, expansions)
+        begin(search, our_key, new, expansions, root_key)
         check(search.tree)
 
     monkeypatch.setattr(Search, "begin", checked)

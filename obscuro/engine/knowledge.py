@@ -38,7 +38,8 @@ class Knowledge:
     """One side's knowledge of one game, from a start that both sides know.
 
     side: ours, 0 = White. start: uint64[8]. warn: told in one line what a user should know.
-    buffers: memory for the belief to work in, kept from game to game.
+    buffers: memory for the belief to work in, kept from game to game. start_key, key: our information
+    key at the start and now.
     lost_place: called when our place in a search tree can't be found any more.
     """
 
@@ -61,7 +62,9 @@ class Knowledge:
         self.plies = 0  # worked off so far
         self.quiet_plies = 0  # since a pawn move or a capture, as far as we know
         self.observation = Observation.of(start, side)
-        self.key = int(initial_key(side, np.uint64(self.observation.key())))
+        self.start = start
+        self.start_key = int(initial_key(side, np.uint64(self.observation.key())))
+        self.key = self.start_key
         self._warn = warn
         self._lost_place = lost_place
         self._queue: list[_Ply] = []

@@ -283,6 +283,9 @@ class Player:
         known = self._knowledge()
         belief = known.belief
         own_states = search.keep(known.key, known.plies - self._searched_at)
+        if known.plies == 1 and not search.tree.nodes:
+            self._build_from_start(search, deadline, stop)
+            return
         self._searched_at = known.plies
         wanted = min(len(belief), search.parameters.min_infoset_size) - len(own_states)
         wanted = min(wanted, search.most_new_roots)
@@ -294,22 +297,14 @@ class Player:
             states = np.zeros((len(sampled), STATE_WORDS), dtype=np.uint64)
             states[:, :WORDS] = sampled
             states[:, DRAW_WORD] = known.quiet_plies
-        keys = np.empty((len(states), 2), dtype=np.uint64)
-        keys[:, 0] = known.key
-        hashes = np.empty(len(states), dtype=np.uint64)
-        hash_positions(np.ascontiguousarray(states[:, :WORDS]), hashes)
-        salt = np.uint64(known.key)
-        for i, hashed in enumerate(hashes):
-            keys[i, 1] = int(mix(np.uint64(hashed) ^ salt)) or 1
-
+        keys = _root_keys(states, known.key)
         expansions: list[Expansion] = []
         done = 0
         while done < len(states):
             chunk = slice(done, done + SAMPLING_CHUNK)
             expansions.append(search.expand_roots(states[chunk], keys[chunk]))
             done = min(done + SAMPLING_CHUNK, len(states))
-            late = deadline is not None and time.monotonic() >= deadline
-            if late or stop.is_set():
+            if _is_over(deadline, stop):
                 break
         values = np.array(
             [
@@ -333,6 +328,31 @@ class Player:
             alternate,
         )
         search.begin(known.key, new, expansions)
+
+    def _build_from_start(self, search: Search, deadline: float | None, stop: Event) -> None:
+        """The subgame of the first search where the other side has moved first: the whole game.
+
+        The start is common knowledge, so its node is the root, the other side's first move is part
+        of what is solved, and our infoset is below it. Without that, every first move would be a
+        root of its own with an alternate value that only its evaluation stands for.
+        """
+        known = self._knowledge()
+        self._searched_at = 0
+        states = np.zeros((1, STATE_WORDS), dtype=np.uint64)
+        states[0, :WORDS] = known.start
+        keys = _root_keys(states, known.start_key)
+        expansion = search.expand_roots(states, keys)
+        one = np.ones(1, dtype=np.float32)
+        new = NewRoots(
+            np.arange(2, dtype=np.int64),
+            states,
+            keys,
+            one,
+            np.array([expansion.values.min()], dtype=np.float32),  # the other side chooses
+            -one,
+        )
+        search.begin(known.key, new, [expansion], root_key=known.start_key)
+        search.expand_our_infoset(SAMPLING_CHUNK, lambda: _is_over(deadline, stop))
 
     # -- choosing and telling --------------------------------------------------------------------
 
@@ -479,6 +499,22 @@ class Player:
         material = f"{self._seed} {self._knowledge().key}".encode()
         digest = hashlib.blake2b(material, digest_size=8).digest()
         return np.random.default_rng(int.from_bytes(digest, "little"))
+
+
+def _root_keys(states: Words, our_key: int) -> Words:
+    """Both sides' keys, uint64[n, 2], of new roots uint64[n, W]: ▼ knows the position, we our key."""
+    keys = np.empty((len(states), 2), dtype=np.uint64)
+    keys[:, 0] = our_key
+    hashes = np.empty(len(states), dtype=np.uint64)
+    hash_positions(np.ascontiguousarray(states[:, :WORDS]), hashes)
+    salt = np.uint64(our_key)
+    for i, hashed in enumerate(hashes):
+        keys[i, 1] = int(mix(np.uint64(hashed) ^ salt)) or 1
+    return keys
+
+
+def _is_over(deadline: float | None, stop: Event) -> bool:
+    return stop.is_set() or (deadline is not None and time.monotonic() >= deadline)
 
 
 def _share_of(deadline: float | None, start: float, share: float) -> float | None:

@@ -37,9 +37,11 @@ from obscuro.search.subgame import (
     nothing_kept,
 )
 from obscuro.search.tree import (
+    EDGES,
     FULL,
     LEAF,
     NODES,
+    OPEN,
     ROOTS,
     Tree,
     allocate_tree,
@@ -96,6 +98,7 @@ class Search:
         self.tree.table[:] = 0
         self._gadget = new_gadget(none, none)
         self._our_key = np.uint64(0)
+        self._root_key = np.uint64(0)
         self.last_value = None
         self._random[0] = self._seed
         self._turns = 0
@@ -128,9 +131,16 @@ class Search:
         """How many infosets of new positions `begin` takes for sure, each of one position."""
         return most_roots(self.tree)
 
-    def begin(self, our_key: int, new: NewRoots, expansions: Sequence[Expansion]) -> None:
+    def begin(
+        self,
+        our_key: int,
+        new: NewRoots,
+        expansions: Sequence[Expansion],
+        root_key: int | None = None,
+    ) -> None:
         """Build the subgame from what `keep` chose and the new roots with their expansions.
 
+        root_key: our information key at the roots, if our infoset is below them; None: it is there.
         expansions: of new.states in their order, in any number of pieces; may be empty (the roots
         are then expanded as the search goes). Needs at least one root in all. Raises ValueError if
         there is no room for so many (see `most_new_roots`).
@@ -138,18 +148,19 @@ class Search:
         kept = self._kept if self._kept is not None else nothing_kept()
         self._kept = None
         freeze = not self.parameters.unfrozen
+        self._our_key = np.uint64(our_key)
+        self._root_key = np.uint64(our_key if root_key is None else root_key)
         gadget = build_subgame(
             self.tree,
             self._spare,
             kept,
             new,
-            our_key,
+            int(self._root_key),
             self.parameters.mixed_prior,
             freeze,
         )
         self.tree, self._spare = self._spare, self.tree
         self._gadget = gadget
-        self._our_key = np.uint64(our_key)
         first_new_root = len(kept.offsets) - 1
         carried = self.tree.nodes - len(new.states)
         self.progress = Progress(carried=carried, sampled=len(new.states))
@@ -166,6 +177,27 @@ class Search:
                 part = slice(done, done + size)
                 self._attach(edges[part], nodes[part], expansion)
                 done += size
+
+    def expand_our_infoset(self, chunk: int, late: Callable[[], bool]) -> None:
+        """Expand the leaves that are histories of our infoset, so many between two looks at the clock.
+
+        For an infoset below the roots, right after `begin`; others are roots, expanded already.
+        """
+        tree = self.tree
+        count = int(tree.counts[EDGES])
+        ours = tree.edge_keys[:count, MAX] == self._our_key
+        ours &= (tree.edge_child[:count] == LEAF) & (tree.edge_status[:count] == OPEN)
+        edges = np.flatnonzero(ours).astype(np.int32)
+        firsts = tree.node_first_edge[: int(tree.counts[NODES])]
+        above = (np.searchsorted(firsts, edges, side="right") - 1).astype(np.int32)
+        for begin in range(0, len(edges), chunk):
+            part = slice(begin, begin + chunk)
+            expansion = self.games[0].expand(
+                tree.edge_state[edges[part]], tree.edge_keys[edges[part]]
+            )
+            self._attach(edges[part], above[part], expansion)
+            if late():
+                break
 
     # -- the search ----------------------------------------------------------------------------
 
@@ -241,7 +273,7 @@ class Search:
         progress = self.progress
         before = self.tree.nodes
         attached, depth = attach(
-            self.tree, self._our_key, not self.parameters.unfrozen, edges, nodes, expansion
+            self.tree, self._root_key, not self.parameters.unfrozen, edges, nodes, expansion
         )
         progress.nodes += self.tree.nodes - before
         progress.full = bool(self.tree.counts[FULL])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from obscuro.arena.clock import Allowance
 from obscuro.bench import following
 from obscuro.bench.following import Position
 from tools import search_profile, search_scale
@@ -58,7 +59,7 @@ def test_scale_repeats_the_counts_that_a_search_reports() -> None:
     try:
         board = search_scale.FogOfWarBoard()
         player.new_game(board, search_scale.chess.WHITE, 1)
-        player.choose(board, 400)
+        player.choose(board, Allowance(search_scale.chess.WHITE, 400))
     finally:
         player.close()
     (look,) = looks

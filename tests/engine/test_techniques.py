@@ -22,7 +22,7 @@ from obscuro.search.search import Search
 from obscuro.search.tree import CHANCE, EDGES, INFOSETS, LEAF, NODES, ROOTS, Tree, check
 
 from ..evaluation.naive import needs_stockfish
-from .test_player import after, go, options, tell
+from .test_player import START, after, go, options, tell
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -79,6 +79,49 @@ def test_the_start_is_common_knowledge_so_that_the_first_move_may_mix():
     choice = player.search(go(nodes=3000), Event())
     assert choice.info is not None and choice.info.gadget == "maxmargin"
     assert search_of(player)._gadget.alternate.tolist() == [-1]
+    player.close()
+
+
+def test_black_too_begins_with_the_whole_game_whose_start_both_know():
+    """White's first move is solved for, so that Black's answer is one to what White would play."""
+    player = Player(options(), quiet)
+    words = tell(player, 1, "e2e4")
+    choice = player.search(go(nodes=20_000), Event())
+    assert choice.info is not None and choice.info.gadget == "maxmargin"
+    search = search_of(player)
+    tree = search.tree
+    check(tree)
+    assert search._gadget.alternate.tolist() == [-1]
+    root = tree.node_first_edge[1]  # below the only chance node: the start, with White to move
+    assert tree.edge_state[tree.node_parent_edge[1], :WORDS].tolist() == START.tolist()
+    first_moves = np.arange(root, root + tree.node_edges[1])
+    assert (tree.edge_child[first_moves] != LEAF).all()
+    ours = tree.node_infoset[tree.edge_child[first_moves]]
+    assert player.belief_size == len(first_moves) == 20
+    assert len(np.unique(ours)) == 1 and tree.infoset_key[ours[0]] == search._our_key
+    assert len(choice.info.policy) and choice.move in dict(choice.info.policy)
+
+    words = after(words, choice.move)
+    player.own_move(choice.move, Observation.of(words, 1))
+    words = after(words, "b1c3")
+    player.opponent_move(Observation.of(words, 1))
+    player.search(go(nodes=3000), Event())
+    check(search_of(player).tree)
+    assert search_of(player).progress.carried > 100
+    assert player.belief_contains(words)
+    player.close()
+
+
+def test_an_answer_to_a_first_move_that_nobody_would_play_is_still_found():
+    """Our infoset below the root is expanded at once, whatever the solver thinks of the way there."""
+    start = from_fen("4k3/8/8/8/8/8/4q3/R3K2R w KQ - 0 1")
+    player = Player(options(), quiet)
+    tell(player, 1, "e1f1", start)  # leaves the king to be taken
+    choice = player.search(go(nodes=1), Event())
+    assert choice.move == "e2f1"
+    tell(player, 1, "a1b1", start)
+    choice = player.search(go(nodes=1), Event())
+    assert choice.info is not None and sum(share for _, share in choice.info.policy) > 0.99
     player.close()
 
 
