@@ -23,10 +23,10 @@ from obscuro.evaluation.nnue.accumulator import refresh, update
 from obscuro.evaluation.nnue.capture_search import FIRST, MATED, PLIES, search_captures
 from obscuro.evaluation.nnue.install import InstalledNetwork, load_networks
 from obscuro.evaluation.nnue.network import Network, NetworkError
-from obscuro.evaluation.nnue.see import PAWN_UNITS
 from obscuro.evaluation.nnue.weights import arrange
 from obscuro.evaluation.nnue.workspace import make_workspace
 from obscuro.evaluation.scale import TAU
+from obscuro.evaluation.stockfish_versions import UNITS_PER_PAPER_PAWN
 
 _SURELY_MATED = MATED - 1_000  # no evaluation comes near
 _WARM_UP = "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR b KQkq - 0 1"
@@ -40,7 +40,7 @@ def value_of_units(units, tau):
     """The value of so many units to a side whose move led to the position, in [-1, 1]."""
     size = abs(units)
     if size < _SURELY_MATED:
-        return _value_of_pawns(units / PAWN_UNITS, tau)
+        return _value_of_pawns(units / UNITS_PER_PAPER_PAWN, tau)
     plies = MATED - size + 1  # until the mate, from before the move
     return _value_of_mate((plies + 1) // 2 if units > 0 else -(plies // 2))
 

@@ -30,7 +30,7 @@ from obscuro.board.layout import (
 )
 from obscuro.board.moves import occupied_squares, side_to_move
 
-# Pieces in Stockfish's internal units; a pawn is what Stockfish 13 and 14, and the papers, call one.
+# Stockfish's internal units.
 PAWN_UNITS, KNIGHT_UNITS, BISHOP_UNITS, ROOK_UNITS, QUEEN_UNITS = 208, 781, 825, 1276, 2538
 
 
