@@ -89,7 +89,8 @@ class FallbackEvaluator:
         return self._fallback.evaluate(positions)
 
     def _bridge(self, error: EvaluatorNotReady) -> None:
-        self._warn_once(f"{error}; evaluating by {self._fallback.name} until then")
+        """Tell that this batch is evaluated by the fallback, and the next ones may not be."""
+        self._warn_once(str(error))
 
     def _give_up(self, error: EvaluatorFailed) -> None:
         self._given_up = True

@@ -77,8 +77,8 @@ class StockfishKeeper:
                 return EvaluatorFailed(self._failed, for_good=True)
             if self._reason:
                 self._told = True
-                return EvaluatorNotReady(f"Stockfish was lost ({self._reason}), and starts anew")
-            return EvaluatorNotReady("Stockfish takes long to start")
+                return EvaluatorNotReady(_loss(self._reason))
+            return EvaluatorNotReady("Stockfish takes long to start; it is not waited for")
 
     def answered(self) -> str | None:
         """Note a good answer. Returns what had become of a process before, unless that was told."""
@@ -87,7 +87,7 @@ class StockfishKeeper:
         told, self._told = self._told, False
         if not reason or told:
             return None
-        return f"Stockfish was lost ({reason}), and another one was started"
+        return _loss(reason)
 
     def lose(self, reason: str) -> None:
         """End the process, of which this is the reason, and begin to start another."""
@@ -156,3 +156,8 @@ class StockfishKeeper:
             process, self._process = self._process, None
         if process is not None:
             process.close()
+
+
+def _loss(reason: str) -> str:
+    """One text, whether the new one is up at once or not: several expanders lose theirs together."""
+    return f"Stockfish was lost ({reason}), and another one is started"

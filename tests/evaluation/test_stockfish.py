@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import threading
 from collections.abc import Iterator
@@ -12,11 +13,14 @@ import chess
 import numpy as np
 import pytest
 
+from obscuro.board.position import from_board
+from obscuro.board.tables import TABLES
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
 from obscuro.evaluation.scale import value_of_mate
 from obscuro.evaluation.stockfish import StockfishEvaluator
 from obscuro.evaluation.stockfish_keeper import STARTS
+from obscuro.evaluation.validity import stockfish_can_take
 from tests.evaluation.fakes import QUICK, fake_search, is_gone, starts_of
 from tests.evaluation.naive import (
     STOCKFISH,
@@ -129,6 +133,30 @@ def test_stockfish_survives_whatever_the_fog_brings(evaluator: StockfishEvaluato
     pid = evaluator.pid
     values = evaluator.evaluate(words_of(boards))
     assert np.isfinite(values.values).all()
+    assert evaluator.pid == pid
+
+
+@needs_stockfish
+def test_stockfish_survives_positions_that_no_game_leads_to(evaluator: StockfishEvaluator) -> None:
+    rng = random.Random(10)
+    positions = []
+    while len(positions) < 400:
+        board = chess.Board(None)
+        squares = rng.sample(chess.SQUARES, 64)
+        for color in chess.COLORS:
+            board.set_piece_at(squares.pop(), chess.Piece(chess.KING, color))
+            for _ in range(rng.randint(0, 15)):
+                piece, square = chess.Piece(rng.randint(1, 5), color), squares.pop()
+                if piece.piece_type != chess.PAWN or 0 < chess.square_rank(square) < 7:
+                    board.set_piece_at(square, piece)
+        board.turn = rng.random() < 0.5
+        board.castling_rights = chess.BB_CORNERS  # what does not fit is left out
+        board.ep_square = rng.choice(list(chess.SquareSet(chess.BB_RANK_6 | chess.BB_RANK_3)))
+        words = from_board(board)
+        if stockfish_can_take(TABLES, tuple(words)):
+            positions.append(words)
+    pid = evaluator.pid
+    assert np.isfinite(evaluator.evaluate(np.array(positions)).values).all()
     assert evaluator.pid == pid
 
 
