@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import re
@@ -17,6 +18,7 @@ import chess
 import pytest
 
 from obscuro.cli.arguments import parse
+from obscuro.cli.bridge import _logging as bridge_logging
 from obscuro.cli.bridge import engine_options, server_url, take_token
 from obscuro.cli.errors import CommandError
 from obscuro.cli.main import main
@@ -193,6 +195,22 @@ def test_a_log_that_cannot_be_written(server: BotServer, tmp_path: Path) -> None
         1,
         f"obscuro: can't write {tmp_path / 'nowhere' / 'log'}: No such file or directory\n",
     )
+
+
+def test_a_token_in_a_failure_is_not_written_down(tmp_path: Path) -> None:
+    """It is in no text of ours; should another's error have it, it is taken out."""
+    path = tmp_path / "log"
+    logger = logging.getLogger("obscuro.bridge.client")
+    with bridge_logging(str(path), True, "abc123"):
+        logger.warning("a header: %s", {"Authorization": "Bearer abc123"})
+        try:
+            raise ValueError("Bearer abc123")
+        except ValueError:
+            logger.exception("with %s", "abc123")
+        logger.debug("the details")
+    text = path.read_text()
+    assert "abc123" not in text
+    assert text.count("(token)") >= 3 and "Traceback" in text and "the details" in text
 
 
 def test_every_option_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
