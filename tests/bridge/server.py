@@ -475,6 +475,21 @@ def serving(dialect: Dialect = "lichess", port: int = 0) -> Iterator[BotServer]:
         server.close()
 
 
+def challenge_by_hand(server: BotServer, index: int) -> str | None:
+    """Challenge the bot once it is there; return the game, None if it isn't accepted."""
+    with server.news:
+        while not server.events.queues:
+            server.news.wait(1.0)
+        name = server.challenge(bot=index % 2 == 0, chance=random.Random(index))
+        while name in server.pending:
+            server.news.wait(1.0)
+        if name in server.games:
+            return name
+        print(f"declined: {server.declined.get(name)}", flush=True)
+        server.news.wait(1.0)  # it may not have heard yet that the last game is over
+        return None
+
+
 def main() -> None:
     """Serve by hand."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
@@ -485,16 +500,8 @@ def main() -> None:
     with serving(arguments.dialect, arguments.port) as server:
         print(f"OBSCURO_BOT_TOKEN={TOKEN} obscuro bridge --url {server.url}", flush=True)
         for index in range(arguments.games):
-            while not server.events.queues:
-                with server.news:
-                    server.news.wait(1.0)
-            name = server.challenge(bot=index % 2 == 0, chance=random.Random(index))
-            with server.news:
-                while name in server.pending:
-                    server.news.wait(1.0)
-            if name not in server.games:
-                print(f"declined: {server.declined.get(name)}", flush=True)
-                continue
+            while (name := challenge_by_hand(server, index)) is None:
+                pass
             game = server.games[name]
             if game.bot == chess.BLACK:
                 game.play("e2e4")
