@@ -449,8 +449,7 @@ class Player:
         if self._search is None:
             threads = self._options.integer("Threads")
             if not self._evaluators:
-                cache_bytes = self._options.integer("Eval Cache") * MEBIBYTE
-                self._cache = ExpansionCache(cache_bytes) if cache_bytes else None
+                self._cache = self._make_cache()
                 self._evaluators = [
                     make_evaluator(
                         self._options.text("Evaluator"),
@@ -464,6 +463,15 @@ class Player:
                 self._games = [ChessGame(evaluator) for evaluator in self._evaluators]
             self._search = self._make_search(threads)
         return self._search
+
+    def _make_cache(self) -> ExpansionCache | None:
+        """Make a cache of `Eval Cache` MiB; None without one, or without memory for it."""
+        wanted = self._options.integer("Eval Cache")
+        try:
+            return ExpansionCache(wanted * MEBIBYTE) if wanted else None
+        except MemoryError:
+            self._warn_once(f"there is no memory for an Eval Cache of {wanted} MiB; doing without")
+            return None
 
     def _warn_once(self, text: str) -> None:
         """Warn, if there has not been this warning since the last search began."""

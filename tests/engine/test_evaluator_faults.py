@@ -234,3 +234,14 @@ def test_without_a_cache_there_is_nothing_to_tell_of() -> None:
         choice = table.search()
         assert choice.info is not None and choice.info.cache is None
         table.player.close()
+
+
+def test_without_memory_for_a_cache_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_memory(size: int) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("obscuro.engine.player.ExpansionCache", no_memory)
+    table = Table(Evaluator="material", Eval_Cache=7)
+    assert table.search().move is not None
+    assert table.warnings == ["there is no memory for an Eval Cache of 7 MiB; doing without"]
+    table.player.close()
