@@ -5,7 +5,7 @@ pay, which the other side answers in the same way. In the first plies a check is
 move, since a position in check is worth little as it stands. A move that leaves the own king to be
 captured loses at once, so none is made; a side in check without another move is mated.
 
-It sees what Stockfish sees at depth 1, as far as that pays (docs/benchmarks.md): without the answers
+It sees what Stockfish sees at depth 1, as far as that pays (docs/network.md): without the answers
 to checks the children of a position are ranked a little less like Stockfish, with quiet checks
 no better.
 """

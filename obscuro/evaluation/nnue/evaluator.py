@@ -2,7 +2,7 @@
 
 The network and its scale are Stockfish's, so a value means the same as that of `StockfishEvaluator`:
 on positions that self-play asks about, values in [-1, 1] differ by 0.02 in the mean, and scaling all
-of them up or down brings them no closer (docs/benchmarks.md).
+of them up or down brings them no closer (docs/network.md).
 """
 
 import threading
