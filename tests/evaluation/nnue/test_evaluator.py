@@ -24,6 +24,7 @@ from tests.evaluation.naive import (
 from tests.evaluation.nnue import made_up
 from tests.evaluation.nnue.naive_search import MATED as NAIVELY_MATED
 from tests.evaluation.nnue.naive_search import CaptureSearch, static_value
+from tests.evaluation.nnue.synthetic import random_network
 
 
 @functools.cache
@@ -125,6 +126,21 @@ def test_closing_and_starting_again() -> None:
     evaluator.close()
     evaluator.close()
     assert len(evaluator.evaluate(words_of([chess.Board()])).values) == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [128, 1536])
+def test_networks_of_other_widths(width: int) -> None:
+    network = random_network(seed=2, width=width)
+    boards = game_boards(seed=25, count=5)
+    values = NnueEvaluator(network=network).evaluate(words_of(boards))
+    for index, board in enumerate(boards):
+        found = by_move(values, index)
+        for move, child in naive_children(board, find_mates=True).items():
+            value = child.value
+            if value is None:
+                value = naive_value(-CaptureSearch(network).value(child.board))
+            assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal)
 
 
 def test_it_ranks_children_as_stockfish_does(networks: list[InstalledNetwork]) -> None:
