@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from obscuro.board.bits import folded_product
 from obscuro.board.layout import ONE, WHITE
 from obscuro.board.tables import TABLES
 from obscuro.fog.vision import capturable_en_passant, vision
@@ -21,10 +22,16 @@ SEEN = 0
 EN_PASSANT_WORD = 8
 
 _UNSEEN = "*?"
-_M1 = np.uint64(0x9E3779B97F4A7C15)
-_M2 = np.uint64(0xC2B2AE3D27D4EB4F)
-_S29 = np.uint64(29)
-_S32 = np.uint64(32)
+# The binary digits of π, after those of the hash of positions.
+_K0 = np.uint64(0x9216D5D98979FB1B)
+_K1 = np.uint64(0xD1310BA698DFB5AC)
+_K2 = np.uint64(0x2FFD72DBD01ADFB7)
+_K3 = np.uint64(0xB8E1AFED6A267E96)
+_K4 = np.uint64(0xBA7C9045F12C7F99)
+_K5 = np.uint64(0x24A19947B3916CF7)
+_K6 = np.uint64(0x0801F2E2858EFC16)
+_K7 = np.uint64(0x636920D871574E69)
+_K8 = np.uint64(0xA458FEA3F4933D7F)
 
 
 @njit(nogil=True, cache=True)
@@ -46,12 +53,12 @@ def observation_words(tables, pos, side):
 
 @njit(nogil=True, cache=True)
 def hash_words(words):
-    """A 64-bit hash of an observation's 9 words, never 0."""
-    h = words[0] * _M1
-    for word in words[1:]:
-        h = (h ^ (h >> _S29)) + word
-        h *= _M2
-        h ^= h >> _S32
+    """A 64-bit hash of an observation's 9 words, never 0; made as `position_hash` is."""
+    h = folded_product(words[0] ^ _K0, words[1] ^ _K1)
+    h ^= folded_product(words[2] ^ _K2, words[3] ^ _K3)
+    h ^= folded_product(words[4] ^ _K4, words[5] ^ _K5)
+    h ^= folded_product(words[6] ^ _K6, words[7] ^ _K7)
+    h = folded_product(h ^ words[EN_PASSANT_WORD], _K8)
     return h if h else ONE
 
 

@@ -1,5 +1,6 @@
 """Vision and observation kernels against the plain reference; their text form; information keys."""
 
+import itertools
 import random
 
 import chess
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 from obscuro.board.position import from_board, from_fen
 from obscuro.board.tables import TABLES
@@ -108,3 +110,37 @@ def test_hash_depends_on_every_word_of_an_observation():
         changed[word] ^= np.uint64(1 << 9)
         hashes.add(int(hash_words(tuple(changed))))
     assert len(hashes) == 10
+
+
+def test_observations_that_differ_towards_h8_do_not_collide():
+    pair = ["3rq1k1/8/8/8/3q4/8/8/K7", "3q2kr/8/8/8/6q1/8/8/K7"]
+    one, other = (Observation.parse(text).key() for text in pair)
+    assert one != other
+
+
+@njit
+def hash_all(rows, hashes):
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        words = (row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8])
+        hashes[k] = hash_words(words)
+
+
+def test_hashes_of_observations_are_spread_as_random_words():
+    # A rook and two queens, wherever they may stand: 113,460 observations of all squares. Of so many
+    # random words of 32 bits one or two are equal to another.
+    kings = chess.BB_A1 | chess.BB_G8
+    free = [1 << square for square in range(64) if not kings >> square & 1]
+    words = [0] * 9
+    words[0], words[6], words[7] = chess.BB_ALL, kings, chess.BB_A1
+    rows = []
+    for rook in free:
+        for queens in itertools.combinations(free, 2):
+            if rook not in queens:
+                words[4], words[5] = rook, sum(queens)
+                rows.append(tuple(words))
+    hashes = np.empty(len(rows), dtype=np.uint64)
+    hash_all(np.array(rows, dtype=np.uint64), hashes)
+    assert len(np.unique(hashes)) == len(rows) == 113_460
+    for half in (hashes >> np.uint64(32), hashes & np.uint64(2**32 - 1)):
+        assert len(hashes) - len(np.unique(half)) < 12
