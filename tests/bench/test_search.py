@@ -146,7 +146,7 @@ def test_growth_grows_a_sound_tree() -> None:
 
 def test_building_leaves_the_search_as_it_is() -> None:
     follower = Follower(CALM, hash_mib=16)
-    follower.think(nodes=8000)
+    follower.think(nodes=30_000)
     assert follower.play_on()
     tree, nodes = follower.search.tree, follower.search.tree.nodes
     found = building(follower, 3, Stopwatch())

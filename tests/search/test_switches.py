@@ -15,7 +15,7 @@ from obscuro.search.parameters import SearchParameters
 from obscuro.search.progress import Limits
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values, keep_roots
-from obscuro.search.tree import ACTIONS, INFOSETS, NODES, ROOTS, Tree, find_infoset
+from obscuro.search.tree import ACTIONS, INFOSETS, LEAF, NODES, ROOTS, Tree, find_infoset
 
 from .naive import History, all_histories
 from .random_game import OUR_KEY, RandomGame
@@ -32,10 +32,15 @@ def after_a_turn(**switches: Any) -> Search:
     search.begin(OUR_KEY, GAME.roots(4, 5, rng), [])
     search.run(Limits(nodes=1500), threading.Event())
     search.parameters = SearchParameters(**switches)
-    our_key = max(
-        sorted(set(next_keys(search.tree, OUR_KEY))),
-        key=lambda k: np.ptp(keep_roots(search.tree, search._gadget, k, 2).reach),
-    )
+
+    def suits(key: int) -> tuple[bool, float]:
+        """Histories outside our infoset are kept with subtrees, and ▼'s infosets are not equally likely."""
+        kept = keep_roots(search.tree, search._gadget, key, 2)
+        outside = search.tree.edge_keys[kept.edges, MAX] != np.uint64(key)
+        outside &= search.tree.edge_child[kept.edges] != LEAF
+        return bool(outside.any()), float(np.ptp(kept.reach))
+
+    our_key = max(sorted(set(next_keys(search.tree, OUR_KEY))), key=suits)
     search.keep(our_key, 2)
     new = GAME.roots(3, 1, rng, 2)
     new.keys[:, MAX] = our_key
