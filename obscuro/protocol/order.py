@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from obscuro.engine.clock import turn_time
+from obscuro.engine.parameters import MOST_OF_CLOCK
 from obscuro.engine.report import GoLimits, SearchInfo
 from obscuro.protocol.history import History
 from obscuro.protocol.parsing import Go
@@ -24,6 +25,7 @@ class SearchOrder:
         self.move: str | None = None
         self.stop = threading.Event()
         self._go = go
+        self._limits = go.limits
         self._overhead_ms = overhead_ms
         self._pondering = go.ponder
         self._may_answer = threading.Event()
@@ -47,9 +49,9 @@ class SearchOrder:
         if not self._pondering:
             return
         self._pondering = False
-        if self._go.limits.infinite:
+        if self._limits.infinite:
             return
-        limits = replace(self._go.limits, received=received)
+        limits = replace(self._limits, received=received)
         turn = turn_time(limits, 0 if self.history.side else 1, self._overhead_ms)
         if turn is not None:
             left = max(0.0, turn.deadline - time.monotonic())
@@ -73,12 +75,32 @@ class SearchOrder:
 
     def limits(self) -> GoLimits:
         """Return the limits of the search; while pondering no clock runs."""
-        return replace(self._go.limits, infinite=True) if self._go.ponder else self._go.limits
+        return replace(self._limits, infinite=True) if self._go.ponder else self._limits
 
     def overdue(self) -> bool:
-        """Whether the move should have been played by now, or is wanted at once."""
-        turn = turn_time(self.limits(), 0 if self.history.side else 1, self._overhead_ms)
-        return self.stop.is_set() or (turn is not None and time.monotonic() >= turn.deadline)
+        """Whether an engine that is not ready yet should play any move, not to lose on time.
+
+        With movetime there is no clock to lose by: the search waits until the engine is ready.
+        """
+        limits = self.limits()
+        left = limits.wtime if self.history.side else limits.btime
+        if self.stop.is_set():
+            return True
+        if limits.infinite or limits.movetime is not None or left is None:
+            return False
+        return time.monotonic() >= limits.received + MOST_OF_CLOCK * left / 1000
+
+    def ready_since(self, seconds: float) -> None:
+        """Count the time from then on, where the engine was not ready before; a clock has run on."""
+        limits = self._limits
+        waited = round(1000 * (seconds - limits.received))
+        if waited > 0:
+            self._limits = replace(
+                limits,
+                received=seconds,
+                wtime=None if limits.wtime is None else max(1, limits.wtime - waited),
+                btime=None if limits.btime is None else max(1, limits.btime - waited),
+            )
 
     def heed(self, info: SearchInfo) -> None:
         """End the search if it is as deep as was asked for."""

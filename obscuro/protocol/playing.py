@@ -5,6 +5,7 @@ Whatever goes wrong in here is one line for the user, and the game goes on.
 
 import random
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,6 +65,7 @@ class Playing:
         self._compiled = False  # some player was, so that all is compiled
         self._preparation: Preparation | None = None  # of this player; nobody else uses it then
         self._prepared_with = options  # those that the last preparation began with
+        self._ready_since = 0.0  # when the last preparation was over, `time.monotonic`
         self._coming: SearchOrder | None = None  # a search that waits for the present job
         self._owed = 0  # `readyok`s that are not said yet
 
@@ -166,6 +168,7 @@ class Playing:
         if player is None:
             self._output.warning("still compiling; this move is played without a search")
             return any_move(history), None
+        order.ready_since(self._ready_since)
         self._tell(player, history)
         last: SearchInfo | None = None
 
@@ -208,6 +211,7 @@ class Playing:
                 self._preparation = None
                 raise
             self._preparation = None
+            self._ready_since = time.monotonic()
             self._compiled = True
             self._ready = self._prepared_with is self._options
             self._output.fact("evaluator", player.evaluator)

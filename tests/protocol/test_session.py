@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -158,6 +159,7 @@ def test_go_before_any_position_plays_from_the_start(fakes: Fakes, talk: InProce
 
 
 def test_limits_are_passed_on(fakes: Fakes, talk: InProcess) -> None:
+    talk.ask()  # it is ready
     talk.say("go wtime 1000 btime 2000 winc 3 binc 4 movestogo 5 nodes 6")
     talk.until("bestmove")
     (limits,) = fakes.searches()
@@ -416,7 +418,7 @@ NOT_SEARCHED = "info string warning still compiling; this move is played without
 
 
 @pytest.mark.parametrize("before", [[], ["isready"]])
-@pytest.mark.parametrize("go", ["go movetime 1", "go wtime 1 btime 1"])
+@pytest.mark.parametrize("go", ["go wtime 1 btime 1", "go wtime 4 btime 9 winc 5 binc 5"])
 def test_a_clock_is_kept_while_it_compiles(fakes: Fakes, before: list[str], go: str) -> None:
     fakes.hold = threading.Event()
     with InProcess(fakes) as talk:
@@ -429,6 +431,43 @@ def test_a_clock_is_kept_while_it_compiles(fakes: Fakes, before: list[str], go: 
         talk.leave()
     assert [call[0] for call in fakes.calls].count("prepare") == 1
     assert fakes.closed == fakes.made == 1
+
+
+@pytest.mark.parametrize("before", [[], ["isready"]])
+def test_the_time_of_a_move_begins_when_the_engine_is_ready(
+    fakes: Fakes, before: list[str]
+) -> None:
+    fakes.hold = threading.Event()
+    with InProcess(fakes, tick_seconds=0.001) as talk:
+        asked = time.monotonic()
+        talk.say(*before, "go movetime 70")
+        for _ in range(3):
+            talk.until("info string compiling")
+        released = time.monotonic()
+        fakes.hold.set()
+        talk.until("info depth")
+        talk.until("bestmove")
+        talk.say("go wtime 100000 btime 90000")
+        talk.say("stop")
+        talk.until("bestmove")
+        talk.leave()
+    first, second = fakes.searches()
+    assert first.movetime == 70 and first.received >= released > asked
+    assert (second.wtime, second.btime) == (100_000, 90_000)
+
+
+def test_a_clock_runs_on_while_the_engine_gets_ready(fakes: Fakes) -> None:
+    fakes.hold = threading.Event()
+    fakes.early = True
+    with InProcess(fakes, tick_seconds=0.001) as talk:
+        talk.say("go wtime 100000 btime 90000")
+        for _ in range(3):
+            talk.until("info string compiling")
+        fakes.hold.set()
+        talk.until("bestmove")
+        talk.leave()
+    (limits,) = fakes.searches()
+    assert limits.wtime is not None and 50_000 < limits.wtime < 100_000
 
 
 def test_a_search_without_a_clock_waits_for_the_compiler_but_not_after_stop(fakes: Fakes) -> None:
@@ -452,7 +491,7 @@ def test_a_search_without_a_clock_waits_for_the_compiler_but_not_after_stop(fake
 def test_what_fails_while_a_search_waits_no_more_is_said_later(fakes: Fakes) -> None:
     fakes.hold = threading.Event()
     with InProcess(fakes) as talk:
-        talk.say("go movetime 1")
+        talk.say("go wtime 1 btime 1")
         talk.until("bestmove [a-h][12]")
         fakes.prepare_error = RuntimeError("no room")
         fakes.hold.set()
