@@ -16,9 +16,7 @@ class TurnTime(NamedTuple):
     """When a turn ends, in seconds of `time.monotonic`; the move must be printed by then."""
 
     deadline: float  # as planned; before it the move is played early if it is easy
-    latest: (
-        float  # for a move that is not settled; equal to the deadline where all time is to be used
-    )
+    latest: float  # for a move that is not settled; the deadline where all time is to be used
 
     @property
     def flexible(self) -> bool:
