@@ -34,10 +34,12 @@ from obscuro.evaluation.uci_text import REQUEST_BYTES, read_lists, read_scores
 
 ALL_MOVES = 500  # more than any position has; less where this Stockfish lists less
 ATTEMPTS = 2  # at a batch, the second with a new process
-# What `start` tries: an ordinary position, and one with a king to capture.
+# What `start` tries. Between them they need every kernel: a list of moves, a king's capture, and a
+# move that chess forbids (castling through an attack), so that its child is asked for by itself.
 _WARM_UP = (
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR w KQkq - 0 1",
+    "4k3/8/8/8/8/5r2/8/4K2R w K - 0 1",
 )
 
 

@@ -1,5 +1,6 @@
 """Getting the Player ready in a thread of its own, so that a clock can be kept meanwhile."""
 
+import gc
 import threading
 from collections.abc import Callable
 
@@ -36,6 +37,9 @@ class Preparation:
     def _run(self) -> None:
         try:
             self._prepare(self._note)
+            # What numba keeps is 10⁵ objects; to go over them takes longer than a move may be late.
+            gc.collect()
+            gc.freeze()
         except BaseException as error:
             self._error = error
 
