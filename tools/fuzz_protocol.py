@@ -5,9 +5,8 @@
 
 What is read of `position`, `go`, `setoption` and `belief` must end in a value or in one of the
 errors that a user is told. A game read line by line must be the one that is read afresh, and an
-observation must be itself again after it was written. CORPUS is a folder of inputs to begin with,
-and to keep new ones in; without it the fuzzer begins with a few dialogues of its own. All other
-arguments are libFuzzer's. A failure is written down by libFuzzer, with its traceback; give the file's
+observation must be itself again after it was written. The fuzzer begins with a few dialogues of its
+own and with CORPUS, a folder that new inputs are kept in. All other arguments are libFuzzer's. A failure is written down by libFuzzer, with its traceback; give the file's
 name as the only argument to see it again.
 """
 
@@ -82,7 +81,8 @@ def main() -> None:
         for number, text in enumerate(SEEDS):
             (Path(folder) / f"seed{number}").write_text(text)
         words = sys.argv[1:]
-        if all(word.startswith("-") for word in words):
+        inputs = [Path(word) for word in words if not word.startswith("-")]
+        if all(path.is_dir() for path in inputs):  # else they are failures to look at again
             words = [*words, folder]
         atheris.Setup([sys.argv[0], *words], try_one)
         atheris.Fuzz()
