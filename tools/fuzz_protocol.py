@@ -6,8 +6,9 @@
 What is read of `position`, `go`, `setoption` and `belief` must end in a value or in one of the
 errors that a user is told. A game read line by line must be the one that is read afresh, and an
 observation must be itself again after it was written. The fuzzer begins with a few dialogues of its
-own and with CORPUS, a folder that new inputs are kept in. All other arguments are libFuzzer's. A failure is written down by libFuzzer, with its traceback; give the file's
-name as the only argument to see it again.
+own and with CORPUS, a folder that new inputs are kept in. All other arguments are libFuzzer's. A
+failure is written down by libFuzzer, with its traceback; give the file's name as the only argument
+to see it again.
 """
 
 from __future__ import annotations
