@@ -8,8 +8,9 @@ from types import TracebackType
 
 Job = Callable[[], None]
 
-TICK_SECONDS = 3.0
-"""Between two signs of life; GUIs are promised one every 5 s."""
+TICK_SECONDS = 1.0
+"""Between two signs of life. GUIs are promised one every 5 s, and the compiler can keep Python for
+seconds from saying it."""
 
 
 class Worker:
