@@ -107,9 +107,7 @@ class Playing:
             move = any_move(order.history)
         order.start()
         order.wait_to_answer()
-        order.finish()  # first, so that who has read `bestmove` finds no search going on
-        order.move = move
-        self._output.lines(bestmove_line(move, ponder))
+        self._answer(order, move, ponder)
         owed, self._owed = self._owed, 0
         for _ in range(owed):
             self.prepare()
@@ -175,10 +173,12 @@ class Playing:
         def report(info: SearchInfo) -> None:
             nonlocal last
             last = info
-            self._output.lines(*info_lines(info, order.show_wdl))
-            order.heed(info)
+            if not order.done:
+                self._output.lines(*info_lines(info, order.show_wdl))
+                order.heed(info)
 
         order.start()
+        order.begin(lambda: self._answer(order, stand_in(order)))
         choice = player.search(order.limits(), order.stop, report)
         if choice.move is None and order.stop.is_set():  # before the engine knew where it is
             return any_move(history), None
@@ -187,6 +187,12 @@ class Playing:
         if choice.move not in history.moves:
             raise RuntimeError(f"the engine chose {choice.move}, which is not legal")
         return choice.move, choice.ponder
+
+    def _answer(self, order: SearchOrder, move: str | None, ponder: str | None = None) -> None:
+        """Say `bestmove`, unless it was said before. For any thread."""
+        if order.finish():  # first, so that who has read `bestmove` finds no search going on
+            order.move = move
+            self._output.lines(bestmove_line(move, ponder))
 
     def _player_now(self) -> "Player":
         if self._player is None:
@@ -277,6 +283,15 @@ class Playing:
             reason = str(error) or type(error).__name__
             self._output.failure(f"{what} failed, {reason}", traceback.format_exc())
             self.close()
+
+
+def stand_in(order: SearchOrder) -> str | None:
+    """Return a move to play where the search is late: by its last report, or any without one."""
+    if order.last is None or not order.last.play:
+        return any_move(order.history)
+    moves, probabilities = zip(*order.last.play, strict=True)
+    move: str = random.choices(moves, probabilities)[0]
+    return move
 
 
 def any_move(history: History) -> str | None:

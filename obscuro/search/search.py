@@ -210,15 +210,15 @@ class Search:
     ) -> Progress:
         """Search until a limit is reached or `stop` is set; always at least one iteration.
 
-        report is called every `interval` seconds from the calling thread. An exception of a game's
-        `expand` is raised here, with the tree intact.
+        report is called after the first slice and every `interval` seconds, from the calling thread.
+        An exception of a game's `expand` is raised here, with the tree intact.
         """
         self._last_absent = np.full(MAX_ACTIONS, -1, dtype=np.int64)
         self._fruitless = 0
         self.progress.exhausted = False
         clock = Clock(self.progress, limits, stop)
         expanders = self._start_expanders(clock) if self.threads > 1 else None
-        next_report = time.monotonic() + interval
+        next_report = time.monotonic()
         try:
             while True:
                 if expanders is not None:

@@ -192,7 +192,8 @@ class Fakes:
 
     calls: what all of them were told, in order. error: raised by the next search. early: a search
     without a limit ends at once. move: what is chosen in place of the first legal move. hold: what
-    `prepare` waits for. prepare_error: raised by the next `prepare`.
+    `prepare` waits for. prepare_error: raised by the next `prepare`. late: what a search waits for
+    after `stop`. silent: it reports nothing.
     """
 
     def __init__(self) -> None:
@@ -203,6 +204,8 @@ class Fakes:
         self.early = False
         self.move: str | None = None
         self.hold: threading.Event | None = None
+        self.late: threading.Event | None = None
+        self.silent = False
         self.info: SearchInfo = INFO
         self.made = 0
         self.closed = 0
@@ -278,10 +281,14 @@ class FakePlayer:
             error, fakes.error = fakes.error, None
             raise error
         assert callable(report) and self._witness is not None
-        report(fakes.info)
+        if not fakes.silent:
+            report(fakes.info)
         limited = not limits.infinite and (limits.movetime, limits.nodes) != (None, None)
         if not limited and not fakes.early:
             assert stop.wait(HANG_SECONDS)
+        if fakes.late is not None:
+            assert fakes.late.wait(HANG_SECONDS)
+            report(fakes.info)
         return Choice(fakes.move or self._witness.history().moves[0], info=fakes.info)
 
     def close(self) -> None:

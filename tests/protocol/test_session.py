@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -19,6 +20,7 @@ from obscuro.protocol.printing import COMMANDS
 from obscuro.protocol.uci import run
 from tests.protocol.dialogue import Fakes, InProcess
 from tests.protocol.games import FENS, START, look_alikes, random_moves, turns_of
+from tests.protocol.test_printing import INFO
 
 ERROR = "info string error "
 INFO_LINES = [
@@ -232,6 +234,49 @@ def test_pondering_ends_at_stop(talk: InProcess) -> None:
     talk.say("stop")
     talk.until("bestmove")
     assert talk.ask("ponderhit") == []
+
+
+@pytest.mark.parametrize("go", ["go infinite", "go ponder movetime 9", "go", "go wtime 99999"])
+def test_stop_is_answered_in_the_stead_of_a_late_search(
+    go: str, fakes: Fakes, talk: InProcess
+) -> None:
+    """By what was reported last; nothing more is said of that search, and the next one is itself."""
+    fakes.late = threading.Event()
+    fakes.info = replace(INFO, play=[("b1c3", 1.0)])
+    talk.say(go)
+    talk.until("info string play")
+    talk.say("stop")
+    assert talk.until("bestmove") == ["bestmove b1c3"]
+    talk.say("go nodes 5")
+    fakes.late.set()
+    fakes.late, fakes.move = None, "g1f3"
+    after = talk.until("bestmove")
+    assert after[-1] == "bestmove g1f3"
+    assert len([line for line in after if line.startswith("info depth")]) == 1
+
+
+def test_before_a_report_any_move_is_the_answer(fakes: Fakes, talk: InProcess) -> None:
+    fakes.late, fakes.silent = threading.Event(), True
+    talk.say("position fen 4k3/8/8/8/8/8/8/4RK2 w - - 0 1", "go infinite", "stop")
+    assert talk.until("bestmove") == ["bestmove e1e8"]  # any, but a king that can be captured is
+    fakes.late.set()
+
+
+def test_a_move_is_played_before_the_clock_runs_out(fakes: Fakes, talk: InProcess) -> None:
+    fakes.late = threading.Event()
+    fakes.info = replace(INFO, play=[("b1c3", 1.0)])
+    begin = time.monotonic()
+    talk.say("go wtime 400 btime 1")
+    assert talk.until("bestmove")[-1] == "bestmove b1c3"
+    assert time.monotonic() - begin > 0.35
+    talk.say("position startpos moves e2e4", "go ponder wtime 1 btime 400")
+    fakes.late.set()
+    fakes.late = threading.Event()
+    fakes.info = replace(INFO, play=[("b8c6", 1.0)])
+    talk.until("info string play")
+    talk.say("ponderhit")
+    assert talk.until("bestmove") == ["bestmove b8c6"]
+    fakes.late.set()
 
 
 def test_depth_ends_a_search(talk: InProcess) -> None:
