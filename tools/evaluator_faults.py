@@ -84,7 +84,8 @@ def longest_gaps(done: list[float], fault: float) -> tuple[float, float]:
 def search(program: str, fault: Callable[[int], None]) -> tuple[float, float, list[str], str]:
     """The two gaps, the warnings, and the evaluator at the end, of one search with a fault."""
     options = Options()
-    for name, value in (("Threads", "2"), ("Hash", "128"), ("Stockfish", program), ("Seed", "1")):
+    chosen = {"Evaluator": "stockfish", "Stockfish": program}
+    for name, value in ({"Threads": "2", "Hash": "128", "Seed": "1"} | chosen).items():
         options.set(name, value)
     warnings: list[str] = []
     player = Player(options, warnings.append)

@@ -134,7 +134,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("UCI_Variant", "combo", "fogofwar", known=lambda: ("fogofwar",)),
     Option("UCI_ShowWDL", "check", False, help="win, draw and loss in per mille with each score"),
     Option("Stockfish", "string", "", help="path of Stockfish; empty: look for it"),
-    Option("Evaluator", "combo", "stockfish", known=evaluator_names),
+    Option("Evaluator", "combo", "nnue", known=evaluator_names),
     Option("Seed", "spin", 0, 0, 2**31 - 1, help="0: from the clock"),
     Option(
         "Max Positions",

@@ -58,8 +58,11 @@ class FallbackEvaluator:
         """What the program behind the evaluator in use calls itself; None if there is none."""
         return getattr(self._fallback if self._given_up else self._primary, "engine_name", None)
 
-    def start(self) -> None:
-        """Start both; try the first one again if it was given up. Never fails."""
+    def start(self, *, quietly: bool = False) -> None:
+        """Start both; try the first one again if it was given up. Never fails.
+
+        quietly: who asks says itself what is used where the first one does not start.
+        """
         if self._start_both:
             self._fallback.start()
         self._failures = 0
@@ -69,7 +72,7 @@ class FallbackEvaluator:
         except EvaluatorNotReady as error:
             self._bridge(error)
         except EvaluatorFailed as error:
-            self._give_up(error)
+            self._give_up(error, quietly=quietly)
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
         """The values of all children of uint64[n, 8]. Never fails. See `Evaluator`."""
@@ -92,11 +95,14 @@ class FallbackEvaluator:
         """Tell that this batch is evaluated by the fallback, and the next ones may not be."""
         self._warn_once(str(error))
 
-    def _give_up(self, error: EvaluatorFailed) -> None:
+    def _give_up(self, error: EvaluatorFailed, *, quietly: bool = False) -> None:
         self._given_up = True
-        if not self._start_both:
+        if isinstance(self._fallback, FallbackEvaluator):
+            self._fallback.start(quietly=True)
+        elif not self._start_both:
             self._fallback.start()
-        self._warn_once(f"{error}; evaluating by {self._fallback.name} from now on")
+        if not quietly:
+            self._warn_once(f"{error}; evaluating by {self._fallback.name} from now on")
 
     def _warn_once(self, warning: str) -> None:
         if warning not in self._warned and not self._closed:

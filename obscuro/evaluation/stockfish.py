@@ -39,7 +39,7 @@ ATTEMPTS = 2  # at a batch, the second with a new process
 _WARM_UP = (
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR w KQkq - 0 1",
-    "4k3/8/8/8/8/5r2/8/4K2R w K - 0 1",
+    "4k3/8/8/8/8/5r2/4P3/4K2R w K - 0 1",
 )
 
 

@@ -29,7 +29,7 @@ CLOSE_SECONDS = 0.3
 PATIENCE_SECONDS = 1.7
 """After a signal, even if nothing moves any more, because nobody reads what we say."""
 LOOK_SECONDS = 0.25
-"""How often it is looked, after `quit` or the end of the input, whether that is so."""
+"""How often it is looked, after `quit` or the end of the input, whether that is so; and for signals."""
 LINES_AHEAD = 1024
 """So many lines are read before they are done."""
 
@@ -131,7 +131,13 @@ class _Doorbell:
 
     def lines(self) -> Iterator[tuple[str | None, float]]:
         """Yield the lines with the second they came at, until it is time to leave."""
-        while (item := self._queue.get()) is not None and not self._leaving:
+        while not self._leaving:
+            try:
+                item = self._queue.get(timeout=LOOK_SECONDS)
+            except queue.Empty:  # a signal that came just before the wait is only handled after it
+                continue
+            if item is None or self._leaving:
+                return
             self._room.release()
             yield item
 

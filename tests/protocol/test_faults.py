@@ -28,7 +28,8 @@ QUICK = (
     "setoption name Threads value 1",
     "setoption name Seed value 1",
 )
-WITH_STOCKFISH = ("setoption name Hash value 16", "setoption name Threads value 1")
+SMALL = ("setoption name Hash value 16", "setoption name Threads value 1")
+WITH_STOCKFISH = (*SMALL, "setoption name Evaluator value stockfish")
 WARNING = "info string warning "
 ERROR = "info string error "
 
@@ -306,6 +307,16 @@ def test_a_stockfish_that_is_none(program: str, reason: str, engine: Process) ->
     engine.ask(*WITH_STOCKFISH, f"setoption name Stockfish value {program}")
     assert is_legal(move_of(engine, "position startpos", "go nodes 50"))
     assert warnings(engine) == [f"{WARNING}{reason}; evaluating by material from now on"]
+    leaves(engine)
+
+
+@pytest.mark.parametrize("program", ["/nowhere/stockfish", "/bin/true", "/usr/bin/yes"])
+def test_a_network_that_cannot_be_had(program: str, engine: Process) -> None:
+    engine.ask(*SMALL, f"setoption name Stockfish value {program}")
+    assert is_legal(move_of(engine, "position startpos", "go nodes 50"))
+    (warning,) = warnings(engine)
+    assert warning.startswith(f"{WARNING}no network: {program} ")
+    assert warning.endswith("; evaluating by material from now on")
     leaves(engine)
 
 
