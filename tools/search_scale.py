@@ -71,6 +71,7 @@ class Look(NamedTuple):
     infosets: float
     depth: float  # mean over the expansions of this search, as reported
     last_depth: float  # the same over the last of them
+    deepest: float  # of all that were expanded in this search
     carried: float  # nodes
     carried_infosets: float
     belief: float  # |P|
@@ -88,6 +89,7 @@ ROWS = {
     "infosets": "infosets in the tree",
     "depth": "depth, mean over expansions",
     "last_depth": f"depth, over the last {LAST:.0%} of expansions",
+    "deepest": "depth of the deepest expansion",
     "carried": "nodes carried over",
     "carried_infosets": "infosets carried over",
     "belief": "|P|",
@@ -163,6 +165,7 @@ def look(info: SearchInfo, player: Player, seconds: float) -> Look:
         infosets=info.infosets,
         depth=info.depth,
         last_depth=last_depth(search.tree, info.expansions),
+        deepest=info.seldepth,
         carried=info.carried,
         carried_infosets=carried_infosets(search.tree, info.expansions),
         belief=info.belief,
