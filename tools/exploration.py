@@ -23,6 +23,7 @@ from obscuro.board.position import find_move, from_fen
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
+from obscuro.evaluation.factory import BUILT_IN
 from obscuro.fog.observation import Observation
 from obscuro.games.best_response import exploitability
 from obscuro.games.catalog import CATALOG
@@ -131,7 +132,7 @@ def compare_chess(nodes: int, evaluator: str, rules: Sequence[str]) -> None:
 
 
 def compare_positions(
-    names: Sequence[str], rules: Sequence[str], movetime: int, seeds: int
+    names: Sequence[str], rules: Sequence[str], movetime: int, seeds: int, evaluator: str
 ) -> None:
     """The value, and what is sampled from, over searches that differ in the seed."""
     print("| position | rule | value: mean (least, most) | top move ≤ 90 % | strategy, mean |")
@@ -144,7 +145,8 @@ def compare_positions(
             mixed = 0
             strategy: Counter[str] = Counter()
             for seed in range(1, seeds + 1):
-                player = Player(options(RULES[rule], Seed=str(seed)), print)
+                made = options(RULES[rule], Seed=str(seed), Evaluator=evaluator)
+                player = Player(made, print)
                 player.prepare()
                 player.new_game(0, words)
                 limits = GoLimits(time.monotonic(), movetime=movetime)
@@ -175,12 +177,13 @@ def main(words: Sequence[str] | None = None) -> int:
     games.add_argument("--seeds", type=int, default=3)
     board = kinds.add_parser("chess")
     board.add_argument("--nodes", type=int, default=1_000_000)
-    board.add_argument("--evaluator", default="stockfish", choices=("stockfish", "material"))
+    board.add_argument("--evaluator", default="stockfish", choices=BUILT_IN)
     board.add_argument("--rule", action="append", choices=list(RULES))
     known = kinds.add_parser("positions")
     known.add_argument("--position", action="append", choices=list(POSITIONS))
     known.add_argument("--movetime", type=int, default=5000, help="milliseconds")
     known.add_argument("--seeds", type=int, default=5, help="searches of each")
+    known.add_argument("--evaluator", default="stockfish", choices=BUILT_IN)
     known.add_argument("--rule", action="append", choices=list(RULES))
     arguments = parser.parse_args(words)
     if arguments.kind == "games":
@@ -191,7 +194,9 @@ def main(words: Sequence[str] | None = None) -> int:
     elif arguments.kind == "positions":
         positions = arguments.position or list(POSITIONS)
         rules = arguments.rule or list(RULES)
-        compare_positions(positions, rules, arguments.movetime, arguments.seeds)
+        compare_positions(
+            positions, rules, arguments.movetime, arguments.seeds, arguments.evaluator
+        )
     else:
         compare_chess(arguments.nodes, arguments.evaluator, arguments.rule or list(RULES))
     return 0
