@@ -26,6 +26,13 @@ class TimeControl:
     increment: int = 0
 
     @classmethod
+    def of(cls, movetime: int | None, control: TimeControl | None) -> TimeControl:
+        """The one of the two that was given. Raises ValueError."""
+        if (movetime is None) == (control is None):
+            raise ValueError("give either a movetime or a time control")
+        return cls(movetime) if control is None else control
+
+    @classmethod
     def parse(cls, text: str) -> TimeControl:
         """Read a clock as match runners write it: `60`, `180+2`, `10+0.1`, in seconds.
 

@@ -89,11 +89,12 @@ def play_match(
 ) -> MatchResult:
     """Play a match; the players are made once for each of the games that run at a time.
 
+    movetime: milliseconds for each move; control: a clock; one of them. Raises ValueError otherwise.
     on_game, on_ply: called after each game and each move, from one thread at a time. result: filled
     as games end, so that the caller has them even if the match is broken off. A KeyboardInterrupt,
     and errors that end a match (EngineError, BeliefError), are raised when all players are closed.
     """
-    control = TimeControl(movetime) if control is None else control
+    control = TimeControl.of(movetime, control)
     result = result or MatchResult("", "", control)
     numbers: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in range(games):

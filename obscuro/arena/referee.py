@@ -36,12 +36,13 @@ def play_game(
     One of movetime and control is needed. movetime: milliseconds for each move; more is measured
     (`overrun`), not punished. seed: for players without chance of their own; the two get
     different ones. max_plies: end in a draw then. board: where to start. on_ply: called after every
-    move. Raises what players raise that is no Forfeit (EngineError, BeliefError).
+    move. Raises ValueError without a time, and what players raise that is no Forfeit (EngineError,
+    BeliefError).
     """
     board = FogOfWarBoard() if board is None else board
     players = {chess.WHITE: white, chess.BLACK: black}
     plies: list[Ply] = []
-    control = TimeControl(movetime) if control is None else control
+    control = TimeControl.of(movetime, control)
     clock = ChessClock(control)
 
     def record(winner: chess.Color | None, ending: str, regular: bool = True) -> GameRecord:
