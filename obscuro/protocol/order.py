@@ -11,7 +11,7 @@ from obscuro.engine.report import GoLimits, SearchInfo
 from obscuro.protocol.history import History
 from obscuro.protocol.parsing import Go
 
-STOP_SECONDS = 0.03
+STOP_SECONDS = 0.02
 """How long after `stop` a search may take to end by itself; `stop` is answered within 50 ms."""
 FLAG_SECONDS = 0.02
 """Before a clock runs out, at the latest, that a move is played without waiting for the search."""
