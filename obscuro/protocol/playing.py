@@ -168,11 +168,8 @@ class Playing:
             return any_move(history), None
         order.ready_since(self._ready_since)
         self._tell(player, history)
-        last: SearchInfo | None = None
 
         def report(info: SearchInfo) -> None:
-            nonlocal last
-            last = info
             if not order.done:
                 self._output.lines(*info_lines(info, order.show_wdl))
                 order.heed(info)
@@ -182,7 +179,7 @@ class Playing:
         choice = player.search(order.limits(), order.stop, report)
         if choice.move is None and order.stop.is_set():  # before the engine knew where it is
             return any_move(history), None
-        if choice.info is not None and choice.info != last:
+        if choice.info is not None and choice.info != order.last:
             report(choice.info)
         if choice.move not in history.moves:
             raise RuntimeError(f"the engine chose {choice.move}, which is not legal")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 
 import chess
 import numpy as np
 import pytest
 
 from obscuro.bench.eval_nnue import agreement, bench_positions
+from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.nnue.capture_search import MATED
 from obscuro.evaluation.nnue.evaluator import NnueEvaluator, value_of_units
 from obscuro.evaluation.nnue.install import InstalledNetwork
@@ -40,10 +42,13 @@ def naive_value(units: int, tau: float = 6.0) -> float:
     return value_of_pawns(units / 208, tau)
 
 
-@pytest.mark.parametrize("tau", [6.0, 2.5])
-def test_values_are_those_of_the_naive_search(tau: float) -> None:
-    boards = game_boards(seed=20, count=8)
-    values = made_up_evaluator(tau=tau).evaluate(words_of(boards))
+def expect(
+    values: ChildValues,
+    boards: Sequence[chess.Board],
+    units_of: Callable[[chess.Board], int],
+    tau: float = 6.0,
+) -> None:
+    """All children, each with its value: by the rules, or else from its units for who moved there."""
     for index, board in enumerate(boards):
         found = by_move(values, index)
         expected = naive_children(board, find_mates=True)
@@ -51,21 +56,21 @@ def test_values_are_those_of_the_naive_search(tau: float) -> None:
         for move, child in expected.items():
             value = child.value
             if value is None:
-                units = -CaptureSearch(made_up.network()).value(child.board)
-                value = naive_value(units, tau)
+                value = naive_value(units_of(child.board), tau)
             assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal), board.fen()
+
+
+@pytest.mark.parametrize("tau", [6.0, 2.5])
+def test_values_are_those_of_the_naive_search(tau: float) -> None:
+    boards = game_boards(seed=20, count=8)
+    values = made_up_evaluator(tau=tau).evaluate(words_of(boards))
+    expect(values, boards, lambda child: -CaptureSearch(made_up.network()).value(child), tau)
 
 
 def test_without_a_search_children_are_valued_as_they_stand() -> None:
     boards = game_boards(seed=21, count=15)
     values = made_up_evaluator(searched=False).evaluate(words_of(boards))
-    for index, board in enumerate(boards):
-        found = by_move(values, index)
-        for move, child in naive_children(board, find_mates=True).items():
-            value = child.value
-            if value is None:
-                value = naive_value(-static_value(made_up.network(), child.board))
-            assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal)
+    expect(values, boards, lambda child: -static_value(made_up.network(), child))
 
 
 MIRROR = str.maketrans("12345678", "87654321")
@@ -134,13 +139,7 @@ def test_networks_of_other_widths(width: int) -> None:
     network = random_network(seed=2, width=width)
     boards = game_boards(seed=25, count=5)
     values = NnueEvaluator(network=network).evaluate(words_of(boards))
-    for index, board in enumerate(boards):
-        found = by_move(values, index)
-        for move, child in naive_children(board, find_mates=True).items():
-            value = child.value
-            if value is None:
-                value = naive_value(-CaptureSearch(network).value(child.board))
-            assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal)
+    expect(values, boards, lambda child: -CaptureSearch(network).value(child))
 
 
 def test_it_ranks_children_as_stockfish_does(networks: list[InstalledNetwork]) -> None:
