@@ -1,4 +1,4 @@
-"""The tools that measure searches in play, `tools/search_scale.py` and `tools/search_profile.py`."""
+"""The tools that measure searches: `search_scale`, `search_profile` and `held_first_move` of tools/."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from obscuro.arena.clock import Allowance
 from obscuro.bench import following
 from obscuro.bench.following import Position
-from tools import search_profile, search_scale
+from obscuro.engine.options import Options
+from tools import held_first_move, search_profile, search_scale
 
 # Two rook pawns each are pushed; whatever is played next, the game goes on.
 CALM = Position("calm", "a2a3 h7h6 h2h3 a7a6")
@@ -123,6 +124,34 @@ def test_profile_leaves_the_search_as_it_was(monkeypatch: pytest.MonkeyPatch) ->
     with search_profile.watching(search_profile.Profile(), _Evaluator):
         assert search_profile.Search.run is not before[0]
     assert (search_profile.Search.run, search_profile.expanders.threading) == before
+
+
+def test_a_first_move_that_is_held_is_played_and_costs_what_it_is_worth() -> None:
+    options = Options()
+    options.set("Evaluator", "material")
+    free, _, policy = held_first_move.search(options, None, 500)
+    assert len(policy) > 1
+    held, _, policy = held_first_move.search(options, {"g7g5": 1.0}, 500)
+    assert policy == {"g7g5": 1.0}
+    assert held < free - 0.05  # after 1.d4 the bishop takes it
+    mixed, _, policy = held_first_move.search(options, {"e7e6": 3.0, "d7d6": 1.0}, 500)
+    assert policy == {"e7e6": 0.75, "d7d6": 0.25}
+    assert held < mixed <= free + 0.02
+
+
+def test_held_first_moves_are_listed_best_first(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--searches", "1", "--movetime", "100", "--evaluator", "material"]
+    assert held_first_move.main(words) == 0
+    table = rows(capsys.readouterr().out)
+    del table["Black's first strategy"]
+    assert set(table) == {
+        "free",
+        "held to the paper's strategy",
+        "held to the free search's strategy",
+        *(f"always {move}" for move in ("Nc6", "c6", "e6", "Nf6", "c5", "d5")),
+    }
+    values = [float(cells[0].split()[0]) for cells in table.values()]
+    assert values == sorted(values, reverse=True)
 
 
 class _Evaluator:
