@@ -42,8 +42,8 @@ class HeldPlayer(Player):
 
     held: Strategy | None = None
 
-    def _build_from_start(self, search: Search, deadline: float | None, stop: Event) -> None:
-        super()._build_from_start(search, deadline, stop)
+    def _build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
+        super()._build_subgame(search, deadline, stop)
         if self.held is None:
             return
         tree = search.tree

@@ -18,36 +18,24 @@ from obscuro.belief.buffers import Buffers
 from obscuro.belief.update import reserve
 from obscuro.board.layout import STATE, WORDS
 from obscuro.board.make import make_move
-from obscuro.board.position import (
-    hash_positions,
-    legal_moves,
-    move_squares,
-    move_to_uci,
-    to_fen,
-)
-from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
+from obscuro.board.position import legal_moves, move_squares, move_to_uci, to_fen
+from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.clock import TurnTime, turn_time
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.memory import usable_mebibytes
 from obscuro.engine.options import LEAST_HASH, MEBIBYTE, Options
-from obscuro.engine.parameters import (
-    BELIEF_SHARE,
-    SAMPLING_CHUNK,
-    SAMPLING_SHARE,
-)
+from obscuro.engine.parameters import BELIEF_SHARE, SAMPLING_SHARE
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
+from obscuro.engine.roots import build_subgame
 from obscuro.engine.warmup import load_kernels
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.evaluation.scale import centipawns_of_value
-from obscuro.fog.key import mix
 from obscuro.fog.observation import Observation
 from obscuro.search.choice import purify
-from obscuro.search.game import Expansion
 from obscuro.search.progress import Limits, Progress
 from obscuro.search.search import Search
-from obscuro.search.subgame import NewRoots, alternate_values
 
 Words = npt.NDArray[np.uint64]
 
@@ -279,80 +267,13 @@ class Player:
         return Choice(names[int(self._random().choice(len(names), p=played))], info=info)
 
     def _build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
-        """Keep what the old tree knows, and add positions of the belief, expanded, as new roots."""
+        """Make the search's tree that of this turn; expanding its roots ends at deadline or stop."""
         known = self._knowledge()
-        belief = known.belief
-        own_states = search.keep(known.key, known.plies - self._searched_at)
-        if known.plies == 1 and not search.tree.nodes:
-            self._build_from_start(search, deadline, stop)
-            return
-        self._searched_at = known.plies
-        wanted = min(len(belief), search.parameters.min_infoset_size) - len(own_states)
-        wanted = min(wanted, search.most_new_roots)
-        states = np.zeros((max(wanted, 0), STATE_WORDS), dtype=np.uint64)
-        if wanted > 0:
-            held = np.empty(len(own_states), dtype=np.uint64)
-            hash_positions(np.ascontiguousarray(own_states[:, :WORDS]), held)
-            sampled = belief.sample(wanted, self._random(), exclude=held)
-            states = np.zeros((len(sampled), STATE_WORDS), dtype=np.uint64)
-            states[:, :WORDS] = sampled
-            states[:, DRAW_WORD] = known.quiet_plies
-        keys = _root_keys(states, known.key)
-        expansions: list[Expansion] = []
-        done = 0
-        while done < len(states):
-            chunk = slice(done, done + SAMPLING_CHUNK)
-            expansions.append(search.expand_roots(states[chunk], keys[chunk]))
-            done = min(done + SAMPLING_CHUNK, len(states))
-            if _is_over(deadline, stop):
-                break
-        values = np.array(
-            [
-                expansion.values[begin:end].max()
-                for expansion in expansions
-                for begin, end in zip(expansion.offsets, expansion.offsets[1:], strict=False)
-            ],
-            dtype=np.float32,
-        )
-        if known.plies == 0:
-            # The start is common knowledge: ▼ has no other infoset to choose instead.
-            alternate = np.full(done, -1, dtype=np.float32)
-        else:
-            alternate = alternate_values(values, search.last_value)
-        new = NewRoots(
-            np.arange(done + 1, dtype=np.int64),
-            states[:done],
-            keys[:done],
-            np.ones(done, dtype=np.float32),
-            values,
-            alternate,
-        )
-        search.begin(known.key, new, expansions)
 
-    def _build_from_start(self, search: Search, deadline: float | None, stop: Event) -> None:
-        """The subgame of the first search where the other side has moved first: the whole game.
+        def late() -> bool:
+            return stop.is_set() or (deadline is not None and time.monotonic() >= deadline)
 
-        The start is common knowledge, so its node is the root, the other side's first move is part
-        of what is solved, and our infoset is below it. Without that, every first move would be a
-        root of its own with an alternate value that only its evaluation stands for.
-        """
-        known = self._knowledge()
-        self._searched_at = 0
-        states = np.zeros((1, STATE_WORDS), dtype=np.uint64)
-        states[0, :WORDS] = known.start
-        keys = _root_keys(states, known.start_key)
-        expansion = search.expand_roots(states, keys)
-        one = np.ones(1, dtype=np.float32)
-        new = NewRoots(
-            np.arange(2, dtype=np.int64),
-            states,
-            keys,
-            one,
-            np.array([expansion.values.min()], dtype=np.float32),  # the other side chooses
-            -one,
-        )
-        search.begin(known.key, new, [expansion], root_key=known.start_key)
-        search.expand_our_infoset(SAMPLING_CHUNK, lambda: _is_over(deadline, stop))
+        self._searched_at = build_subgame(search, known, self._random(), self._searched_at, late)
 
     # -- choosing and telling --------------------------------------------------------------------
 
@@ -507,22 +428,6 @@ class Player:
         material = f"{self._seed} {self._knowledge().key}".encode()
         digest = hashlib.blake2b(material, digest_size=8).digest()
         return np.random.default_rng(int.from_bytes(digest, "little"))
-
-
-def _root_keys(states: Words, our_key: int) -> Words:
-    """Both sides' keys, uint64[n, 2], of new roots uint64[n, W]: ▼ knows the position, we our key."""
-    keys = np.empty((len(states), 2), dtype=np.uint64)
-    keys[:, 0] = our_key
-    hashes = np.empty(len(states), dtype=np.uint64)
-    hash_positions(np.ascontiguousarray(states[:, :WORDS]), hashes)
-    salt = np.uint64(our_key)
-    for i, hashed in enumerate(hashes):
-        keys[i, 1] = int(mix(np.uint64(hashed) ^ salt)) or 1
-    return keys
-
-
-def _is_over(deadline: float | None, stop: Event) -> bool:
-    return stop.is_set() or (deadline is not None and time.monotonic() >= deadline)
 
 
 def _share_of(deadline: float | None, start: float, share: float) -> float | None:

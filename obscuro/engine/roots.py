@@ -1,0 +1,130 @@
+"""The roots of a turn's search: what the tree keeps, positions of the belief, or the start (O, Fig. 9)."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.board.layout import WORDS
+from obscuro.board.position import hash_positions
+from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
+from obscuro.engine.knowledge import Knowledge
+from obscuro.engine.parameters import SAMPLING_CHUNK
+from obscuro.fog.key import mix
+from obscuro.search.game import Expansion
+from obscuro.search.search import Search
+from obscuro.search.subgame import NewRoots, alternate_values
+
+Words = npt.NDArray[np.uint64]
+
+
+def build_subgame(
+    search: Search,
+    known: Knowledge,
+    random: np.random.Generator,
+    searched_at: int,
+    late: Callable[[], bool],
+) -> int:
+    """Make the search's tree the subgame of this turn, with its roots expanded.
+
+    known: up to date, our side to move. searched_at: plies of the game at the roots of the search's
+    last tree. late: whether there is no time left to expand more than what is there; asked between
+    chunks. Returns the plies of the game at the new tree's roots.
+    """
+    own_states = search.keep(known.key, known.plies - searched_at)
+    if known.plies == 1 and not search.tree.nodes:
+        _build_from_start(search, known, late)
+        return 0
+    _build_here(search, known, own_states, random, late)
+    return known.plies
+
+
+def _build_here(
+    search: Search,
+    known: Knowledge,
+    own_states: Words,
+    random: np.random.Generator,
+    late: Callable[[], bool],
+) -> None:
+    """Keep what the old tree knows, and add positions of the belief as new roots.
+
+    own_states: uint64[n, W], histories of our infoset that the old tree holds.
+    """
+    belief = known.belief
+    wanted = min(len(belief), search.parameters.min_infoset_size) - len(own_states)
+    wanted = min(wanted, search.most_new_roots)
+    states = np.zeros((max(wanted, 0), STATE_WORDS), dtype=np.uint64)
+    if wanted > 0:
+        held = np.empty(len(own_states), dtype=np.uint64)
+        hash_positions(np.ascontiguousarray(own_states[:, :WORDS]), held)
+        sampled = belief.sample(wanted, random, exclude=held)
+        states = np.zeros((len(sampled), STATE_WORDS), dtype=np.uint64)
+        states[:, :WORDS] = sampled
+        states[:, DRAW_WORD] = known.quiet_plies
+    keys = _root_keys(states, known.key)
+    expansions: list[Expansion] = []
+    done = 0
+    while done < len(states):
+        chunk = slice(done, done + SAMPLING_CHUNK)
+        expansions.append(search.expand_roots(states[chunk], keys[chunk]))
+        done = min(done + SAMPLING_CHUNK, len(states))
+        if late():
+            break
+    values = np.array(
+        [
+            expansion.values[begin:end].max()
+            for expansion in expansions
+            for begin, end in zip(expansion.offsets, expansion.offsets[1:], strict=False)
+        ],
+        dtype=np.float32,
+    )
+    if known.plies == 0:
+        # The start is common knowledge: ▼ has no other infoset to choose instead.
+        alternate = np.full(done, -1, dtype=np.float32)
+    else:
+        alternate = alternate_values(values, search.last_value)
+    new = NewRoots(
+        np.arange(done + 1, dtype=np.int64),
+        states[:done],
+        keys[:done],
+        np.ones(done, dtype=np.float32),
+        values,
+        alternate,
+    )
+    search.begin(known.key, new, expansions)
+
+
+def _build_from_start(search: Search, known: Knowledge, late: Callable[[], bool]) -> None:
+    """The subgame of the first search where the other side has moved first: the whole game.
+
+    The start is common knowledge, so its node is the root, the other side's first move is part
+    of what is solved, and our infoset is below it. Without that, every first move would be a
+    root of its own with an alternate value that only its evaluation stands for.
+    """
+    states = np.zeros((1, STATE_WORDS), dtype=np.uint64)
+    states[0, :WORDS] = known.start
+    keys = _root_keys(states, known.start_key)
+    expansion = search.expand_roots(states, keys)
+    one = np.ones(1, dtype=np.float32)
+    new = NewRoots(
+        np.arange(2, dtype=np.int64),
+        states,
+        keys,
+        one,
+        np.array([expansion.values.min()], dtype=np.float32),  # the other side chooses
+        -one,
+    )
+    search.begin(known.key, new, [expansion], root_key=known.start_key)
+    search.expand_our_infoset(SAMPLING_CHUNK, late)
+
+
+def _root_keys(states: Words, our_key: int) -> Words:
+    """Both sides' keys, uint64[n, 2], of new roots uint64[n, W]: ▼ knows the position, we our key."""
+    keys = np.empty((len(states), 2), dtype=np.uint64)
+    keys[:, 0] = our_key
+    hashes = np.empty(len(states), dtype=np.uint64)
+    hash_positions(np.ascontiguousarray(states[:, :WORDS]), hashes)
+    salt = np.uint64(our_key)
+    for i, hashed in enumerate(hashes):
+        keys[i, 1] = int(mix(np.uint64(hashed) ^ salt)) or 1
+    return keys
