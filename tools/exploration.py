@@ -32,13 +32,13 @@ from obscuro.games.solve import GameSolver, growing_iterations
 from obscuro.games.tree import enumerate_game
 
 RULES: dict[str, dict[str, str]] = {
-    "variance": {},
+    "variance": {"Puct Least Variance": "0"},
     "variance ≥ 0.005": {"Puct Least Variance": "5"},
-    "variance ≥ 0.02": {"Puct Least Variance": "20"},
+    "variance ≥ 0.02": {},
     "variance ≥ 0.05": {"Puct Least Variance": "50"},
     "variance ≥ 0.1": {"Puct Least Variance": "100"},
     "variance ≥ 0.4": {"Puct Least Variance": "400"},
-    "variance, C = 20": {"Puct C": "2000"},
+    "variance, C = 20": {"Puct Least Variance": "0", "Puct C": "2000"},
     "deviation": {"Puct Sigma": "deviation"},
 }
 MIXED = 0.9

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 MIN_INFOSET_SIZE = 256  # sampled up to this many positions (Obscuro, Fig. 9)
 MAX_SUPPORT = 3  # actions mixed at most after purification (Obscuro, Fig. 8)
 PUCT_C = 1.0  # weight of exploration in Q̄ (Obscuro, C.4)
-PUCT_LEAST_VARIANCE = 0.0  # least σ; the paper has none (docs/results/exploration.md)
+PUCT_LEAST_VARIANCE = 0.02  # least σ; the paper has none (docs/results/exploration.md)
 EXPLORE_BY_PUCT = (
     0.5  # share of PUCT in the exploring strategy, else uniform over the support (C.4)
 )

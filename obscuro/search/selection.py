@@ -62,9 +62,9 @@ def explore(tree, infoset, rule, random_state):
     Q̄ = u(I, a) + C · σ · √N(I) / (1 + N(I, a)), where u is conditional: cfv / reach. The paper says
     that σ is the empirical variance of u(I, a) over the visits to I, with two prior samples −1 and +1.
     The variance of an estimate that no longer changes falls like 2 / N(I), and the bonus of an action
-    never tried like 2 / √N(I). So that every action is tried again and again, as the proof of Theorem 1
-    needs, σ can be kept from falling below `least_variance`; small games need that, chess with trees
-    as large as the paper's does not (docs/results/exploration.md).
+    never tried like 2 / √N(I); so here σ does not fall below `least_variance`, and every action is
+    tried again and again, as the proof of Theorem 1 needs. Chess needs it less the larger the tree
+    is (docs/results/exploration.md).
 
     With `by_deviation` σ is the standard deviation of u(I, a) over the visits in which a was selected,
     with the same prior samples. That explores more: every action is tried early on.
