@@ -28,7 +28,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from obscuro.board.position import from_board
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.engine.player import Player
-from obscuro.engine.report import GoLimits
+from obscuro.engine.report import Choice, GoLimits
 from obscuro.fog.observation import Observation
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,19 +105,27 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def search(options: Options, tally: Tally, movetime: int) -> None:
-    """Search once, as a new game, and note what came of it."""
-    player = Player(options, lambda text: print(text, file=sys.stderr))
+def first_choice(player: Player, opening: str, movetime: int) -> Choice:
+    """Search the first move of a new game, as Black after `opening`, else as White; close the player."""
     try:
         player.prepare()
         board = chess.Board()
-        player.new_game(1 if tally.opening else 0, from_board(board))
-        if tally.opening:
-            board.push_uci(tally.opening)
+        player.new_game(1 if opening else 0, from_board(board))
+        if opening:
+            board.push_uci(opening)
             player.opponent_move(Observation.of(from_board(board), 1))
-        choice = player.search(GoLimits(time.monotonic(), movetime=movetime), Event())
+        return player.search(GoLimits(time.monotonic(), movetime=movetime), Event())
     finally:
         player.close()
+
+
+def search(options: Options, tally: Tally, movetime: int) -> None:
+    """Search once, as a new game, and note what came of it."""
+    player = Player(options, lambda text: print(text, file=sys.stderr))
+    choice = first_choice(player, tally.opening, movetime)
+    board = chess.Board()
+    if tally.opening:
+        board.push_uci(tally.opening)
     assert choice.move is not None and choice.info is not None
     tally.played[board.san(chess.Move.from_uci(choice.move))] += 1
     for sums, pairs in ((tally.policy, choice.info.policy), (tally.sampled, choice.info.play)):

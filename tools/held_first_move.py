@@ -2,8 +2,8 @@
 
     python -m tools.held_first_move --searches 5 --movetime 5000
 
-Black's first search solves the whole game from the start (Black can't see White's move). Here it is run again
-with the strategy at Black's first decision fixed: to what the paper's program played, to
+Black's first search solves the whole game from the start (Black can't see White's move). Here it is
+run again with the strategy at Black's first decision fixed: to what the paper's program played, to
 the paper's moves one by one, and to what the free search comes to here. All else is solved for, so
 the value is what Black has left against the best reply to that strategy. The table goes to
 docs/results/first_moves.md.
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from threading import Event
@@ -22,18 +21,15 @@ import chess
 import numpy as np
 from rich.progress import track
 
-from obscuro.board.position import from_board, legal_moves, move_to_uci
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.engine.player import Player
-from obscuro.engine.report import GoLimits
-from obscuro.fog.observation import Observation
 from obscuro.search.search import Search
 from obscuro.search.tree import find_infoset
-from tools.first_moves import PAPER
+from tools.first_moves import PAPER, first_choice
 
 Strategy = dict[str, float]  # probabilities by move, in UCI
 
-BLACK = 1  # a player's number of its side
+OPENING = "d2d4"  # White's move; Black doesn't see it
 FREE, PAPERS, OWN = "free", "held to the paper's strategy", "held to the free search's strategy"
 
 
@@ -49,31 +45,18 @@ class HeldPlayer(Player):
         tree = search.tree
         infoset = int(find_infoset(tree, np.uint64(self._knowledge().key)))
         first, count = int(tree.infoset_first[infoset]), int(tree.infoset_actions[infoset])
-        names = [move_to_uci(int(move)) for move in legal_moves(from_board(after_first_move()))]
+        names = self.legal_moves()
         strategy = np.array([self.held.get(name, 0.0) for name in names], dtype=np.float32)
         assert len(names) == count and strategy.sum() > 0
         tree.strategy[first : first + count] = strategy / strategy.sum()
         tree.infoset_frozen[infoset] = 1
 
 
-def after_first_move() -> chess.Board:
-    """A board with Black to make its first move; the engine does not see which."""
-    board = chess.Board()
-    board.push_uci("d2d4")
-    return board
-
-
 def search(options: Options, held: Strategy | None, movetime: int) -> tuple[float, int, Strategy]:
     """Black's value in [-1, 1], the tree's nodes, and Black's first strategy."""
     player = HeldPlayer(options, lambda text: print(text, file=sys.stderr))
     player.held = held
-    try:
-        player.prepare()
-        player.new_game(BLACK, from_board(chess.Board()))
-        player.opponent_move(Observation.of(from_board(after_first_move()), BLACK))
-        choice = player.search(GoLimits(time.monotonic(), movetime=movetime), Event())
-    finally:
-        player.close()
+    choice = first_choice(player, OPENING, movetime)
     assert choice.info is not None
     return choice.info.value, choice.info.nodes, dict(choice.info.policy)
 
@@ -84,7 +67,8 @@ def main(words: Sequence[str] | None = None) -> int:
     options = Options()
     options.set("Evaluator", arguments.evaluator)
     options.set("Threads", str(arguments.threads))
-    board = after_first_move()
+    board = chess.Board()
+    board.push_uci(OPENING)
     paper = {
         board.parse_san(san).uci(): percent / 100 for san, percent in PAPER[chess.BLACK].items()
     }

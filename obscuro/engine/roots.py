@@ -53,7 +53,7 @@ def _build_here(
     belief = known.belief
     wanted = min(len(belief), search.parameters.min_infoset_size) - len(own_states)
     wanted = min(wanted, search.most_new_roots)
-    states = np.zeros((max(wanted, 0), STATE_WORDS), dtype=np.uint64)
+    states = np.zeros((0, STATE_WORDS), dtype=np.uint64)
     if wanted > 0:
         held = np.empty(len(own_states), dtype=np.uint64)
         hash_positions(np.ascontiguousarray(own_states[:, :WORDS]), held)

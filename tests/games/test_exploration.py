@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import rows
 from tools.exploration import RULES, main
-
-
-def rows(text: str) -> list[list[str]]:
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
 
 
 def test_kuhn_is_solved_by_the_rules_that_go_on_exploring(

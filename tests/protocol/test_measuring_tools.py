@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import rows
 from tools import memory_use, stop_latency
-
-
-def cells(text: str) -> list[list[str]]:
-    """A table's rows below its head."""
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()][2:]
 
 
 @pytest.mark.parametrize(("allowed", "code"), [("60000", 0), ("0", 1)])
@@ -18,16 +14,16 @@ def test_stops_are_timed_and_held_against_what_is_allowed(
 ) -> None:
     words = ["--stops", "4", "--longest", "0.3", "--evaluator", "material", "--allowed", allowed]
     assert stop_latency.main(words) == code
-    rows = cells(capsys.readouterr().out)
-    assert {row[0] for row in rows} <= {"before a search has reported", "in a search"}
-    assert sum(int(row[1]) for row in rows) == 4
-    assert all(0 < float(row[3]) <= float(row[5]) for row in rows)
+    table = rows(capsys.readouterr().out)
+    assert {row[0] for row in table} <= {"before a search has reported", "in a search"}
+    assert sum(int(row[1]) for row in table) == 4
+    assert all(0 < float(row[3]) <= float(row[5]) for row in table)
 
 
 def test_a_full_tree_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--hash", "16", "--evaluator", "material", "--seconds", "20"]
     assert memory_use.main([*words, "--allowed", "1000"]) == 0
-    (row,) = cells(capsys.readouterr().out)
+    (row,) = rows(capsys.readouterr().out)
     assert row[0] == "16" and row[-1] == "yes"
     assert int(row[4].replace(",", "")) > 10_000
     assert 0 <= int(row[3].split()[0]) <= int(row[2]) - int(row[1]) + 1
@@ -36,4 +32,4 @@ def test_a_full_tree_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
 def test_memory_beyond_what_is_allowed_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--hash", "16", "--evaluator", "material", "--seconds", "1", "--allowed", "-1000"]
     assert memory_use.main(words) == 1
-    assert len(cells(capsys.readouterr().out)) == 1
+    assert len(rows(capsys.readouterr().out)) == 1
