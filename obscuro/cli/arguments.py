@@ -246,10 +246,14 @@ def _add_replay(commands: _Parsers) -> None:  # type: ignore[valid-type]
 
 
 def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
-    parser = _add(commands, "bench", "measure a part of the engine on this machine")
-    benchmarks = parser.add_subparsers(
-        title="benchmarks", metavar="NAME", dest="benchmark", required=True
+    parser = _add(
+        commands,
+        "bench",
+        "without a name: the signature of what the engine does; with one: measure a part of it",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(benchmark="signature")
+    benchmarks = parser.add_subparsers(title="benchmarks", metavar="NAME", dest="benchmark")
     belief = benchmarks.add_parser(
         "belief",
         help="updates of the belief, on recorded games",

@@ -1,4 +1,4 @@
-"""`obscuro bench NAME`: runs one of the benchmarks of `obscuro.bench`."""
+"""`obscuro bench [NAME]`: prints the signature, or runs one of the benchmarks of `obscuro.bench`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from obscuro.cli.errors import CommandError
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the benchmark; returns the exit code."""
-    benchmark = importlib.import_module(f"obscuro.bench.{arguments.benchmark}")
+    benchmark = importlib.import_module(f"obscuro.bench.{arguments.benchmark or 'signature'}")
     try:
         code: int = benchmark.run(arguments)
     except BenchmarkError as error:

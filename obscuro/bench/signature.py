@@ -1,0 +1,243 @@
+"""`obscuro bench`: a fixed set of games, the signature of what the engine did, and a few speeds.
+
+The signature is a short hash of beliefs, trees and strategies. One thread, fixed seeds and limits
+by nodes make it repeatable: a change that must not change play leaves it as it is, and any other
+change shows. It holds for one kind of machine and one version of numba and numpy, since sums of
+floating-point numbers may come out differently elsewhere.
+
+The games with `nnue` depend on the network that is installed. Where there is none, they are left
+out, and the signature says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from threading import Event
+from typing import NamedTuple
+
+import chess
+import numpy as np
+from rich.console import Console
+
+from obscuro.bench.common import BenchmarkError, Tell, digits, machine, progress
+from obscuro.bench.recorded import quick_games, read_games
+from obscuro.bench.replay import check, new_belief, steps, take_in
+from obscuro.board.position import from_board, hash_positions
+from obscuro.engine.options import Options
+from obscuro.engine.player import Player
+from obscuro.engine.report import GoLimits, SearchInfo
+from obscuro.fog.board import FogOfWarBoard
+
+SHOWN = 12  # hexadecimal digits of a signature
+LISTED = 8  # positions of each belief that are hashed in a game
+
+
+class Game(NamedTuple):
+    """A game that the engine plays against itself from a given line or position on."""
+
+    name: str
+    start: str  # FEN
+    moves: str  # UCI, played before the engine thinks
+    plies: int  # the engine's own, both sides together
+    nodes: int  # of each search
+    options: tuple[tuple[str, str], ...] = ()
+
+
+GAMES = (
+    Game("start", chess.STARTING_FEN, "", 6, 20_000),
+    Game(
+        "Queen's Gambit",
+        chess.STARTING_FEN,
+        "d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 g1f3 c7c6 e2e3 b8d7 f1d3 f8d6",
+        6,
+        20_000,
+    ),
+    Game(
+        "wide open",
+        chess.STARTING_FEN,
+        "e2e3 d7d6 d1f3 c7c6 f1c4 g8f6 f3f4 b7b6 g1f3 g7g6 c4d3 c8d7 f4g4 d7g4 f3d4 f6e4 d3e4 "
+        "e7e5 e4c6 b8c6 d4c6 d8c8 h2h3 c8c6 h3g4 f8g7",
+        6,
+        30_000,
+    ),
+    Game("promotions", "8/1P2k3/8/3p4/4P3/8/2K3p1/8 w - - 0 1", "", 8, 8_000),
+    Game("castling", "r3k2r/pp1q1ppp/2n5/3Pp3/4P3/2N5/PP1Q1PPP/R3K2R w KQkq e6 0 1", "", 6, 10_000),
+    Game("bare kings", "8/8/8/8/8/2k5/8/K7 w - - 90 100", "", 8, 3_000),
+    Game(
+        "small belief",
+        chess.STARTING_FEN,
+        "e2e4 c7c5 g1f3 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6 f1e2 e7e5 d4b3",
+        6,
+        10_000,
+        (("Max Positions", "1000"),),
+    ),
+    Game(
+        "ablations",
+        chess.STARTING_FEN,
+        "c2c4 d7d5",
+        6,
+        10_000,
+        (
+            ("Purification", "false"),
+            ("Unfrozen", "false"),
+            ("One Sided", "false"),
+            ("Resolve Prior", "uniform"),
+        ),
+    ),
+)
+EVALUATORS = ("material", "nnue")
+
+
+class EvaluatorMissingError(Exception):
+    """The evaluator of a game can't be started here; another one would take its place."""
+
+
+class Part(NamedTuple):
+    """A hash of one part of the work, how much it was and how long it took."""
+
+    name: str
+    signature: str | None  # None: left out
+    amount: int  # nodes, or candidates of the belief
+    seconds: float
+
+    @property
+    def speed(self) -> float | None:
+        """Nodes or candidates a second."""
+        return self.amount / self.seconds if self.signature and self.seconds > 0 else None
+
+
+def run(arguments: argparse.Namespace, console: Console | None = None) -> int:
+    """Play, and print the signature and the speeds; returns the exit code.
+
+    Raises BenchmarkError where a game can't be played or a belief is not as recorded.
+    """
+    console = console or Console(highlight=False, markup=False)
+    with progress(1 + len(EVALUATORS) * len(GAMES)) as tell:
+        parts = [_beliefs(tell), *(_games(evaluator, tell) for evaluator in EVALUATORS)]
+    signature = total(parts)
+    if arguments.json:
+        numbers = {"signature": signature, "machine": machine()}
+        for part in parts:
+            name = part.name.replace(" ", "_")
+            numbers[name] = {"signature": part.signature, "per_second": part.speed}
+        console.print(json.dumps(numbers), soft_wrap=True)
+        return 0
+    units = {"beliefs": "candidates/s"}
+    for part in parts:
+        speed = f"{digits(part.speed, 0):>12} {units.get(part.name, 'nodes/s')}"
+        console.print(f"{part.name:<10} {part.signature or 'no network':<{SHOWN}} {speed}")
+    console.print(f"signature  {signature}")
+    return 0
+
+
+def total(parts: list[Part]) -> str:
+    """The signature of all parts together; says so where a part was left out."""
+    text = " ".join(part.signature for part in parts if part.signature)
+    missing = [part.name for part in parts if not part.signature]
+    short = hashlib.sha256(text.encode()).hexdigest()[:SHOWN]
+    return f"{short} (without {', '.join(missing)})" if missing else short
+
+
+def _beliefs(tell: Tell) -> Part:
+    """Follow the quick part of the recorded games; hash each belief that has a recorded size."""
+    tell("beliefs", 0)
+    digest = hashlib.sha256()
+    candidates, seconds = 0, 0.0
+    for game in quick_games(read_games()):
+        wanted = {update.ply: update for update in game.updates}
+        belief = new_belief(game)
+        for step in steps(game):
+            begin = time.perf_counter()
+            take_in(belief, step)
+            spent = time.perf_counter() - begin
+            update = wanted.get(step.ply)
+            if update is not None:
+                check(game, update, belief)
+                candidates += update.candidates
+                seconds += spent
+                hashes = np.empty(len(belief), dtype=np.uint64)
+                hash_positions(belief.positions, hashes)
+                hashes.sort()
+                digest.update(hashes.tobytes())
+        belief.close()
+    tell(None, 1)
+    return Part("beliefs", digest.hexdigest()[:SHOWN], candidates, seconds)
+
+
+def _games(evaluator: str, tell: Tell) -> Part:
+    """Play all games with an evaluator; hash what each search found."""
+    digest = hashlib.sha256()
+    nodes, seconds = 0, 0.0
+    for game in GAMES:
+        tell(f"{evaluator}: {game.name}", 0)
+        try:
+            for info, text in play(game, evaluator):
+                nodes += info.nodes
+                seconds += info.milliseconds / 1000
+                digest.update(text.encode())
+        except EvaluatorMissingError:
+            return Part(evaluator, None, 0, 0.0)
+        tell(None, 1)
+    return Part(evaluator, digest.hexdigest()[:SHOWN], nodes, seconds)
+
+
+def play(game: Game, evaluator: str) -> Iterator[tuple[SearchInfo, str]]:
+    """Play a game; yields for each search its last report and what is hashed of it.
+
+    Raises BenchmarkError where a move of the game is not legal, and EvaluatorMissingError.
+    """
+    options = [("Threads", "1"), ("Evaluator", evaluator), ("Seed", "1"), ("Hash", "128")]
+    players = []
+    for _ in chess.COLORS:
+        chosen = Options()
+        for name, value in (*options, *game.options):
+            chosen.set(name, value)
+        player = Player(chosen, lambda text: None)
+        players.append(player)
+    board = FogOfWarBoard(game.start)
+    try:
+        for side, player in enumerate(players):
+            player.prepare()
+            if not player.evaluator.startswith(evaluator):
+                raise EvaluatorMissingError
+            player.new_game(side, from_board(board))
+        for uci in game.moves.split():
+            _push(board, players, uci)
+        for _ in range(game.plies):
+            if board.outcome() is not None:
+                break
+            player = players[1 - int(board.turn)]
+            choice = player.search(GoLimits(time.monotonic(), nodes=game.nodes), Event())
+            if choice.move is None or choice.info is None:
+                raise BenchmarkError(f"{game.name}: the engine finds no move in {board.fen()}")
+            yield choice.info, _describe(choice.move, choice.info, player)
+            _push(board, players, choice.move)
+    except ValueError as error:
+        raise BenchmarkError(f"{game.name}: {error}") from None
+    finally:
+        for player in players:
+            player.close()
+
+
+def _describe(move: str, info: SearchInfo, player: Player) -> str:
+    """What is hashed of a search: its move, tree, value, strategies and belief."""
+    facts = [move, info.nodes, info.infosets, info.iterations, info.expansions, info.carried]
+    facts += [info.sampled, info.evaluations, info.gadget, f"{info.value:.5f}", info.line]
+    facts += [f"{name} {p:.5f}" for name, p in (*info.policy, *info.play)]
+    facts += [info.belief, info.exact, *player.belief_fens(LISTED)]
+    return "\n".join(map(str, facts))
+
+
+def _push(board: FogOfWarBoard, players: list[Player], uci: str) -> None:
+    mover = 1 - int(board.turn)
+    board.push(board.parse_uci(uci))
+    for side, player in enumerate(players):
+        seen = board.observation(side == 0)
+        if side == mover:
+            player.own_move(uci, seen)
+        else:
+            player.opponent_move(seen)
