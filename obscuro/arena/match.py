@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 import chess
 
-from obscuro.arena.clock import TimeControl
 from obscuro.arena.elo import Elo, Tally, pentanomial, trinomial
-from obscuro.arena.game import Contestant, GameRecord
+from obscuro.arena.game_record import Contestant, GameRecord
 from obscuro.arena.referee import OnPly, play_game
 from obscuro.arena.statistics import Statistics
+from obscuro.arena.time_control import TimeControl
 
 MakeContestant = Callable[[], Contestant]
 OnGame = Callable[[int, GameRecord], None]

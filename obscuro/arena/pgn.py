@@ -7,8 +7,8 @@ from typing import TextIO
 
 import chess.pgn
 
-from obscuro.arena.clock import MILLISECONDS
-from obscuro.arena.game import GameRecord, Turn
+from obscuro.arena.game_record import GameRecord, Turn
+from obscuro.arena.time_control import MILLISECONDS
 
 VARIANT = "Fog of War"
 

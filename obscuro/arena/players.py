@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import chess
 
-from obscuro.arena.clock import Allowance
-from obscuro.arena.game import BeliefError, Forfeit, Turn
-from obscuro.arena.report import Report
+from obscuro.arena.game_record import BeliefError, Forfeit, Turn
+from obscuro.arena.move_report import Report
+from obscuro.arena.time_control import Allowance
 from obscuro.arena.uci_process import EngineError, UciProcess
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
 from obscuro.fog.board import FogOfWarBoard

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import chess
 
-from obscuro.arena.clock import ChessClock, TimeControl
-from obscuro.arena.game import Contestant, Forfeit, GameRecord, Ply
+from obscuro.arena.game_record import Contestant, Forfeit, GameRecord, PlayedPly
+from obscuro.arena.time_control import ChessClock, TimeControl
 from obscuro.fog.board import FogOfWarBoard
 
 ENDINGS = {
@@ -16,7 +16,7 @@ ENDINGS = {
     chess.Termination.VARIANT_DRAW: "no king left",
 }
 
-OnPly = Callable[[FogOfWarBoard, Ply], None]
+OnPly = Callable[[FogOfWarBoard, PlayedPly], None]
 
 
 def play_game(
@@ -41,7 +41,7 @@ def play_game(
     """
     board = FogOfWarBoard() if board is None else board
     players = {chess.WHITE: white, chess.BLACK: black}
-    plies: list[Ply] = []
+    plies: list[PlayedPly] = []
     control = TimeControl.of(movetime, control)
     clock = ChessClock(control)
 
@@ -61,7 +61,7 @@ def play_game(
             move = _legal_move(board, turn.uci)
         except Forfeit as forfeit:
             return record(not mover, f"{chess.COLOR_NAMES[mover]} {forfeit}", regular=False)
-        plies.append(Ply(mover, turn, board.san(move)))
+        plies.append(PlayedPly(mover, turn, board.san(move)))
         board.push(move)
         if not board.is_game_over():
             for player in players.values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from obscuro.arena.game import Turn
+from obscuro.arena.game_record import Turn
 
 QUANTITIES = {
     "belief": "mean |P|",

@@ -16,6 +16,8 @@ from obscuro.belief.buffers import Buffers
 from obscuro.belief.certainty import only_record
 from obscuro.belief.fit import POSSIBLE, REQUIREMENT_WORDS, requirements
 from obscuro.belief.hashing import Ranking, new_ranking
+from obscuro.belief.lost.placement import ANYHOW
+from obscuro.belief.lost.rebuild import ContradictionError, captured, census, rebuild
 from obscuro.belief.own_move import (
     Conditions,
     conditions,
@@ -24,9 +26,7 @@ from obscuro.belief.own_move import (
     is_ours,
     own_task,
 )
-from obscuro.belief.placement import ANYHOW
 from obscuro.belief.queries import common_king, common_observation, find
-from obscuro.belief.rebuild import ContradictionError, captured, census, rebuild
 from obscuro.belief.record import (
     PASSED,
     RECORD_WORDS,

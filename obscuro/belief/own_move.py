@@ -164,7 +164,7 @@ def _between(origin: int, target: int, piece: int) -> int | None:
     return None
 
 
-class Task(NamedTuple):
+class OwnMoveTask(NamedTuple):
     """What our move must explain. Masks of squares; planes as in `record`."""
 
     empty: np.uint64  # squares without a piece of the other side
@@ -180,11 +180,11 @@ class Task(NamedTuple):
     own_after: np.uint64
 
 
-TASK_WORDS = len(Task._fields)
+TASK_WORDS = len(OwnMoveTask._fields)
 
 
 def own_task(needed: Conditions, known_after: Words, required: Words) -> Words:
-    """The fields of `Task`: uint64[TASK_WORDS].
+    """The fields of `OwnMoveTask`: uint64[TASK_WORDS].
 
     known_after: see `record`; required: the `requirements` of the observation, or zeros.
     """
@@ -214,10 +214,10 @@ def follow(tables, records, first, last, target, words, known_after):
     """Filter the records number `first` to `last` - 1; return how many are left.
 
     records: uint64[n, 3]; those left are written from row `target` ≤ `first` on, in their order.
-    words: the fields of a `Task`; known_after: see `record`. Records where the move is not legal, or
+    words: the fields of a `OwnMoveTask`; known_after: see `record`. Records where the move is not legal, or
     which it makes end the game, drop out.
     """
-    task = Task(
+    task = OwnMoveTask(
         words[0],
         words[1],
         words[2],

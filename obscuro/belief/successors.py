@@ -71,7 +71,7 @@ class Streams(NamedTuple):
     enough: npt.NDArray[np.int64]
 
 
-class Task(NamedTuple):
+class SuccessorTask(NamedTuple):
     """What a move of the other side must explain. Masks of squares; planes as in `record`."""
 
     white: np.uint64  # 1 if the other side is White
@@ -89,13 +89,13 @@ class Task(NamedTuple):
     pushed: np.uint64  # where that pawn stands
 
 
-TASK_WORDS = len(Task._fields)
+TASK_WORDS = len(SuccessorTask._fields)
 
 
 def opponent_task(
     known: Words, known_after: Words, observed: Words, required: Words
 ) -> Words | None:
-    """The fields of `Task`: uint64[TASK_WORDS]. None if no move explains the observation.
+    """The fields of `SuccessorTask`: uint64[TASK_WORDS]. None if no move explains the observation.
 
     known, known_after: see `record`; observed: the observation's words; required: its
     `requirements`.
@@ -136,7 +136,7 @@ def opponent_task(
 
 @njit(nogil=True, cache=True, forceinline=True)
 def _read(words):
-    return Task(
+    return SuccessorTask(
         words[0],
         words[1],
         words[2],
@@ -233,7 +233,7 @@ def _offer_en_passant(task, streams, ranking, a, b, c):
 def expand(tables, parents, first, last, words, ranking, streams):
     """Offer the children of the parents number `first` to `last` - 1 that fit.
 
-    parents: records uint64[n, 3]; words: the fields of a `Task`; ranking: see `hashing`; streams:
+    parents: records uint64[n, 3]; words: the fields of a `SuccessorTask`; ranking: see `hashing`; streams:
     written. Returns the number of the first parent not visited, which is less than `last` only if
     the streams' room was used up.
     """

@@ -117,7 +117,7 @@ class Crew:
         ]
 
 
-class Table:
+class RecordTable:
     """The records found so far, each once, at most `limit` in the end.
 
     ranking: which hashes can still survive. full: whether any record was dropped.
@@ -266,7 +266,9 @@ class Run:
         threads = 1 if parents <= SMALL else updater.workers.threads
         self._crew = updater.crew(threads, ranking.regions)
         expected = min(EXPECTED_PER_PARENT * parents, updater.limit)
-        self._table = Table(expected, updater.limit, updater.workers, updater.buffers, ranking)
+        self._table = RecordTable(
+            expected, updater.limit, updater.workers, updater.buffers, ranking
+        )
         self._bounds = [parents * thread // threads for thread in range(threads + 1)]
         self._places = self._bounds[:-1]
         self._chunk = FIRST_CHUNK

@@ -28,7 +28,7 @@ Summary = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredUpdate:
     """One update, and what was measured of it."""
 
     game: str
@@ -72,9 +72,9 @@ class Group(NamedTuple):
     grows: bool
     least: int  # |P| before
     below: int
-    members: list[Measured]
+    members: list[MeasuredUpdate]
 
-    def median(self, value: Callable[[Measured], float]) -> float | None:
+    def median(self, value: Callable[[MeasuredUpdate], float]) -> float | None:
         """The median over the members; None where there are none."""
         return median(map(value, self.members))
 
@@ -93,7 +93,7 @@ class Group(NamedTuple):
         }
 
 
-def groups(measured: Sequence[Measured]) -> Iterator[Group]:
+def groups(measured: Sequence[MeasuredUpdate]) -> Iterator[Group]:
     """Sort updates into classes."""
     for grows in (True, False):
         for name, (least, below) in CLASSES.items():
@@ -110,7 +110,7 @@ def groups(measured: Sequence[Measured]) -> Iterator[Group]:
             )
 
 
-def summary(measured: Sequence[Measured]) -> Summary:
+def summary(measured: Sequence[MeasuredUpdate]) -> Summary:
     """All numbers that follow from the times; None where there is nothing to tell them from."""
     growing = [m for m in measured if m.update.grows]
     filtering = [m for m in measured if not m.update.grows]
@@ -136,7 +136,7 @@ def summary(measured: Sequence[Measured]) -> Summary:
     }
 
 
-def shares(measured: Sequence[Measured]) -> Summary:
+def shares(measured: Sequence[MeasuredUpdate]) -> Summary:
     """The share of each stage in the time of all updates with one thread."""
     total = sum(sum(m.runs[0]) for m in measured)
     spent = {stage: sum(m.stages[stage] for m in measured) for stage in STAGES}
@@ -144,13 +144,13 @@ def shares(measured: Sequence[Measured]) -> Summary:
     return {f"share_{stage}": spent[stage] / total if total else None for stage in STAGES}
 
 
-def cpu_share(measured: Sequence[Measured]) -> float | None:
+def cpu_share(measured: Sequence[MeasuredUpdate]) -> float | None:
     """The share of the time in which a core worked for the runs with one thread."""
     total = sum(sum(m.runs[0]) for m in measured)
     return sum(sum(m.worked) for m in measured) / total if total else None
 
 
-def print_report(console: Console, measured: Sequence[Measured], numbers: Summary) -> None:
+def print_report(console: Console, measured: Sequence[MeasuredUpdate], numbers: Summary) -> None:
     """Print the table of classes, and the rest below it."""
     table = Table(title="million candidates/s, medians", title_justify="left", box=None)
     table.add_column("|P| before")

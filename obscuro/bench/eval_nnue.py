@@ -13,7 +13,7 @@ from obscuro.bench.common import BenchmarkError, median
 from obscuro.board.position import from_fen
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
-from obscuro.evaluation.nnue.evaluator import NnueEvaluator
+from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator
 from obscuro.search.parameters import BATCH
 
 POSITIONS_FILE = Path(__file__).with_name("eval_positions.txt")

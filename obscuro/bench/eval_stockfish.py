@@ -19,17 +19,17 @@ import numpy.typing as npt
 
 from obscuro.bench.common import BenchmarkError, Tell, median
 from obscuro.board.tables import TABLES
-from obscuro.evaluation.child_process import ChildProcess, vitals
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
-from obscuro.evaluation.stockfish import ALL_MOVES, StockfishEvaluator
-from obscuro.evaluation.stockfish_process import (
+from obscuro.evaluation.stockfish.child_process import ChildProcess, vitals
+from obscuro.evaluation.stockfish.process import (
     HASH_MEGABYTES,
     PIPE_BYTES,
     READ_BYTES,
     stockfish_path,
 )
-from obscuro.evaluation.stockfish_requests import write_lists
-from obscuro.evaluation.uci_text import REQUEST_BYTES
+from obscuro.evaluation.stockfish.requests import write_lists
+from obscuro.evaluation.stockfish.stockfish_evaluator import ALL_MOVES, StockfishEvaluator
+from obscuro.evaluation.stockfish.uci_text import REQUEST_BYTES
 from obscuro.search.parameters import BATCH
 
 KILO = 1e3

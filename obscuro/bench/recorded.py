@@ -8,7 +8,7 @@ name: where the game is from. side: whose belief is followed, `white` or `black`
 or a FEN. moves: both sides' moves in UCI, to the last update that is measured. updates: what the
 belief does at the plies that are measured, all of them after a move of the other side, each as
 `ply:parents>positions/candidates`. Lines that begin with `#` are comments. The file is written by
-`tools/record_belief_games.py`.
+`tools/record/record_belief_games.py`.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Kept:
         }
 
 
-class Measured(NamedTuple):
+class SearchFigures(NamedTuple):
     """Everything."""
 
     synthetic: Synthetic
@@ -71,7 +71,7 @@ class Measured(NamedTuple):
         return [kept for kept in self.kept if kept.size == most]
 
 
-def summary(measured: Measured) -> Summary:
+def summary(measured: SearchFigures) -> Summary:
     """All numbers; None where there is nothing to tell them from."""
     synthetic, largest = measured.synthetic, measured.largest
     numbers: Summary = {}
@@ -156,7 +156,7 @@ COLUMNS = {
 }
 
 
-def print_report(console: Console, measured: Measured, numbers: Summary) -> None:
+def print_report(console: Console, measured: SearchFigures, numbers: Summary) -> None:
     """Print a table of the engine's own trees, and the rest around it."""
 
     def text(key: str, places: int = 0) -> str:

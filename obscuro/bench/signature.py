@@ -23,9 +23,9 @@ import chess
 import numpy as np
 from rich.console import Console
 
+from obscuro.bench.belief_steps import check, new_belief, steps, take_in
 from obscuro.bench.common import BenchmarkError, Tell, digits, machine, progress
 from obscuro.bench.recorded import quick_games, read_games
-from obscuro.bench.replay import check, new_belief, steps, take_in
 from obscuro.board.position import from_board, hash_positions
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player

@@ -76,7 +76,7 @@ class Patience:
         return self.pauses[min(failures, len(self.pauses)) - 1] if self.pauses else 0.0
 
 
-class Stream:
+class EventStream:
     """The objects that come on an open stream; None for a sign of life. Ends where the server ends it.
 
     Raises ApiError where it breaks, also between two lines. `close` may be called by any thread and
@@ -203,11 +203,11 @@ class BotClient:
 
     # -- streams ----------------------------------------------------------------------------
 
-    def events(self, cancel: threading.Event) -> Stream:
+    def events(self, cancel: threading.Event) -> EventStream:
         """Open the stream of challenges and games. Raises ApiError."""
         return self._stream("/api/stream/event", "the event stream", cancel)
 
-    def game_events(self, game: str, cancel: threading.Event) -> Stream:
+    def game_events(self, game: str, cancel: threading.Event) -> EventStream:
         """Open the stream of a game. Raises ApiError."""
         return self._stream(
             f"/api/bot/game/stream/{_part(game)}", f"the stream of game {game}", cancel
@@ -250,7 +250,7 @@ class BotClient:
             logger.info("%s: %s; trying again", path, reason)
             self.pause(failures, cancel)
 
-    def _stream(self, path: str, what: str, cancel: threading.Event) -> Stream:
+    def _stream(self, path: str, what: str, cancel: threading.Event) -> EventStream:
         self._be_silent(cancel)
         patience = self._patience
         timeout = httpx.Timeout(patience.silence, connect=patience.connect)
@@ -269,7 +269,7 @@ class BotClient:
         except httpx.HTTPError as error:
             response.close()
             raise Unreachable(f"{what}: {_reason(error)}") from None
-        return Stream(response, what)
+        return EventStream(response, what)
 
     def _be_silent(self, cancel: threading.Event) -> None:
         """Wait while the server wants no requests. Raises Unreachable if cancelled."""

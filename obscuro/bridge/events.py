@@ -34,7 +34,7 @@ class Ping:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeControl:
+class ServerClock:
     """Seconds on the clock at the start, and seconds added with each move."""
 
     base: float
@@ -51,7 +51,7 @@ class Challenge:
     variant: str
     chess960: bool
     rated: bool
-    time: TimeControl | None
+    time: ServerClock | None
     ours: bool = False
 
 
@@ -206,7 +206,7 @@ def _challenge(challenge: Json, user: str) -> Challenge:
     time = _object(challenge, "timeControl")
     clock = None
     if time.get("type", "clock") == "clock" and isinstance(time.get("limit"), int | float):
-        clock = TimeControl(float(time["limit"]), float(_number(time, "increment") or 0))
+        clock = ServerClock(float(time["limit"]), float(_number(time, "increment") or 0))
     name = _word(challenger, "name") or _word(challenger, "id")
     return Challenge(
         id=_id(challenge, "id"),

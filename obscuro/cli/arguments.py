@@ -252,7 +252,6 @@ def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
         "without a name: the signature of what the engine does; with one: measure a part of it",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(benchmark="signature")
     benchmarks = parser.add_subparsers(title="benchmarks", metavar="NAME", dest="benchmark")
     belief = benchmarks.add_parser(
         "belief",

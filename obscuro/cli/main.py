@@ -42,12 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Run a subcommand; what the user did wrong, or lacks, is one line on stderr."""
     import importlib  # noqa: PLC0415
 
-    from obscuro.cli.errors import CommandError  # noqa: PLC0415
+    from obscuro.cli.command_error import CommandError  # noqa: PLC0415
 
     if arguments.command == "uci":
         return uci(arguments.log)
     try:
-        code: int = importlib.import_module(f"obscuro.cli.{arguments.command}").run(arguments)
+        code: int = importlib.import_module(f"obscuro.cli.{arguments.command}_command").run(
+            arguments
+        )
         return code
     except CommandError as error:
         print(f"obscuro: {error}", file=sys.stderr)

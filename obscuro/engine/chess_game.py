@@ -14,7 +14,7 @@ from obscuro.board.make import make_move
 from obscuro.board.moves import occupied_squares, side_to_move
 from obscuro.board.position import load, store
 from obscuro.board.tables import TABLES
-from obscuro.engine.parameters import FIFTY_MOVES
+from obscuro.engine.constants import FIFTY_MOVES
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.fog.key import key_after_other_move, key_after_own_move
 from obscuro.fog.observation import observation_hash

@@ -15,7 +15,7 @@ from obscuro.belief.buffers import Buffers
 from obscuro.board.layout import PAWN, STATE
 from obscuro.board.position import find_move, legal_moves, move_squares
 from obscuro.engine.chess_game import sighting
-from obscuro.engine.parameters import REPETITIONS
+from obscuro.engine.constants import REPETITIONS
 from obscuro.fog.key import initial_key, key_after_other_move, key_after_own_move, mix
 from obscuro.fog.observation import Observation
 

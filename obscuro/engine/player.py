@@ -20,14 +20,14 @@ from obscuro.board.layout import STATE, WORDS
 from obscuro.board.make import make_move
 from obscuro.board.position import legal_moves, move_squares, move_to_uci, to_fen
 from obscuro.engine.chess_game import ChessGame
-from obscuro.engine.clock import TurnTime, turn_time
+from obscuro.engine.constants import BELIEF_SHARE, SAMPLING_SHARE
+from obscuro.engine.kernel_loading import load_kernels
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.memory import usable_mebibytes
 from obscuro.engine.options import LEAST_HASH, MEBIBYTE, Options
-from obscuro.engine.parameters import BELIEF_SHARE, SAMPLING_SHARE
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
 from obscuro.engine.roots import build_subgame
-from obscuro.engine.warmup import load_kernels
+from obscuro.engine.turn_time import TurnTime, turn_time
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.evaluation.factory import make_evaluator

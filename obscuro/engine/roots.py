@@ -8,8 +8,8 @@ import numpy.typing as npt
 from obscuro.board.layout import WORDS
 from obscuro.board.position import hash_positions
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
+from obscuro.engine.constants import SAMPLING_CHUNK
 from obscuro.engine.knowledge import Knowledge
-from obscuro.engine.parameters import SAMPLING_CHUNK
 from obscuro.fog.key import mix
 from obscuro.search.game import Expansion
 from obscuro.search.search import Search

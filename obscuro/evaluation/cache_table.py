@@ -21,7 +21,7 @@ MISS = 0  # in place of a number of children
 _ZERO = np.uint64(0)
 
 
-class Table(NamedTuple):
+class CacheTable(NamedTuple):
     """Sets of WAYS slots. What a search for a position reads is in one line of the processor's cache."""
 
     tags: npt.NDArray[np.uint64]  # [sets, 2 * WAYS] hashes, 0: empty; then when they were used last
@@ -45,11 +45,11 @@ SLOT_BYTES = 8 * (2 + ROW_WORDS)
 _FIRST_VALUE = 2 * VALUES
 
 
-def new_table(size: int) -> Table:
+def new_table(size: int) -> CacheTable:
     """An empty table of at most `size` bytes, but one set at least."""
     sets = max(1, size // (SLOT_BYTES * WAYS))
     rows = np.zeros((sets * WAYS, ROW_WORDS), dtype=np.uint64)
-    return Table(np.zeros((sets, 2 * WAYS), dtype=np.uint64), rows, rows.view(np.float32))
+    return CacheTable(np.zeros((sets, 2 * WAYS), dtype=np.uint64), rows, rows.view(np.float32))
 
 
 def nothing_found(size: int) -> Found:

@@ -49,15 +49,15 @@ def make_evaluator(
     from obscuro.evaluation.fallback import FallbackEvaluator  # noqa: PLC0415
 
     if name == "stockfish":
-        from obscuro.evaluation.stockfish import StockfishEvaluator  # noqa: PLC0415
+        from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator  # noqa: PLC0415
 
         # Moves beside a king's capture matter to nobody who sees it, and cost ten times as much.
         evaluator = StockfishEvaluator(
             stockfish or None, tau, search_dominated=False, on_warning=on_warning
         )
     elif name == "nnue":
-        from obscuro.evaluation.nnue.evaluator import NnueEvaluator  # noqa: PLC0415
-        from obscuro.evaluation.stockfish_process import stockfish_path  # noqa: PLC0415
+        from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator  # noqa: PLC0415
+        from obscuro.evaluation.stockfish.process import stockfish_path  # noqa: PLC0415
 
         there = stockfish_path(stockfish or None) is not None  # and its network can't be read
         evaluator = NnueEvaluator(stockfish or None, tau)

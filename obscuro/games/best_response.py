@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.games.extensive_form import State
+from obscuro.games.game_tree import NO_SLOT, GameTree
 from obscuro.games.strategy import Strategy, policy_of
-from obscuro.games.tree import NO_SLOT, GameTree
 from obscuro.search.game import MAX, MIN
 
 

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.games.best_response import best_response
-from obscuro.games.knowledge import KnowledgeGraph
+from obscuro.games.game_tree import NO_SLOT, GameTree
+from obscuro.games.infoset_hypergraph import KnowledgeGraph
 from obscuro.games.maxmargin import Choice, solve_maxmargin
 from obscuro.games.sequence_form import (
-    Roots,
     SequenceForm,
+    SubgameRoots,
     answer_values,
     played_from_roots,
     policy_from,
     subgame_form,
 )
 from obscuro.games.strategy import strategy_of
-from obscuro.games.tree import NO_SLOT, GameTree
 from obscuro.search.game import MAX, MIN
 
 _REACHED: Final = 1e-12
@@ -79,7 +79,7 @@ class SubgameSolver:
         parts = np.split(moves[order_], np.cumsum(counts)[:-1])
         self._nodes = dict(zip(np.flatnonzero(mine).tolist(), parts, strict=True))
 
-    def roots(self, infoset: int, policy: NDArray[np.float64]) -> Roots:
+    def roots(self, infoset: int, policy: NDArray[np.float64]) -> SubgameRoots:
         """Where the subgame of a ▲-infoset begins, if ▲ has got there by `policy`.
 
         A ▼-infoset all of whose live roots ▲ or chance avoids is left out.
@@ -97,7 +97,7 @@ class SubgameSolver:
                 nodes.append(members)
                 live.append(alive)
         sizes = [len(members) for members in nodes]
-        return Roots(
+        return SubgameRoots(
             node=np.concatenate(nodes),
             group=np.repeat(np.arange(len(nodes)), sizes),
             live=np.concatenate(live),
@@ -107,7 +107,7 @@ class SubgameSolver:
         """▲'s policy [S] after a subgame was solved at `infoset`, before which it was `policy`."""
         return self._solve_below(self.roots(infoset, policy), policy)
 
-    def _solve_below(self, roots: Roots, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _solve_below(self, roots: SubgameRoots, policy: NDArray[np.float64]) -> NDArray[np.float64]:
         """Solve the maxmargin subgame below `roots`."""
         form = self._form
         sub = subgame_form(form, roots, policy)
@@ -170,7 +170,7 @@ def least_exploitable(tree: GameTree[Any], floor: NDArray[np.float64], choice: C
     With no floor this is an equilibrium and the game's value.
     """
     form = SequenceForm(tree)
-    start = Roots(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_))
+    start = SubgameRoots(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_))
     sub = subgame_form(form, start, form.uniform())
     solved = solve_maxmargin(form, sub, floor, np.zeros(1), choice, lift=False)
     answered = policy_from(form, sub.answers, sub.rows, solved.y[1:], form.uniform())

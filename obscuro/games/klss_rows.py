@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from obscuro.games import kuhn, leduc
 from obscuro.games.extensive_form import TERMINAL, ExtensiveForm, Observation
+from obscuro.games.game_tree import GameTree
 from obscuro.games.goofspiel import Goofspiel
 from obscuro.games.liars_dice import LiarsDice
 from obscuro.games.matching_pennies import HEADS, MatchingPennies, PenniesState
-from obscuro.games.tree import GameTree
 from obscuro.search.game import MAX
 
 EPSILON: Final = 0.25

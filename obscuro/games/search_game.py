@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.games.extensive_form import TERMINAL, State
+from obscuro.games.game_tree import GameTree
 from obscuro.games.information import mix
-from obscuro.games.tree import GameTree
 from obscuro.search.game import CHANCE, Expansion
 
 
-class Roots(NamedTuple):
+class GameRoots(NamedTuple):
     """The R states a search of the whole game starts from: one J, in which chance picks one."""
 
     states: NDArray[np.uint64]  # [R,1]
@@ -52,7 +52,7 @@ class SearchGame(Generic[State]):
             for node in np.flatnonzero(tree.player != TERMINAL):
                 self._values[node] = evaluate(tree.states[node])
 
-    def roots(self) -> Roots:
+    def roots(self) -> GameRoots:
         """The nodes at which chance's opening plies (the deal) have brought the game to a player.
 
         Chance nodes further down stay in the tree.
@@ -66,7 +66,7 @@ class SearchGame(Generic[State]):
             dealt[level] = dealt[above] & (tree.player[above] == CHANCE)
             probability[level] = probability[above] * tree.chance[level]
         nodes = np.flatnonzero(dealt & (tree.player != CHANCE))
-        return Roots(
+        return GameRoots(
             states=nodes.astype(np.uint64)[:, np.newaxis],
             probabilities=probability[nodes],
             keys=tree.keys[nodes],

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from obscuro.games.tree import NO_INFOSET, NO_SLOT, GameTree
+from obscuro.games.game_tree import NO_INFOSET, NO_SLOT, GameTree
 from obscuro.search.game import MAX, MIN
 
 _UNPLAYED: Final = 1e-9
@@ -76,7 +76,7 @@ class SequenceForm:
         return reach
 
 
-class Roots(NamedTuple):
+class SubgameRoots(NamedTuple):
     """The R nodes below which a subgame lies, in G groups; a group is a part of one ▼-infoset J."""
 
     node: NDArray[np.int64]  # [R]
@@ -107,14 +107,16 @@ class SubgameForm(NamedTuple):
     fixed: NDArray[np.float64]  # [G+Y]
 
 
-def subgame_form(form: SequenceForm, roots: Roots, policy: NDArray[np.float64]) -> SubgameForm:
+def subgame_form(
+    form: SequenceForm, roots: SubgameRoots, policy: NDArray[np.float64]
+) -> SubgameForm:
     """Write out the subtrees below `roots`.
 
     Parameters
     ----------
     form : SequenceForm
         The game.
-    roots : Roots
+    roots : SubgameRoots
         Where the subgame begins. The live roots of each group must be reached by ▲ and chance.
     policy : float64[S]
         ▲'s strategy so far: it weights the roots, and is played below those that are not live.
@@ -191,7 +193,10 @@ class _Below(NamedTuple):
 
 
 def _descend(
-    form: SequenceForm, roots: Roots, weight: NDArray[np.float64], policy: NDArray[np.float64]
+    form: SequenceForm,
+    roots: SubgameRoots,
+    weight: NDArray[np.float64],
+    policy: NDArray[np.float64],
 ) -> _Below:
     """Collect the subtrees, level by level."""
     tree = form.tree

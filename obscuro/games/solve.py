@@ -15,8 +15,8 @@ from typing import Any, Final, Generic, Literal, get_args
 import numpy as np
 
 from obscuro.games.extensive_form import TERMINAL, State
+from obscuro.games.game_tree import GameTree
 from obscuro.games.search_game import SearchGame
-from obscuro.games.tree import GameTree
 from obscuro.search.average import AverageStrategy, Policies, last_iterate
 from obscuro.search.growth import ROOM_FOR_ROOTS
 from obscuro.search.parameters import SearchParameters

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.games.extensive_form import State
-from obscuro.games.tree import GameTree
+from obscuro.games.game_tree import GameTree
 
 Strategy = Mapping[int, Sequence[float] | NDArray[np.floating[Any]]]
 """The probabilities of the actions, in canonical order, under the key of the one who moves.

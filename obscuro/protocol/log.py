@@ -136,7 +136,7 @@ class Entry(NamedTuple):
     text: str
 
 
-class Session(NamedTuple):
+class LoggedSession(NamedTuple):
     """What a process has logged, from its start to its end, or to where it was broken off."""
 
     entries: list[Entry]
@@ -152,9 +152,9 @@ class Session(NamedTuple):
         return {name: value for name, _, value in (text.partition(" = ") for text in texts)}
 
 
-def read_sessions(lines: Iterable[str]) -> list[Session]:
+def read_sessions(lines: Iterable[str]) -> list[LoggedSession]:
     """Read the sessions of a log. What is no entry is skipped, as a line that was cut off."""
-    sessions: list[Session] = []
+    sessions: list[LoggedSession] = []
     for line in lines:
         found = _ENTRY.fullmatch(line.rstrip("\n"))
         if found is None:
@@ -163,7 +163,7 @@ def read_sessions(lines: Iterable[str]) -> list[Session]:
         time_of_day = 3600 * hours + 60 * minutes + seconds + milliseconds / 1000
         entry = Entry(time_of_day, found[5], found[6])
         if not sessions or _is_fact(entry, "log"):
-            sessions.append(Session([]))
+            sessions.append(LoggedSession([]))
         sessions[-1].entries.append(entry)
     return sessions
 

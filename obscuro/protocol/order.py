@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from obscuro.engine.clock import turn_time
-from obscuro.engine.parameters import MOST_OF_CLOCK
+from obscuro.engine.constants import MOST_OF_CLOCK
 from obscuro.engine.report import GoLimits, SearchInfo
+from obscuro.engine.turn_time import turn_time
 from obscuro.protocol.history import History
 from obscuro.protocol.parsing import Go
 

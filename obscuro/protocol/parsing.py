@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import chess
 
 from obscuro.engine.report import GoLimits
-from obscuro.protocol.errors import ProtocolError
+from obscuro.protocol.protocol_error import ProtocolError
 
 NUMBER = re.compile(r"-?[0-9]{1,15}")
 LARGEST_NUMBER = 10**15 - 1
@@ -31,7 +31,7 @@ _SETOPTION = re.compile(r"name\s+(?P<name>\S.*?)(?:\s+value(?:\s+(?P<value>.*))?
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class PositionArguments:
     """The arguments of `position`.
 
     side: whose account it is (`position fog`), None for a whole game. fen: None for startpos.
@@ -53,7 +53,7 @@ class Go:
     ignored: tuple[str, ...] = ()
 
 
-def parse_position(text: str) -> Position:
+def parse_position(text: str) -> PositionArguments:
     """Read what follows `position`, in either form. FEN, moves and observations are only split."""
     tokens = text.split()
     side: chess.Color | None = None
@@ -68,12 +68,12 @@ def parse_position(text: str) -> Position:
     cut = tokens.index(keyword) if keyword in tokens else len(tokens)
     start, rest = tokens[:cut], tokens[cut + 1 :]
     if start[:1] == ["fen"]:
-        return Position(side, " ".join(start[1:]), tuple(rest))
+        return PositionArguments(side, " ".join(start[1:]), tuple(rest))
     if start[:1] != ["startpos"]:
         raise ProtocolError(f"position: startpos or fen must follow{_not(start)}")
     if len(start) > 1:
         raise ProtocolError(f"position: {keyword} must follow startpos{_not(start[1:])}")
-    return Position(side, None, tuple(rest))
+    return PositionArguments(side, None, tuple(rest))
 
 
 def parse_go(text: str, received: float) -> Go:

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import chess
 
 from obscuro.protocol.history import History
-from obscuro.protocol.parsing import Position, parse_position
-from obscuro.protocol.referee import Referee
+from obscuro.protocol.parsing import PositionArguments, parse_position
 from obscuro.protocol.start import start_board
+from obscuro.protocol.whole_game import Referee
 from obscuro.protocol.witness import Witness
 
 
@@ -40,7 +40,7 @@ class PositionReader:
             return self._reader.anticipation()
         return lambda move: None
 
-    def _find_reader(self, command: Position) -> None:
+    def _find_reader(self, command: PositionArguments) -> None:
         """Keep the reader if this is its game with more tokens, or make a fresh one."""
         source = (command.side, command.fen)
         if source == self._source and list(command.tokens[: len(self._taken)]) == self._taken:

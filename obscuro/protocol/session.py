@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from obscuro.engine.options import OptionError, Options
 from obscuro.protocol.channel import Output
-from obscuro.protocol.errors import ProtocolError
 from obscuro.protocol.history import History
 from obscuro.protocol.order import SearchOrder
 from obscuro.protocol.parsing import parse_belief, parse_go, parse_setoption
 from obscuro.protocol.playing import MakePlayer, Playing
 from obscuro.protocol.positions import PositionReader
 from obscuro.protocol.printing import help_lines, uci_lines
+from obscuro.protocol.protocol_error import ProtocolError
 from obscuro.protocol.worker import TICK_SECONDS, Job, Worker
 
 

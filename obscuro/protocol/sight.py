@@ -9,7 +9,7 @@ from typing import NamedTuple
 import chess
 
 from obscuro.fog.board import UNSEEN, fog_placement
-from obscuro.protocol.errors import ProtocolError
+from obscuro.protocol.protocol_error import ProtocolError
 
 _ROW = re.compile(r"[1-8pnbrqkPNBRQK*?]*")
 _DIGIT = re.compile(r"[1-8]")

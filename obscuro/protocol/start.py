@@ -3,7 +3,7 @@
 import chess
 
 from obscuro.fog.board import FogOfWarBoard
-from obscuro.protocol.errors import ProtocolError
+from obscuro.protocol.protocol_error import ProtocolError
 
 _PROMOTED = 8  # pawns, hence at most so many pieces beyond the first set
 _FIRST_SET = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}

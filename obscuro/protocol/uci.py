@@ -34,7 +34,7 @@ LINES_AHEAD = 1024
 """So many lines are read before they are done."""
 
 
-class Stream(Protocol):
+class HasDescriptor(Protocol):
     """What has a file descriptor."""
 
     def fileno(self) -> int:
@@ -42,8 +42,8 @@ class Stream(Protocol):
 
 
 def run(
-    stdin: int | Stream | None = 0,
-    stdout: int | Stream | None = 1,
+    stdin: int | HasDescriptor | None = 0,
+    stdout: int | HasDescriptor | None = 1,
     log: str | None = None,
     *,
     make: MakePlayer = make_player,
@@ -193,5 +193,5 @@ def _no_tracebacks(output: Output) -> Iterator[None]:
         threading.excepthook, sys.unraisablehook = hooks
 
 
-def _descriptor(stream: int | Stream) -> int:
+def _descriptor(stream: int | HasDescriptor) -> int:
     return stream if isinstance(stream, int) else stream.fileno()

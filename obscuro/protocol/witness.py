@@ -3,8 +3,8 @@
 import chess
 
 from obscuro.fog.board import FogOfWarBoard
-from obscuro.protocol.errors import ProtocolError
 from obscuro.protocol.history import KING_CAPTURED, NO_MOVE, History, Ply, ending, start_text
+from obscuro.protocol.protocol_error import ProtocolError
 from obscuro.protocol.sight import Sight, parse_sight
 
 NOT_TOLD = "-"

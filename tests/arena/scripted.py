@@ -10,8 +10,8 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.arena.clock import Allowance
-from obscuro.arena.game import Forfeit, Turn
+from obscuro.arena.game_record import Forfeit, Turn
+from obscuro.arena.time_control import Allowance
 from obscuro.board.make import make_move
 from obscuro.board.position import find_move, legal_moves, move_squares, move_to_uci
 from obscuro.engine.report import Choice, GoLimits, SearchInfo

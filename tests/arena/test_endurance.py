@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tools.endurance import main, state_of
+from tools.proofs.endurance import main, state_of
 
 
 def test_a_few_games(capsys: pytest.CaptureFixture[str]) -> None:

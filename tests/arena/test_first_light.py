@@ -6,7 +6,7 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
-from tools import first_light
+from tools.play import first_light
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,7 +32,7 @@ def test_writes_a_report_and_the_games(report: Path, monkeypatch: pytest.MonkeyP
     lines = report.read_text().splitlines()
     assert lines[0] == "# First light"
     assert "2 games (1 as White, 1 as Black), 5 ms a move" in lines[2]
-    assert f"python tools/first_light.py --games 2 --movetime 5 --report {report}" in lines
+    assert f"python -m tools.play.first_light --games 2 --movetime 5 --report {report}" in lines
     assert "| won / drawn / lost | 0 / 2 / 0 |" in lines
     assert "| true position looked for in P, and found | 12 times |" in lines
     assert "- obscuro: warning this is a fake" in lines

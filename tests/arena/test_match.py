@@ -6,13 +6,13 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.arena.clock import TimeControl
 from obscuro.arena.elo import Tally
-from obscuro.arena.game import Turn
+from obscuro.arena.game_record import Turn
 from obscuro.arena.match import MatchResult, play_match
+from obscuro.arena.move_report import Report
 from obscuro.arena.players import RandomPlayer, UciPlayer
-from obscuro.arena.report import Report
 from obscuro.arena.statistics import Statistics
+from obscuro.arena.time_control import TimeControl
 from obscuro.arena.uci_process import EngineError
 from tests.arena.scripted import Scripted
 

@@ -5,11 +5,11 @@ import io
 import chess
 import chess.pgn
 
-from obscuro.arena.game import Turn
+from obscuro.arena.game_record import Turn
+from obscuro.arena.move_report import Report
 from obscuro.arena.pgn import comment, to_pgn, write_pgn
 from obscuro.arena.players import RandomPlayer
 from obscuro.arena.referee import play_game
-from obscuro.arena.report import Report
 from obscuro.fog.board import FogOfWarBoard
 from tests.arena.scripted import Scripted
 

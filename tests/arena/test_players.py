@@ -7,7 +7,7 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.arena.game import BeliefError
+from obscuro.arena.game_record import BeliefError
 from obscuro.arena.players import InProcessPlayer, RandomPlayer, UciPlayer
 from obscuro.arena.referee import play_game
 from obscuro.arena.uci_process import EngineError, UciProcess

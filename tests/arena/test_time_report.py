@@ -5,13 +5,13 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.arena.clock import TimeControl
-from obscuro.arena.game import Turn
+from obscuro.arena.game_record import Turn
+from obscuro.arena.move_report import Report
 from obscuro.arena.pgn import write_pgn
 from obscuro.arena.referee import play_game
-from obscuro.arena.report import Report
+from obscuro.arena.time_control import TimeControl
 from tests.arena.scripted import Scripted
-from tools.time_report import main, read_games
+from tools.speed.time_report import main, read_games
 
 
 class Timed(Scripted):

@@ -1,6 +1,6 @@
 """Following one game with beliefs that must agree: the fast one, the naive one, the reference.
 
-Used by the tests for short games, and by `tools/belief_reference.py` for many.
+Used by the tests for short games, and by `tools/proofs/belief_reference.py` for many.
 """
 
 from __future__ import annotations

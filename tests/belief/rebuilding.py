@@ -6,9 +6,9 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.belief.pawns import MOST_HOMES, fewest_captures
-from obscuro.belief.placement import PAWN_KIND
-from obscuro.belief.rebuild import Rebuilt, census, rebuild
+from obscuro.belief.lost.pawns import MOST_HOMES, fewest_captures
+from obscuro.belief.lost.placement import PAWN_KIND
+from obscuro.belief.lost.rebuild import Rebuilt, census, rebuild
 from obscuro.board.layout import PAWNS, STATE, WHITE
 from obscuro.board.position import from_board, is_well_formed, to_fen
 from obscuro.fog.observation import Observation

@@ -1,6 +1,6 @@
 """A belief is what trying everything in plain python-chess gives, at every ply of many games.
 
-`python -m tools.belief_reference` does the same for hundreds of games and larger beliefs.
+`python -m tools.proofs.belief_reference` does the same for hundreds of games and larger beliefs.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pytest
 
 from obscuro.engine.player import Player
 from tests.belief.comparison import DifferenceError
-from tools import belief_reference, belief_selfplay
+from tools.proofs import belief_reference, belief_selfplay
 
 
 def run(tool: object, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from obscuro.bench import python_chess
+from obscuro.bench.belief_steps import new_belief, steps, take_in
 from obscuro.bench.recorded import RecordedGame
-from obscuro.bench.replay import new_belief, steps, take_in
 from obscuro.board.position import legal_moves
 from tests.belief.games import STORIES
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import chess
 import pytest
 
+from obscuro.bench.belief_steps import check, new_belief, steps, take_in
 from obscuro.bench.common import BenchmarkError
 from obscuro.bench.recorded import (
     LARGEST,
@@ -20,7 +21,6 @@ from obscuro.bench.recorded import (
     read_games,
     write_games,
 )
-from obscuro.bench.replay import check, new_belief, steps, take_in
 from obscuro.board.position import legal_moves
 from obscuro.fog.board import FogOfWarBoard
 

@@ -6,8 +6,8 @@ import random
 import threading
 from collections.abc import Callable
 
-from obscuro.bridge.engine import Choice
-from obscuro.bridge.game import Think
+from obscuro.bridge.mover import MoverChoice
+from obscuro.bridge.server_game import Think
 
 HANG_SECONDS = 60.0
 
@@ -35,13 +35,13 @@ class QuickMover:
     def prepare(self) -> None:
         self.prepared += 1
 
-    def choose(self, game: str, think: Think, cancel: threading.Event) -> Choice:
+    def choose(self, game: str, think: Think, cancel: threading.Event) -> MoverChoice:
         self.asked.append((game, think))
         self.thinking.set()
         if self.hold:
             assert self.stopped.wait(HANG_SECONDS)
             self.stopped.clear()
-        return Choice(self._pick(think), self._score)
+        return MoverChoice(self._pick(think), self._score)
 
     def stop(self) -> None:
         self.stopped.set()

@@ -18,7 +18,7 @@ from obscuro.bridge.events import (
     GameState,
     OpponentGone,
     Ping,
-    TimeControl,
+    ServerClock,
     parse_event,
     parse_game_event,
 )
@@ -72,7 +72,7 @@ def test_a_challenge_of_lichess() -> None:
         "color": "random",
         "direction": "in",
     }
-    expected = Challenge("H9fIRZUk", "Bot1", True, "fogofwar", False, True, TimeControl(600, 3))
+    expected = Challenge("H9fIRZUk", "Bot1", True, "fogofwar", False, True, ServerClock(600, 3))
     assert parse_event({"type": "challenge", "challenge": challenge}, "Me") == expected
     for ours in ({"direction": "out"}, {"challenger": {"id": "me"}}):
         event = parse_event({"type": "challenge", "challenge": {**challenge, **ours}}, "Me")

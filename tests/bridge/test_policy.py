@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from obscuro.bridge.events import Challenge, TimeControl
+from obscuro.bridge.events import Challenge, ServerClock
 from obscuro.bridge.policy import Policy
 
-GOOD = Challenge("a", "somebody", False, "fogofwar", False, False, TimeControl(180, 2))
+GOOD = Challenge("a", "somebody", False, "fogofwar", False, False, ServerClock(180, 2))
 
 
 def test_a_good_one() -> None:
@@ -24,8 +24,8 @@ def test_a_good_one() -> None:
         (Policy(), replace(GOOD, chess960=True), 0, "variant"),
         (Policy(), replace(GOOD, time=None), 0, "timeControl"),
         (Policy(unlimited=True), replace(GOOD, time=None), 0, None),
-        (Policy(), replace(GOOD, time=TimeControl(29, 9)), 0, "tooFast"),
-        (Policy(least_base=0), replace(GOOD, time=TimeControl(0, 9)), 0, None),
+        (Policy(), replace(GOOD, time=ServerClock(29, 9)), 0, "tooFast"),
+        (Policy(least_base=0), replace(GOOD, time=ServerClock(0, 9)), 0, None),
         (Policy(least_increment=3), GOOD, 0, "tooFast"),
         (Policy(most_base=60), GOOD, 0, "tooSlow"),
         (Policy(most_increment=1), GOOD, 0, "tooSlow"),

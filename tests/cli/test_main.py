@@ -112,7 +112,7 @@ def test_a_missing_package_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "rich.console", None)
-    monkeypatch.delitem(sys.modules, "obscuro.cli.warmup", raising=False)
+    monkeypatch.delitem(sys.modules, "obscuro.cli.warmup_command", raising=False)
     monkeypatch.setattr(
         "importlib.import_module",
         lambda name: (_ for _ in ()).throw(ModuleNotFoundError("no", name="rich")),
@@ -127,7 +127,7 @@ def test_ctrl_c_is_no_traceback(
     def interrupted(arguments: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("obscuro.cli.demo.run", interrupted)
+    monkeypatch.setattr("obscuro.cli.demo_command.run", interrupted)
     assert main(["demo"]) == 130
     assert capsys.readouterr().err == "\n"
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.arena.clock import Allowance
+from obscuro.arena.time_control import Allowance
 from obscuro.bench import following
-from obscuro.bench.following import Position
+from obscuro.bench.following import StudyPosition
 from obscuro.engine.options import Options
-from tools import held_first_move, search_profile, search_scale
+from tools.play import held_first_move, search_profile, search_scale
 
 # Two rook pawns each are pushed; whatever is played next, the game goes on.
-CALM = Position("calm", "a2a3 h7h6 h2h3 a7a6")
+CALM = StudyPosition("calm", "a2a3 h7h6 h2h3 a7a6")
 
 SMALL_GAME = ["--games", "1", "--movetime", "100", "--max-plies", "4", "--threads", "1"]
 SMALL_GAME += ["--evaluator", "material", "--hash", "64"]
@@ -36,7 +36,7 @@ def test_scale_describes_every_search_beside_the_paper(
     page = tmp_path / "new" / "scale.md"
     assert search_scale.main([*SMALL_GAME, "--report", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
-    assert f"python -m tools.search_scale {' '.join(SMALL_GAME)}" in text
+    assert f"python -m tools.speed.search_scale {' '.join(SMALL_GAME)}" in text
     assert "Games: 1/2-1/2 after 4 (stopped after 4 plies)." in text
     counts = re.search(r"(\d+) searches; (\d+) moves needed none", text)
     assert counts is not None
@@ -90,7 +90,7 @@ def test_profile_shares_out_both_threads_time(
     words = ["--nodes", "600", "--evaluator", "material", "--threads", "2"]
     assert search_profile.main(words) == 0
     text = capsys.readouterr().out
-    assert f"python -m tools.search_profile {' '.join(words)}" in text
+    assert f"python -m tools.speed.search_profile {' '.join(words)}" in text
     assert "1 searches of 600 nodes with 2 threads" in text
     steps: dict[str, dict[str, list[str]]] = {"solver": {}, "expander": {}}
     for line in text.splitlines():

@@ -7,7 +7,7 @@ import select
 import sys
 from pathlib import Path
 
-from obscuro.evaluation.stockfish_process import TimeLimits
+from obscuro.evaluation.stockfish.process import TimeLimits
 
 QUICK = TimeLimits(start=20.0, start_wait=20.0, silence=0.1, starved=20.0, restart_wait=20.0)
 

@@ -16,7 +16,7 @@ from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
 from obscuro.evaluation.factory import BUILT_IN, make_evaluator
 from obscuro.evaluation.fallback import FAILURES, FallbackEvaluator
 from obscuro.evaluation.material import MaterialEvaluator
-from obscuro.evaluation.stockfish import StockfishEvaluator
+from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator
 from tests.evaluation.fakes import QUICK, fake_search
 from tests.evaluation.naive import STOCKFISH, needs_stockfish, words_of
 
@@ -217,7 +217,7 @@ def test_a_killed_stockfish_is_replaced_with_one_warning() -> None:
 def test_choosing_loads_no_numba() -> None:
     program = (
         "import sys, obscuro.evaluation.factory, obscuro.evaluation.scale, "
-        "obscuro.evaluation.fallback, obscuro.evaluation.stockfish_process\n"
+        "obscuro.evaluation.fallback, obscuro.evaluation.stockfish.process\n"
         "print('numba' in sys.modules, 'numpy' in sys.modules)"
     )
     result = subprocess.run(

@@ -10,7 +10,7 @@ import pytest
 
 from obscuro.evaluation.material import MaterialEvaluator
 from tests.evaluation.naive import needs_stockfish, words_of
-from tools import cache_gain, evaluator_faults
+from tools.speed import cache_gain, evaluator_faults
 
 
 def test_gaps_are_told_before_a_fault_and_from_it_on() -> None:

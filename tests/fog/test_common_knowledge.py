@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.common_knowledge import (
+from tools.proofs.common_knowledge import (
     FIGURE_1,
     UNREACHED,
     Histories,

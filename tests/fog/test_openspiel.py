@@ -1,4 +1,4 @@
-"""The rules against OpenSpiel's ``dark_chess``; ``tools/compare_openspiel.py`` runs longer."""
+"""The rules against OpenSpiel's ``dark_chess``; ``tools/proofs/compare_openspiel.py`` runs longer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pyspiel")
 
 from obscuro.fog.board import FogOfWarBoard
-from tools.compare_openspiel import (
+from tools.proofs.compare_openspiel import (
     ALMOST_STUCK,
     NO_MOVE_IS_A_DRAW,
     OPENINGS,

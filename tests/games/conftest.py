@@ -8,12 +8,12 @@ import pytest
 
 from obscuro.games.catalog import CATALOG
 from obscuro.games.extensive_form import ExtensiveForm
+from obscuro.games.game_tree import GameTree, enumerate_game
 from obscuro.games.goofspiel import Goofspiel
 from obscuro.games.kuhn import KuhnPoker
 from obscuro.games.leduc import LeducPoker
 from obscuro.games.liars_dice import LiarsDice
 from obscuro.games.matching_pennies import MatchingPennies
-from obscuro.games.tree import GameTree, enumerate_game
 
 from .oracle import twin_states
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from obscuro.games.extensive_form import TERMINAL
-from obscuro.games.tree import NO_SLOT, GameTree
+from obscuro.games.game_tree import NO_SLOT, GameTree
 from obscuro.search.game import CHANCE, MAX, MIN
 
 Policy = NDArray[np.float64]

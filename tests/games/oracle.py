@@ -10,10 +10,10 @@ import pyspiel
 from numpy.typing import NDArray
 
 from obscuro.games.extensive_form import TERMINAL
+from obscuro.games.game_tree import NO_INFOSET, GameTree
 from obscuro.games.goofspiel import Goofspiel
 from obscuro.games.liars_dice import LiarsDice
 from obscuro.games.matching_pennies import MatchingPennies
-from obscuro.games.tree import NO_INFOSET, GameTree
 from obscuro.search.game import CHANCE, MAX, MIN
 
 PLAYERS = {

@@ -7,9 +7,9 @@ import pyspiel
 import pytest
 
 from obscuro.games.best_response import best_response, expected_value, exploitability, nash_gap
+from obscuro.games.game_tree import GameTree
 from obscuro.games.kuhn import BET, PASS, KuhnState
 from obscuro.games.strategy import strategy_of
-from obscuro.games.tree import GameTree
 from obscuro.search.game import MAX, MIN
 
 from .oracle import (

@@ -1,11 +1,11 @@
-"""The tool that compares the rules of exploration, `tools/exploration.py`."""
+"""The tool that compares the rules of exploration, `tools/play/exploration.py`."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.tables import rows
-from tools.exploration import RULES, main
+from tools.play.exploration import RULES, main
 
 
 def test_kuhn_is_solved_by_the_rules_that_go_on_exploring(

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from obscuro.games.best_response import expected_value
 from obscuro.games.extensive_form import Observation
+from obscuro.games.game_tree import NO_SLOT, GameTree, enumerate_game
+from obscuro.games.infoset_hypergraph import COMMON_KNOWLEDGE
 from obscuro.games.klss import SubgameSolver, guaranteed, least_exploitable
 from obscuro.games.klss_rows import EPSILON, ROWS, FigurePennies, floor_of, normalisation
-from obscuro.games.knowledge import COMMON_KNOWLEDGE
 from obscuro.games.kuhn import BET, KuhnState
 from obscuro.games.matching_pennies import HEADS, MatchingPennies, PenniesState
 from obscuro.games.maxmargin import AsSolved, AtRandom, Choice, Margins
 from obscuro.games.sequence_form import SequenceForm
 from obscuro.games.strategy import strategy_of
-from obscuro.games.tree import NO_SLOT, GameTree, enumerate_game
 from obscuro.search.game import MAX, MIN
-from tools.klss_table import agrees
+from tools.proofs.klss_table import agrees
 
 from .conftest import tree_of
 from .naive_subgames import groups, knowledge_set, reach

@@ -1,4 +1,4 @@
-"""The tool that makes the tables of subgame solving, `tools/klss_table.py`."""
+"""The tool that makes the tables of subgame solving, `tools/proofs/klss_table.py`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from obscuro.games.klss_rows import ROWS
-from tools.klss_table import (
+from tools.proofs.klss_table import (
     BEGIN_MARK,
     END_MARK,
     KINDS,
@@ -41,7 +41,7 @@ def test_poker_is_written_beside_the_paper(
     words = ["--games", "kuhn", "kuhn_bet", "--range", "1", "--markdown", str(page)]
     assert main(words) == 0
     text = page.read_text(encoding="utf-8")
-    assert f"`python tools/klss_table.py {' '.join(words)}`" in text
+    assert f"`python -m tools.proofs.klss_table {' '.join(words)}`" in text
 
     one = table(text, "1-KLSS: K")
     assert [row[0] for row in one] == ["Kuhn poker", "Kuhn poker (ε-bet)"]

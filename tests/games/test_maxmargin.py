@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from obscuro.games.game_tree import GameTree, enumerate_game
 from obscuro.games.klss import SubgameSolver
 from obscuro.games.klss_rows import FigurePennies
 from obscuro.games.matching_pennies import HEADS, TAILS, PenniesState
@@ -19,15 +20,14 @@ from obscuro.games.maxmargin import (
     solve_maxmargin,
 )
 from obscuro.games.sequence_form import (
-    Roots,
     SequenceForm,
     SubgameForm,
+    SubgameRoots,
     answer_values,
     answers_by,
     played_from_roots,
     subgame_form,
 )
-from obscuro.games.tree import GameTree, enumerate_game
 from obscuro.search.game import MAX
 
 from .naive_subgames import best_margin, knowledge_set, margins
@@ -139,7 +139,7 @@ class Case:
         self.nodes = np.flatnonzero(tree.infoset == self.infoset).tolist()
         self.inside = knowledge_set(tree, self.nodes, order)
         self.solver = SubgameSolver(tree, self.floor, order, Margins())
-        self.roots: Roots = self.solver.roots(self.infoset, self.policy)
+        self.roots: SubgameRoots = self.solver.roots(self.infoset, self.policy)
         self.sub: SubgameForm = subgame_form(self.form, self.roots, self.policy)
         self.before = played_from_roots(self.form, self.sub, self.policy)
         self.alternate = answer_values(self.form, self.sub, self.before)
@@ -221,7 +221,7 @@ def test_opponents_plan_holds_us_down_to_the_margin(tiny_tree: GameTree[Any]) ->
 def test_floor_holds_everywhere_unless_it_is_lifted_at_the_roots() -> None:
     tree = enumerate_game(FigurePennies(3))
     form = SequenceForm(tree)
-    start = Roots(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_))
+    start = SubgameRoots(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_))
     sub = subgame_form(form, start, form.uniform())
     floor = np.where(tree.infosets.action == HEADS, 0.9, 0.0)
     held = solve_maxmargin(form, sub, floor, np.zeros(1), AsSolved(), lift=False)

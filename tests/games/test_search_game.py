@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from obscuro.games.extensive_form import TERMINAL
+from obscuro.games.game_tree import GameTree
 from obscuro.games.kuhn import KuhnState
 from obscuro.games.search_game import SearchGame
-from obscuro.games.tree import GameTree
 from obscuro.search.game import CHANCE, MAX, MIN, Game
 
 

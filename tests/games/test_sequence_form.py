@@ -8,12 +8,13 @@ import pytest
 from obscuro.games.best_response import best_response, expected_value, exploitability
 from obscuro.games.catalog import CATALOG
 from obscuro.games.extensive_form import TERMINAL
+from obscuro.games.game_tree import NO_SLOT, GameTree
 from obscuro.games.klss import guaranteed, least_exploitable
 from obscuro.games.kuhn import BET
 from obscuro.games.maxmargin import AsSolved
 from obscuro.games.sequence_form import (
-    Roots,
     SequenceForm,
+    SubgameRoots,
     answer_values,
     answers_by,
     played_from_roots,
@@ -21,17 +22,16 @@ from obscuro.games.sequence_form import (
     subgame_form,
 )
 from obscuro.games.strategy import strategy_of
-from obscuro.games.tree import NO_SLOT, GameTree
 from obscuro.search.game import MAX, MIN
 
 from .conftest import tree_of
 from .naive_subgames import answer, groups, reach
 from .oracle import random_policy
 
-WHOLE = Roots(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_))
+WHOLE = SubgameRoots(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_))
 
 
-def roots_at_random(tree: GameTree[Any], rng: np.random.Generator) -> Roots:
+def roots_at_random(tree: GameTree[Any], rng: np.random.Generator) -> SubgameRoots:
     """Some of ▼'s classes at one of ▲'s plies, some of their nodes live, at least one in each."""
     level = int(rng.choice(np.unique(_level(tree)[tree.player == MAX])))
     nodes = np.flatnonzero((_level(tree) == level) & (tree.player != TERMINAL)).tolist()
@@ -40,7 +40,7 @@ def roots_at_random(tree: GameTree[Any], rng: np.random.Generator) -> Roots:
     for part in live:
         part[rng.integers(len(part))] = True
     number = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    return Roots(np.concatenate(parts).astype(np.int64), number, np.concatenate(live))
+    return SubgameRoots(np.concatenate(parts).astype(np.int64), number, np.concatenate(live))
 
 
 def _level(tree: GameTree[Any]) -> np.ndarray[Any, np.dtype[np.int64]]:

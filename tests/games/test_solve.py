@@ -13,9 +13,9 @@ import pytest
 from obscuro.games.best_response import expected_value, exploitability
 from obscuro.games.catalog import CATALOG
 from obscuro.games.extensive_form import TERMINAL
+from obscuro.games.game_tree import GameTree
 from obscuro.games.search_game import SearchGame
 from obscuro.games.solve import METHODS, GameSolver, Method, solve
-from obscuro.games.tree import GameTree
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.tree import FULL, check
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from obscuro.games.game_tree import GameTree
 from obscuro.games.strategy import policy_of, strategy_of
-from obscuro.games.tree import GameTree
 
 from .oracle import random_policy
 

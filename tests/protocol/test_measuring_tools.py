@@ -1,11 +1,11 @@
-"""The tools that measure the process from outside: `tools/stop_latency.py` and `tools/memory_use.py`."""
+"""Tools that measure the process from outside: `tools.speed.stop_latency` and `memory_use`."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.tables import rows
-from tools import memory_use, stop_latency
+from tools.speed import memory_use, stop_latency
 
 
 @pytest.mark.parametrize(("allowed", "code"), [("60000", 0), ("0", 1)])

@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.report import GoLimits
-from obscuro.protocol.errors import ProtocolError
 from obscuro.protocol.parsing import (
     Go,
-    Position,
+    PositionArguments,
     parse_belief,
     parse_go,
     parse_position,
     parse_setoption,
 )
+from obscuro.protocol.protocol_error import ProtocolError
 
 KEYWORDS = ["fog", "white", "black", "startpos", "fen", "moves", "turns", "infinite", "ponder"]
 KEYWORDS += ["wtime", "nodes", "movetime", "depth", "searchmoves", "name", "value", "-", "/"]
@@ -28,17 +28,17 @@ class TestPosition:
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
-            ("startpos", Position(None, None, ())),
-            ("startpos moves", Position(None, None, ())),
-            ("  startpos   moves e2e4  e7e5 ", Position(None, None, ("e2e4", "e7e5"))),
-            ("fen 8/8 w - - 0 1", Position(None, "8/8 w - - 0 1", ())),
-            ("fen 8/8 w moves a2a3", Position(None, "8/8 w", ("a2a3",))),
-            ("fog white startpos", Position(chess.WHITE, None, ())),
-            ("fog black startpos turns */8 -", Position(chess.BLACK, None, ("*/8", "-"))),
-            ("fog white fen x turns y", Position(chess.WHITE, "x", ("y",))),
+            ("startpos", PositionArguments(None, None, ())),
+            ("startpos moves", PositionArguments(None, None, ())),
+            ("  startpos   moves e2e4  e7e5 ", PositionArguments(None, None, ("e2e4", "e7e5"))),
+            ("fen 8/8 w - - 0 1", PositionArguments(None, "8/8 w - - 0 1", ())),
+            ("fen 8/8 w moves a2a3", PositionArguments(None, "8/8 w", ("a2a3",))),
+            ("fog white startpos", PositionArguments(chess.WHITE, None, ())),
+            ("fog black startpos turns */8 -", PositionArguments(chess.BLACK, None, ("*/8", "-"))),
+            ("fog white fen x turns y", PositionArguments(chess.WHITE, "x", ("y",))),
         ],
     )
-    def test_reads_both_forms(self, text: str, expected: Position) -> None:
+    def test_reads_both_forms(self, text: str, expected: PositionArguments) -> None:
         assert parse_position(text) == expected
 
     @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ class TestPosition:
         words = [] if side is None else ["fog", chess.COLOR_NAMES[side]]
         words += ["startpos"] if fen is None else ["fen", fen]
         words += [*(["moves"] if side is None else ["turns"]), *tokens]
-        assert parse_position(" ".join(words)) == Position(side, fen, tuple(tokens))
+        assert parse_position(" ".join(words)) == PositionArguments(side, fen, tuple(tokens))
 
 
 class TestGo:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import chess
 import pytest
 
-from obscuro.protocol.errors import ProtocolError
 from obscuro.protocol.positions import PositionReader
+from obscuro.protocol.protocol_error import ProtocolError
 from tests.protocol.games import random_moves, turns_of
 
 MOVES = random_moves(7, 30)

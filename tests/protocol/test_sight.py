@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.observation import Observation
-from obscuro.protocol.errors import ProtocolError
+from obscuro.protocol.protocol_error import ProtocolError
 from obscuro.protocol.sight import parse_sight
 from tests.protocol.games import FENS, random_moves
 

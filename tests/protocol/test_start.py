@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obscuro.board.position import from_board, is_well_formed
-from obscuro.protocol.errors import ProtocolError
+from obscuro.protocol.protocol_error import ProtocolError
 from obscuro.protocol.start import start_board
 from tests.protocol.games import FENS
 

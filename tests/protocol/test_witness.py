@@ -4,10 +4,10 @@ import chess
 import pytest
 
 from obscuro.fog.board import FogOfWarBoard
-from obscuro.protocol.errors import ProtocolError
 from obscuro.protocol.history import KING_CAPTURED, History, Ply
-from obscuro.protocol.referee import Referee
+from obscuro.protocol.protocol_error import ProtocolError
 from obscuro.protocol.start import start_board
+from obscuro.protocol.whole_game import Referee
 from obscuro.protocol.witness import Witness
 from tests.protocol.games import FENS, START, random_moves, turns_of
 

@@ -27,7 +27,7 @@ from obscuro.evaluation.nnue.captures import (
     target_of,
 )
 from obscuro.evaluation.nnue.see import exchange_pays
-from obscuro.evaluation.nnue.static import static_value
+from obscuro.evaluation.nnue.static_value import static_value
 
 # Values, all in Stockfish's internal units.
 INFINITE = 32_000  # beyond all values

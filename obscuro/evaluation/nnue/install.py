@@ -27,7 +27,7 @@ from obscuro.evaluation.nnue import store
 from obscuro.evaluation.nnue.export import Export, ExportedFile, export_networks
 from obscuro.evaluation.nnue.file_format import read_network
 from obscuro.evaluation.nnue.network import Network, NetworkError
-from obscuro.evaluation.stockfish_process import stockfish_path
+from obscuro.evaluation.stockfish.process import stockfish_path
 
 PATIENCE = 30.0  # seconds to wait for another process that is fetching; then we do it too
 KEPT = 6  # networks: those of the last three to six Stockfishes

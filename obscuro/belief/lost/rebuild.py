@@ -1,0 +1,377 @@
+"""A belief from what is known now, for when no position is left that explains all that was seen.
+
+What is known: our pieces and what stands on the seen squares; which squares must be occupied and
+which must not; which enemy pieces there were and which of them we captured; where the enemy pawns
+started and how often they can have captured; which castling rights there were; and what was believed
+before. Each position drawn explains the present observation, unless that is impossible.
+
+If few positions explain all that is known, then all of them are taken (`enumeration`). Else some are
+drawn that differ little from earlier ones (`repair`), and of these the plausible ones are preferred
+(`plausibility`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.belief.fit import REQUIREMENT_WORDS, requirements
+from obscuro.belief.lost.enumeration import add_all
+from obscuro.belief.lost.pawns import MOST_HOMES, fewest_captures
+from obscuro.belief.lost.placement import (
+    ANYHOW,
+    BOARD_OF_KIND,
+    KINDS,
+    KING_KIND,
+    KNIGHT_KIND,
+    LENIENT,
+    PAWN_KIND,
+    SQUARES_OF_KIND,
+    STRICT,
+    UNKNOWN,
+    Known,
+    count_hidden,
+    count_pieces,
+    new_memory,
+    split,
+)
+from obscuro.belief.lost.plausibility import Earlier, frequencies, score, weigh
+from obscuro.belief.lost.repair import draw_positions
+from obscuro.board.layout import (
+    ALL,
+    BACK_RANKS,
+    CASTLING_SHIFT,
+    EN_PASSANT,
+    EN_PASSANT_SHIFT,
+    KIND_SHIFT,
+    KINGS,
+    PAWNS,
+    QUEENS,
+    STATE,
+    WHITE,
+    WORDS,
+)
+from obscuro.board.position import move_squares
+from obscuro.board.tables import TABLES
+from obscuro.fog.observation import Observation
+from obscuro.fog.vision import vision
+
+Words = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
+
+LEAST = 1000  # positions to look for, even if they are not plausible
+KEPT = 4096  # positions of which the belief is made, if it may hold as many
+POOL = 16_384  # different positions to choose them from
+ATTEMPTS = 65_536  # draws to try for that
+ENUMERATED = 131_072  # positions to try one by one, before that
+
+_RANK_4, _RANK_5 = 0xFF << 24, 0xFF << 32
+_OWN_RIGHTS = (0b0011, 0b1100)  # of White, of Black
+
+
+class ContradictionError(ValueError):
+    """An observation that nothing can be made of: our king is not in it."""
+
+
+class Rebuilt(NamedTuple):
+    """Positions drawn, and how well they do."""
+
+    positions: Words  # [n, 8] each once
+    level: int  # STRICT, LENIENT or ANYHOW
+
+
+def census(words: Words, colour: int) -> Counts:
+    """Number of pieces of each kind that `colour` (0 = White) has in a position: int64[KINDS]."""
+    counts = np.empty((1, KINDS), dtype=np.int64)
+    count_pieces(words.reshape(1, WORDS), 1 - colour, np.uint64(0), counts)
+    return counts.reshape(KINDS)
+
+
+def captured(words: Words, move: int) -> Counts:
+    """What a move captures in a position, as a census."""
+    origin, target, _ = move_squares(move)
+    mover_is_white = int(words[WHITE]) >> origin & 1
+    if move >> int(KIND_SHIFT) == EN_PASSANT:
+        target += -8 if mover_is_white else 8
+    only_there = words & np.uint64(1 << target)
+    return census(only_there, 1 if mover_is_white else 0)
+
+
+def hidden_pieces(remaining: Counts, seen: Counts, there: Counts | None = None) -> Counts:
+    """How many enemy pieces of each kind must stand where we do not see: as `count_hidden`."""
+    hidden = np.empty(KINDS, dtype=np.int64)
+    count_hidden(remaining, seen, np.zeros_like(seen) if there is None else there, hidden)
+    return hidden
+
+
+def rebuild(
+    observation: Observation,
+    side: int,
+    to_move: int,
+    remaining: Counts,
+    earlier: Words,
+    vacated: int,
+    pushed: int,
+    limit: int,
+    rng: np.random.Generator,
+    *,
+    first: Words,
+    enemy_moves: int,
+) -> Rebuilt:
+    """Draw positions, at most `limit` and `KEPT`; at least `LEAST` if that is possible.
+
+    observation: of `side`; to_move: whose turn it is; remaining: see `count_hidden`; earlier:
+    uint64[m, 8], positions that were believed in before the last moves, m ≥ 1; vacated: squares
+    that our move has just shown to be empty, as a mask; pushed: the square where a pawn of ours has
+    just arrived by a double push, or 0; first: uint64[8], the position in which the game began;
+    enemy_moves: how many the other side has made since `earlier`.
+
+    Raises ContradictionError if our king is not in the observation.
+    """
+    base, tidied = _certain(observation, side, to_move)
+    observed = observation.words()
+    needed = np.zeros(REQUIREMENT_WORDS, dtype=np.uint64)
+    requirements(TABLES, observed, side, needed)
+    banned = int(needed[0]) | int(needed[10]) | vacated | _just_left(base)
+    past = _past(base, int(needed[0]), side, earlier, enemy_moves)
+    numbers = census(base, 1 - side)
+    seen = np.empty(KINDS, dtype=np.uint64)
+    split(tuple(base), side, seen)
+    homes = np.uint64(_pieces(first, 1 - side) & int(first[PAWNS]))
+    captures = _pieces(first, side).bit_count() - _pieces(base, side).bit_count()
+    costs = np.empty(1 << MOST_HOMES, dtype=np.int8)
+    if fewest_captures(homes, seen[PAWN_KIND], side == 1, costs) > captures:
+        captures = UNKNOWN
+    known = Known(
+        side,
+        base,
+        observed,
+        seen,
+        numbers,
+        _allowed_squares(~banned & int(ALL)),
+        needed[9] | np.uint64(past.occupied),
+        np.uint64(past.settled),
+        remaining,
+        np.array(
+            [
+                int(earlier[0, STATE]) & _OWN_RIGHTS[side] << int(CASTLING_SHIFT),
+                int(np.bitwise_or.reduce(earlier[:, STATE]))
+                & _OWN_RIGHTS[1 - side] << int(CASTLING_SHIFT),
+            ],
+            dtype=np.uint64,
+        ),
+        np.uint64(pushed),
+        homes,
+        captures,
+    )
+    former = _weighed(known, earlier, enemy_moves > 0, past.changed)
+    out = np.empty((POOL, WORDS), dtype=np.uint64)
+    random = rng.integers(1 << 64, size=1, dtype=np.uint64)
+    for level in (STRICT, LENIENT, ANYHOW) if not tidied and needed[11] else (ANYHOW,):
+        count = 0
+        if level == STRICT:
+            settled = _settled(known, earlier) if enemy_moves == 0 else None
+            if settled is not None:
+                count = _find(settled, level, former, random, out)
+        if count == 0:
+            count = _find(known, level, former, random, out)
+        if count:
+            return Rebuilt(_plausible(known, former, out[:count], limit, rng), level)
+    raise ContradictionError("the observation leaves no place for the other side's king")
+
+
+def _find(known: Known, level: int, former: Earlier, random: Words, out: Words) -> int:
+    """Write all positions if they are few, else draw some; return their number."""
+    count = _enumerate(known, former, out) if level == STRICT else 0
+    return count or _draw(known, level, former, random, out)
+
+
+def _weighed(known: Known, positions: Words, moved: bool, changed: bool) -> Earlier:
+    """The earlier positions, and how likely they and the places of their pieces are."""
+    weights = np.empty(len(positions), dtype=np.float64)
+    often = np.empty((KINDS, 64), dtype=np.float64)
+    weigh(TABLES, known, Earlier(positions, moved, changed, weights, often), weights)
+    frequencies(known, positions, weights, often)
+    return Earlier(positions, moved, changed, np.cumsum(weights), often)
+
+
+def _draw(known: Known, level: int, former: Earlier, random: Words, out: Words) -> int:
+    """Draw positions, and some implausible ones if they are few; return their number."""
+    memory = new_memory(2 * ATTEMPTS)
+    start = (TABLES, known, level)
+    end = (ATTEMPTS, random, memory)
+    count = draw_positions(*start, former, *end, out, 0)
+    if count < LEAST:
+        anywhere = former._replace(often=np.zeros_like(former.often))
+        count = draw_positions(*start, anywhere, *end, out[:LEAST], count)
+    return int(count)
+
+
+def _enumerate(known: Known, former: Earlier, out: Words) -> int:
+    """Write all positions that explain what is known; return their number, 0 if they are too many.
+
+    That is with all promotions that are believed in, or that were possible in the last move.
+    """
+    hidden = {
+        tuple(hidden_pieces(known.remaining, known.numbers, there).tolist())
+        for there in _numbers(known, former)
+    }
+    count, left = 0, ENUMERATED
+    memory = new_memory(ENUMERATED)
+    for numbers in sorted(hidden):
+        wanted = np.array(numbers, dtype=np.int64)
+        count, left = add_all(TABLES, known, wanted, left, memory, out, count)
+    return int(count) if left > 0 and count < len(out) else 0
+
+
+def _numbers(known: Known, former: Earlier) -> Counts:
+    """The numbers of pieces, by kinds, that the enemy may have had in all: int64[n, KINDS]."""
+    counts = np.empty((len(former.positions), KINDS), dtype=np.int64)
+    count_pieces(former.positions, known.side, np.uint64(_pieces(known.base, known.side)), counts)
+    counts = np.unique(counts, axis=0)
+    least = hidden_pieces(known.remaining, known.numbers) + known.numbers
+    choices = [least[np.newaxis], counts]
+    last_rank = slice(8, 16) if known.side == 0 else slice(48, 56)
+    if former.moved and np.any(former.often[PAWN_KIND, last_rank]):
+        for kind in range(KNIGHT_KIND, KING_KIND):
+            promoted = counts.copy()
+            promoted[:, kind] += 1
+            choices.append(promoted)
+    return np.concatenate(choices)
+
+
+def _plausible(
+    known: Known, former: Earlier, positions: Words, limit: int, rng: np.random.Generator
+) -> Words:
+    """As many of the positions as may be kept, drawn without repeats by how plausible they are."""
+    kept = min(limit, KEPT)
+    if len(positions) <= kept:
+        return positions.copy()
+    scores = np.empty(len(positions), dtype=np.float64)
+    score(known, positions, former.often, scores)
+    scores += rng.gumbel(size=len(scores))  # the greatest are then a draw by exp(score)
+    return positions[np.sort(np.argpartition(scores, -kept)[-kept:])]
+
+
+class _Past(NamedTuple):
+    """What the earlier positions tell, all of which agree with what we saw in them."""
+
+    occupied: int  # where the enemy must have captured what is missing, if we do not see it
+    settled: int  # squares that we saw then but do not see now
+    changed: bool  # whether the enemy's move has shown on the squares that we saw
+
+
+def _past(base: Words, seen: int, side: int, earlier: Words, enemy_moves: int) -> _Past:
+    if enemy_moves > 1 or (enemy_moves == 1 and int(earlier[0, STATE]) & 1 == side):
+        return _Past(0, 0, False)  # we have moved, too
+    before = earlier[0]
+    saw = int(vision(TABLES, tuple(before), side))
+    if enemy_moves == 0:
+        return _Past(0, saw & ~seen, False)
+    lost = _pieces(before, side) & ~_pieces(base, side)
+    changed = lost != 0 or any(
+        (int(old) ^ int(new)) & saw & seen for old, new in zip(before[:STATE], base, strict=False)
+    )
+    # A pawn after a double push may have been captured en passant, from the square behind it.
+    pushed = lost & int(before[PAWNS]) & (_RANK_4 if side == 0 else _RANK_5)
+    behind = pushed >> 8 if side == 0 else pushed << 8
+    en_passant = behind and (behind & ~seen or behind & int(base[PAWNS]))
+    occupied = lost & ~seen if lost.bit_count() == 1 and not en_passant else 0
+    return _Past(occupied, saw & ~seen, changed)
+
+
+def _settled(known: Known, earlier: Words) -> Known | None:
+    """What is known if nothing has changed where we saw before our move; None if that cannot be."""
+    before, settled = earlier[0], known.settled
+    if np.any((earlier[:, :STATE] ^ before[:STATE]) & settled):
+        return None
+    theirs = np.empty(KINDS, dtype=np.uint64)
+    split(tuple(before), known.side, theirs)
+    en_passant = int(before[STATE]) >> int(EN_PASSANT_SHIFT)
+    if en_passant and (known.base[PAWNS] & ~before[PAWNS]) >> np.uint64(en_passant) & np.uint64(1):
+        victim = en_passant + (-8 if known.side == 0 else 8)
+        theirs[PAWN_KIND] &= np.uint64(~(1 << victim) & int(ALL))
+    theirs &= settled
+    if np.any(theirs & ~known.allowed):
+        return None
+    base = known.base.copy()
+    for kind, squares in enumerate(theirs):
+        base[BOARD_OF_KIND[kind]] |= squares
+        if known.side == 1:
+            base[WHITE] |= squares
+    return known._replace(
+        base=base,
+        seen=known.seen | theirs,
+        numbers=census(base, 1 - known.side),
+        allowed=known.allowed & ~settled,
+        occupied=known.occupied & ~np.bitwise_or.reduce(theirs),
+        settled=np.uint64(0),
+    )
+
+
+def _pieces(words: Words, colour: int) -> int:
+    """Squares of the pieces of a colour (0 = White)."""
+    occupied = int(np.bitwise_or.reduce(words[:WHITE]))
+    return occupied & (int(words[WHITE]) if colour == 0 else ~int(words[WHITE]))
+
+
+def _certain(observation: Observation, side: int, to_move: int) -> tuple[Words, bool]:
+    """What is certain, as a position, and whether it had to be tidied to make sense.
+
+    Tidying takes a piece from under another one, and makes queens of pawns on the back ranks and
+    of a side's second king.
+    """
+    words = np.zeros(WORDS, dtype=np.uint64)
+    taken = 0
+    for board, bits in enumerate(observation.boards[:WHITE]):
+        words[board] = bits & observation.seen & ~taken
+        taken |= bits & observation.seen
+    white = observation.boards[WHITE] & taken
+    words[WHITE] = white
+    surplus = int(words[PAWNS] & BACK_RANKS)
+    for mask in (white, ~white):
+        kings = int(words[KINGS]) & mask
+        surplus |= kings & (kings - 1)
+    words[PAWNS] &= np.uint64(~surplus & int(ALL))
+    words[KINGS] &= np.uint64(~surplus & int(ALL))
+    words[QUEENS] |= np.uint64(surplus)
+    if not int(words[KINGS]) & (white if side == 0 else ~white):
+        raise ContradictionError("our king is not in the observation")
+    words[STATE] = to_move
+    en_passant = observation.en_passant or 0
+    if to_move == side and _is_en_passant(words, en_passant, side):
+        words[STATE] |= np.uint64(en_passant << int(EN_PASSANT_SHIFT))
+    told = (*observation.boards, en_passant << int(EN_PASSANT_SHIFT) | to_move)
+    return words, tuple(int(word) for word in words) != told
+
+
+def _is_en_passant(words: Words, square: int, side: int) -> bool:
+    """Whether the pieces are such that `side` might capture en passant on the square."""
+    if square // 8 != (5 if side == 0 else 2):
+        return False
+    pawns, white = int(words[PAWNS]), int(words[WHITE])
+    own, enemy = (white, ~white) if side == 0 else (~white, white)
+    victim = square + (-8 if side == 0 else 8)
+    occupied = int(np.bitwise_or.reduce(words[:WHITE]))
+    return bool(
+        not occupied >> square & 1
+        and (pawns & enemy) >> victim & 1
+        and int(TABLES.pawn[1 - side, square]) & pawns & own
+    )
+
+
+def _just_left(base: Words) -> int:
+    """The square that a pawn has just left by a double push that we may answer en passant."""
+    en_passant = int(base[STATE]) >> int(EN_PASSANT_SHIFT)
+    if not en_passant:
+        return 0
+    return 1 << (en_passant + 8 if base[STATE] & np.uint64(1) == 0 else en_passant - 8)
+
+
+def _allowed_squares(squares: int) -> Words:
+    """Where a hidden piece of each kind may stand, out of `squares`: uint64[KINDS]."""
+    allowed = [squares & int(SQUARES_OF_KIND[kind]) for kind in range(KINDS)]
+    allowed[PAWN_KIND] &= ~int(BACK_RANKS)
+    return np.array(allowed, dtype=np.uint64)

@@ -1,0 +1,276 @@
+"""The bot account as a whole: challenges are judged, games are played until it is told to leave."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+from obscuro.bridge.client import ApiError, EventStream, Refused, Unauthorized
+from obscuro.bridge.events import (
+    FOG_VARIANTS,
+    Challenge,
+    ChallengeGone,
+    Event,
+    GameEnd,
+    GameStart,
+    Ping,
+    parse_event,
+)
+from obscuro.bridge.live_game import GameServer, LiveGame
+from obscuro.bridge.mover import MoverPool
+from obscuro.bridge.policy import Policy
+from obscuro.bridge.server_game import GameSettings, ServerGame
+
+logger = logging.getLogger(__name__)
+
+REMEMBERED = 1000
+"""So many challenges and finished games are remembered, not to be taken up a second time."""
+EXPECTED_SECONDS = 60.0
+"""So long does a challenge that was accepted count as a game, though none begins."""
+MOST_REFUSALS = 3
+"""So often in a row may the server refuse the event stream; then the token is no more good."""
+
+
+class Server(GameServer, Protocol):
+    """The part of `BotClient` that the bridge needs."""
+
+    def events(self, cancel: threading.Event) -> EventStream:
+        """Open the event stream."""
+
+    def accept(self, challenge: str, cancel: threading.Event) -> None:
+        """Accept a challenge."""
+
+    def decline(self, challenge: str, reason: str, cancel: threading.Event) -> None:
+        """Decline a challenge."""
+
+
+class Remembered:
+    """The last so many ids that were put in."""
+
+    def __init__(self, most: int) -> None:
+        self._order: deque[str] = deque()
+        self._ids: set[str] = set()
+        self._most = most
+
+    def add(self, name: str) -> bool:
+        """Put one in; tell whether it is new."""
+        if name in self._ids:
+            return False
+        self._ids.add(name)
+        self._order.append(name)
+        if len(self._order) > self._most:
+            self._ids.discard(self._order.popleft())
+        return True
+
+    def discard(self, name: str) -> None:
+        """Forget one."""
+        if name in self._ids:
+            self._ids.discard(name)
+            self._order.remove(name)
+
+    def __contains__(self, name: str) -> bool:
+        """Tell whether one is remembered."""
+        return name in self._ids
+
+
+_Item = Event | LiveGame | Literal["finish", "leave", "online"] | ApiError
+
+
+class Bridge:
+    """Plays for an account. `run` belongs to one thread; `finish` and `leave` to any other, also to
+    signal handlers of another. most_games: leave after so many, None for no end.
+    """
+
+    def __init__(
+        self,
+        user: str,
+        server: Server,
+        movers: MoverPool,
+        policy: Policy,
+        settings: GameSettings,
+        most_games: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._user = user
+        self._server = server
+        self._movers = movers
+        self._policy = policy
+        self._settings = settings
+        self._games_left = most_games
+        self._clock = clock
+        self._inbox: queue.SimpleQueue[_Item] = queue.SimpleQueue()
+        self._tables: dict[str, LiveGame] = {}
+        self._expected: dict[str, float] = {}  # challenges accepted, and when; no game yet
+        self._answered = Remembered(REMEMBERED)
+        self._over = Remembered(REMEMBERED)
+        self._finishing = False
+        self._cancel = threading.Event()
+        self._stream: EventStream | None = None
+        self._stream_lock = threading.Lock()
+
+    def finish(self) -> None:
+        """Accept nothing more, and leave when the games going on are over."""
+        self._inbox.put("finish")
+
+    def leave(self) -> None:
+        """Leave now; games going on stay as they are, and can be taken up again."""
+        self._cancel.set()
+        self._inbox.put("leave")
+
+    def run(self) -> None:
+        """Play until told to leave. Raises ApiError if the server has no place for us any more."""
+        reader = threading.Thread(target=self._read, name="events", daemon=True)
+        reader.start()
+        try:
+            while not self._is_done():
+                item = self._inbox.get()
+                if item == "leave":
+                    return
+                if isinstance(item, ApiError):
+                    raise item
+                self._handle(item)
+        finally:
+            self._cancel.set()
+            with self._stream_lock:
+                if self._stream is not None:
+                    self._stream.close()
+            for table in self._tables.values():
+                logger.info("game %s: left as it is", table.game.id)
+                table.leave()
+            for table in self._tables.values():
+                table.join()
+            reader.join(1.0)
+
+    def _is_done(self) -> bool:
+        return self._finishing and not self._tables and not self._expected
+
+    def _handle(self, item: _Item) -> None:
+        match item:
+            case "finish":
+                self._finish()
+            case "online":
+                self._expected.clear()  # the server tells again of all games there are
+            case Challenge():
+                self._judge(item)
+            case ChallengeGone(name):
+                self._expected.pop(name, None)
+            case GameStart():
+                self._start(item)
+            case GameEnd(name):
+                if name in self._tables:
+                    self._tables[name].tell(item)
+                self._expected.pop(name, None)
+            case LiveGame():
+                self._game_over(item)
+            case Ping():
+                # A challenger may have left before the game began.
+                long_ago = self._clock() - EXPECTED_SECONDS
+                self._expected = {k: at for k, at in self._expected.items() if at > long_ago}
+
+    def _finish(self) -> None:
+        if not self._finishing:
+            self._finishing = True
+            if self._tables:
+                logger.info("leaving when %d games are over", len(self._tables))
+
+    # -- challenges -------------------------------------------------------------------------
+
+    def _judge(self, challenge: Challenge) -> None:
+        if challenge.ours or challenge.id in self._tables or not self._answered.add(challenge.id):
+            return
+        playing = sum(not table.game.finished for table in self._tables.values())
+        running = playing + len(self._expected)
+        reason: str | None = self._policy.judge(challenge, running)
+        if reason is None and (self._finishing or self._is_enough(running)):
+            reason = "later"
+        who = f"challenge {challenge.id} of {challenge.challenger}"
+        try:
+            if reason is not None:
+                self._server.decline(challenge.id, reason, self._cancel)
+                logger.info("%s: declined (%s)", who, reason)
+                return
+            self._expected[challenge.id] = self._clock()
+            self._server.accept(challenge.id, self._cancel)
+            logger.info("%s: accepted", who)
+        except Refused as error:
+            self._expected.pop(challenge.id, None)
+            logger.info("%s: %s", who, error)
+        except ApiError as error:
+            self._expected.pop(challenge.id, None)
+            self._answered.discard(challenge.id)  # should it come again
+            logger.info("%s: %s", who, error)
+
+    def _is_enough(self, running: int) -> bool:
+        return self._games_left is not None and running >= self._games_left
+
+    # -- games ------------------------------------------------------------------------------
+
+    def _start(self, start: GameStart) -> None:
+        self._expected.pop(start.id, None)
+        if start.id in self._tables or start.id in self._over:
+            return
+        if start.variant and start.variant not in FOG_VARIANTS:
+            logger.info("game %s is %s, left alone", start.id, start.variant)
+            return
+        game = ServerGame(start.id, self._user, self._settings)
+        table = LiveGame(game, self._server, self._movers, self._inbox.put)
+        self._tables[start.id] = table
+        table.start()
+
+    def _game_over(self, table: LiveGame) -> None:
+        name = table.game.id
+        self._tables.pop(name, None)
+        if table.result is None or table.result.known:
+            self._over.add(name)
+        table.join()
+        if self._games_left is not None and table.game.referee is not None:
+            self._games_left -= 1
+            if self._games_left <= 0:
+                self._finish()
+
+    # -- the event stream -------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Read the event stream, and open it again whenever it ends."""
+        failures, refusals = 0, 0
+        while not self._cancel.is_set():
+            try:
+                heard = self._read_once()
+                failures, refusals = (0 if heard else failures + 1), 0
+                reason = "it ended"
+            except ApiError as error:
+                failures += 1
+                reason = str(error)
+                refusals = refusals + 1 if isinstance(error, Unauthorized) else 0
+                if refusals >= MOST_REFUSALS:
+                    self._inbox.put(error)
+                    return
+            except Exception as error:
+                failures += 1
+                reason = type(error).__name__
+                logger.exception("reading the event stream failed")
+            if not self._cancel.is_set():
+                logger.info("the event stream is gone (%s), opening it again", reason)
+                if failures:
+                    self._server.pause(failures, self._cancel)
+
+    def _read_once(self) -> bool:
+        """Read one stream to its end; tell whether anything came."""
+        stream = self._server.events(self._cancel)
+        with self._stream_lock:
+            self._stream = stream
+            if self._cancel.is_set():
+                stream.close()
+        self._inbox.put("online")
+        heard = False
+        for message in stream:
+            event = Ping() if message is None else parse_event(message, self._user)
+            heard = True
+            if event is not None:
+                self._inbox.put(event)
+        return heard

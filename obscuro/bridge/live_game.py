@@ -1,0 +1,274 @@
+"""One game being played: its stream, its engine, and what is sent to the server.
+
+Two threads: one reads the stream and opens it again when it breaks, one does what takes time (the
+engine, moves on their way). Both tell the `ServerGame` what they hear, one at a time, and do what it says.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from obscuro.bridge.client import ApiError, EventStream, Refused
+from obscuro.bridge.events import Ping, parse_game_event
+from obscuro.bridge.mover import Mover, MoverPool
+from obscuro.bridge.server_game import (
+    Action,
+    Ask,
+    Connected,
+    Finish,
+    Message,
+    Missing,
+    Note,
+    Resync,
+    Send,
+    Sent,
+    ServerGame,
+    StopThinking,
+    Think,
+    Thought,
+    Wait,
+)
+
+logger = logging.getLogger(__name__)
+
+GONE = (404, 410)
+MOST_REFUSED_STREAMS = 8
+"""A server may refuse a second stream while it believes in the first; it must see in time."""
+MOST_FAILURES = 60
+"""Of any kind in a row, which is 20 minutes; some servers fail over a game that they don't have."""
+JOIN_SECONDS = 5.0
+
+
+class GameServer(Protocol):
+    """The part of `BotClient` that a game needs."""
+
+    def game_events(self, game: str, cancel: threading.Event) -> EventStream:
+        """Open the game's stream."""
+
+    def move(self, game: str, move: str, cancel: threading.Event) -> None:
+        """Make a move."""
+
+    def ask(self, game: str, what: str, cancel: threading.Event) -> None:
+        """Do something else."""
+
+    def pause(self, failures: int, cancel: threading.Event) -> None:
+        """Wait before another attempt."""
+
+
+@dataclass(slots=True)
+class _Job:
+    """Something for the worker, that may lose its meaning before it is done."""
+
+    action: Think | Send | Wait
+    cancel: threading.Event
+
+
+class LiveGame:
+    """Where one game is played. on_over: called once, by any thread, with the table."""
+
+    def __init__(
+        self,
+        game: ServerGame,
+        server: GameServer,
+        movers: MoverPool,
+        on_over: Callable[[LiveGame], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.game = game
+        self.result: Finish | None = None
+        self._server = server
+        self._movers = movers
+        self._on_over = on_over
+        self._clock = clock
+        self._lock = threading.Lock()  # of the game, and of what follows
+        self._stream: EventStream | None = None
+        self._mover: Mover | None = None
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._job: _Job | None = None  # the last one that was given
+        self._unsent = 0  # moves that may not have arrived, in a row
+        self._asks: list[threading.Thread] = []
+        self._done = threading.Event()  # nothing more is read or searched
+        self._left = threading.Event()  # and nothing is sent any more
+        names = ((f"stream {game.id}", self._read), (f"game {game.id}", self._work))
+        self._threads = [
+            threading.Thread(target=target, name=name, daemon=True) for name, target in names
+        ]
+
+    def start(self) -> None:
+        """Begin, or take up, the game."""
+        for thread in self._threads:
+            thread.start()
+
+    def tell(self, message: Message) -> None:
+        """Hear something about the game, from any thread."""
+        with self._lock:
+            for action in self.game.handle(message, self._clock()):
+                self._do(action)
+
+    def leave(self) -> None:
+        """Stop at once, and leave the game as it is; who comes back can take it up again."""
+        self._left.set()
+        with self._lock:
+            self.game.finished = True
+            self._end()
+
+    def join(self) -> None:
+        """Wait, not for ever, until all threads have ended."""
+        for thread in [*self._threads, *self._asks]:
+            if thread is not threading.current_thread() and thread.ident is not None:
+                thread.join(JOIN_SECONDS)
+
+    # -- what the game wants; called with the lock held -----------------------------------------
+
+    def _do(self, action: Action) -> None:
+        match action:
+            case Think() | Send() | Wait():
+                self._drop_job()
+                self._job = _Job(action, threading.Event())
+                self._jobs.put(self._job)
+            case StopThinking():
+                self._drop_job()
+            case Ask(path):
+                thread = threading.Thread(target=self._ask, args=(path,), daemon=True)
+                self._asks.append(thread)
+                thread.start()
+            case Resync():
+                if self._stream is not None:
+                    self._stream.close()
+            case Note(text):
+                logger.info("game %s: %s", self.game.id, text)
+            case Finish():
+                logger.info("game %s: %s", self.game.id, action.result)
+                self.result = action
+                self._end()
+                self._on_over(self)
+
+    def _drop_job(self) -> None:
+        """Let what the worker does, or was to do, come to an end: its result is of no more use."""
+        if self._job is not None:
+            self._job.cancel.set()
+            self._job = None
+            if self._mover is not None:
+                self._mover.stop()
+
+    def _end(self) -> None:
+        self._drop_job()
+        self._done.set()
+        self._jobs.put(None)
+        if self._stream is not None:
+            self._stream.close()
+
+    def _ask(self, path: str) -> None:
+        try:
+            self._server.ask(self.game.id, path, self._left)
+        except ApiError as error:
+            logger.info("game %s: %s was not done: %s", self.game.id, path, error)
+
+    # -- the stream -------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Read the stream as long as the game goes on."""
+        failures = 0
+        while not self._done.is_set():
+            try:
+                heard = self._read_once()
+                failures = 0 if heard else failures + 1
+            except ApiError as error:
+                failures += 1
+                logger.debug("game %s: %s", self.game.id, error)
+                if failures > MOST_FAILURES or _is_final(error, failures):
+                    self.tell(Missing(f"the server does not let us see it: {error}"))
+            except Exception:
+                failures += 1
+                logger.exception("game %s: reading failed", self.game.id)
+            if failures and not self._done.is_set():
+                self._server.pause(failures, self._done)
+
+    def _read_once(self) -> bool:
+        """Read one stream to its end; tell whether anything came."""
+        stream = self._server.game_events(self.game.id, self._done)
+        with self._lock:
+            self._stream = stream
+            if self._done.is_set():
+                stream.close()
+        self.tell(Connected())
+        heard = False
+        for message in stream:
+            event = Ping() if message is None else parse_game_event(message)
+            if event is not None:
+                heard = heard or not isinstance(event, Ping)
+                self.tell(event)
+            if self._done.is_set():
+                break
+        stream.close()
+        return heard
+
+    # -- what takes time --------------------------------------------------------------------
+
+    def _work(self) -> None:
+        """Do jobs until there are no more; then give the engine back."""
+        while (job := self._jobs.get()) is not None:
+            try:
+                self._work_at(job)
+            except Exception:
+                logger.exception("game %s: it goes on after a failure", self.game.id)
+                match job.action:
+                    case Think(number=number, moves=moves):
+                        self.tell(Thought(number, moves[0]))
+                    case Send(number=number, move=move):
+                        self.tell(Sent(number, move, "it could not be sent", refused=True))
+        with self._lock:
+            mover, self._mover = self._mover, None
+        if mover is not None:
+            self._movers.give(mover)
+
+    def _work_at(self, job: _Job) -> None:
+        action, cancel = job.action, job.cancel
+        if cancel.is_set():
+            return
+        match action:
+            case Think():
+                logger.debug("game %s: %s", self.game.id, action.position)
+                choice = self._taken_mover().choose(self.game.id, action, cancel)
+                logger.debug("game %s: %s, score %s", self.game.id, choice.move, choice.score)
+                if not cancel.is_set():
+                    self.tell(Thought(action.number, choice.move, choice.score))
+            case Send():
+                self._send(action, cancel)
+            case Wait():
+                if self._mover is not None:
+                    self._mover.watch(self.game.id, action.position)
+
+    def _send(self, send: Send, cancel: threading.Event) -> None:
+        number, move = send.number, send.move
+        try:
+            self._server.move(self.game.id, move, cancel)
+        except ApiError as error:
+            refused = isinstance(error, Refused)
+            if not refused:
+                self._unsent += 1
+                logger.info("game %s: is %s lost? %s", self.game.id, move, error)
+                self._server.pause(self._unsent, cancel)
+            self.tell(Sent(number, move, str(error), refused))
+            return
+        self._unsent = 0
+        self.tell(Sent(number, move))
+
+    def _taken_mover(self) -> Mover:
+        with self._lock:
+            if self._mover is None:
+                self._mover = self._movers.take()
+            return self._mover
+
+
+def _is_final(error: ApiError, failures: int) -> bool:
+    """Tell whether asking for the stream again would be of no use."""
+    if not isinstance(error, Refused):
+        return False
+    return error.status in GONE or failures > MOST_REFUSED_STREAMS

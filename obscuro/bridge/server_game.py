@@ -1,0 +1,481 @@
+"""One game on a server, as a state machine: messages in, things to do out.
+
+It does nothing itself and has no clock of its own, so that every order of events can be tried: the
+server's, late, doubled or missing ones, the engine's answers, and failures of either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import chess
+
+from obscuro.bridge.events import (
+    FOG_VARIANTS,
+    GameEnd,
+    GameEvent,
+    GameFull,
+    GameState,
+    OpponentGone,
+)
+from obscuro.bridge.our_view import Referee, RefereeError
+
+FIRST_MOVE_MS = 8_000
+"""For our first move at most, of a clock that doesn't run yet: servers abort games not begun."""
+FIRST_MOVE_SHARE = 20
+"""And at most this part of the clock."""
+FIRST_CLOCK_PLIES = 2
+"""Until both sides have moved, no clock runs."""
+OVERDUE_SECONDS = 60.0
+"""The other side's clock has run out so long ago, and nobody told us: ask how the game stands."""
+OVERDUE_LOOKS = 3
+"""After so many looks without news the game is given up: the server has forgotten it."""
+GIVEN_UP = "given up: the other side's clock has run out, and the server says nothing"
+MOST_REFUSALS = 3
+MOST_DOUBTS = 3
+"""So often must a server insist that a game has fewer moves than it has told us."""
+
+
+# -- what comes in, besides the server's events -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """The game's stream is open anew: the next `GameFull` is how the game stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """The engine's answer to a `Think`. score: centipawns for our side, None where unknown."""
+
+    number: int
+    move: str
+    score: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What became of a move of ours. error: None if the server took it. refused: it said no, and not
+    just nothing; a move that may have arrived must not be sent again before we know.
+    """
+
+    number: int
+    move: str
+    error: str | None = None
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The server knows no such game, or it is none of ours."""
+
+    why: str
+
+
+Message = GameEvent | Connected | Thought | Sent | Missing
+
+
+# -- what comes out -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """Have the engine choose a move. Send the position, and the clock as it was at `since`.
+
+    moves: what is legal, a king's capture first, for when there is no engine. movetime: in place of
+    the clock, in milliseconds. since: the second, by `handle`'s clock, from which ours runs.
+    """
+
+    number: int
+    position: str
+    moves: tuple[str, ...]
+    side: chess.Color
+    clocks: tuple[int, int, int, int] | None = None  # White's, Black's, and their increments; ms
+    movetime: int | None = None
+    since: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StopThinking:
+    """What the engine is thinking about is of no more use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Make a move on the server."""
+
+    number: int
+    move: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """It is the other side's turn; an engine that ponders may be told how the game stands."""
+
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Something else to ask of the server: abort, resign, draw/no, takeback/no, claim-victory."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resync:
+    """Open the game's stream anew, to be told how the game stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that a user may want to know."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The game is over for us. known: the server says so too, so that it can't come again."""
+
+    result: str
+    known: bool = True
+
+
+Action = Think | StopThinking | Send | Wait | Ask | Resync | Note | Finish
+
+
+@dataclass(frozen=True, slots=True)
+class GameSettings:
+    """How to behave in a game. Scores are centipawns of the engine, for our side.
+
+    draw_score: an offer is accepted if the last score is at most this, and draw_plies have been
+    made; None: never. resign_score: resign after resign_moves scores of at most this; None: never.
+    movetime: milliseconds a move where no clock runs. abort_seconds: wait so long for a first move.
+    """
+
+    draw_score: int | None = -100
+    draw_plies: int = 40
+    resign_score: int | None = None
+    resign_moves: int = 3
+    movetime: int = 10_000
+    abort_seconds: float = 120.0
+
+
+@dataclass(slots=True)
+class _Turn:
+    """Our turn at one position, from when we first heard of it.
+
+    clock: our time then, by `since`. chosen: the engine's move. in_doubt: whether it has arrived;
+    only the whole game, told anew, says so. refused: what the server didn't take.
+    """
+
+    position: str
+    number: int
+    since: float
+    clock: int | None
+    chosen: str | None = None
+    sending: bool = False
+    in_doubt: bool = False
+    refused: list[str] = field(default_factory=list)
+
+
+class ServerGame:
+    """The state of one game. `handle` takes a message and says what is to be done, in this order.
+
+    user: our name on the server. The same message may come again: a state is taken up by how many
+    moves it has. Only the first state of a fresh stream may take moves back.
+    """
+
+    def __init__(self, game_id: str, user: str, settings: GameSettings) -> None:
+        self.id = game_id
+        self.opponent = "?"
+        self.finished = False
+        self._user = user
+        self._settings = settings
+        self._referee: Referee | None = None
+        self._state = GameState(())
+        self._turn: _Turn | None = None
+        self._number = 0
+        self._fresh = False  # the stream's next `GameFull` is its first
+        self._doubts = (0, 0)  # plies of our game when that was too short, and how often
+        self._heard_at = 0.0  # when the other side's turn began
+        self._looks = 0
+        self._scores: list[int] = []
+        self._asked: set[str] = set()  # so that nothing is asked twice at the same ply
+        self._claim_at: float | None = None
+
+    @property
+    def referee(self) -> Referee | None:
+        """The referee, once the game is known."""
+        return self._referee
+
+    def handle(self, message: Message, now: float) -> list[Action]:
+        """Return what is to be done after a message. now: seconds of a clock that never goes back."""
+        if self.finished:
+            return []
+        actions = self._handle(message, now)
+        if any(isinstance(action, Finish) for action in actions):
+            self.finished = True
+        return actions
+
+    def _handle(self, message: Message, now: float) -> list[Action]:
+        match message:
+            case Connected():
+                self._fresh = True
+                return []
+            case GameFull():
+                return self._full(message, now)
+            case GameState():
+                return self._news(message, now)
+            case GameEnd():
+                state = replace(self._state, status=message.status, winner=message.winner)
+                return [*self._stop(), Finish(self._result(state))]
+            case Missing(why):
+                return [*self._stop(), Finish(why, known=False)]
+            case OpponentGone(gone, claim_in):
+                self._claim_at = now + claim_in if gone and claim_in is not None else None
+                return self._look_at_clock(now)
+            case Thought():
+                return self._thought(message, now)
+            case Sent():
+                return self._sent(message, now)
+            case _:
+                return self._look_at_clock(now)
+
+    # -- the server's side ------------------------------------------------------------------
+
+    def _full(self, full: GameFull, now: float) -> list[Action]:
+        fresh, self._fresh = self._fresh, False
+        if self._referee is None:
+            return self._begin(full, now)
+        if not fresh or full.state.over:
+            return self._news(full.state, now)
+        if not self._is_stale(full.state):
+            self._doubts = (0, 0)
+            if self._turn is not None:
+                self._turn.in_doubt = False
+            return self._take(full.state, now)
+        # It was written before a move of ours arrived, or read from a queue that the last connection
+        # left behind. To play by it could put a move where another belongs; so we look again.
+        known = self._referee.plies
+        self._doubts = (known, self._doubts[1] + 1 if self._doubts[0] == known else 1)
+        return [Resync()] if self._doubts[1] <= MOST_DOUBTS else self._take(full.state, now)
+
+    def _begin(self, full: GameFull, now: float) -> list[Action]:
+        """Take a game up, wherever it stands."""
+        side = full.color_of(self._user)
+        if full.variant and full.variant not in FOG_VARIANTS:
+            return [Finish(f"not Fog of War chess but {full.variant}, left alone")]
+        if side is None:
+            return [Finish(f"{self._user} plays neither side, left alone")]
+        self._state = full.state
+        try:
+            self._referee = Referee(side, full.start)
+        except RefereeError as error:
+            return self._hopeless(str(error))
+        self._heard_at = now
+        self.opponent = min(full.black if side == chess.WHITE else full.white, default="?")
+        move = len(full.state.moves) // 2 + 1
+        said = Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
+        return [said, *self._take(full.state, now)]
+
+    def _news(self, state: GameState, now: float) -> list[Action]:
+        """Take a state from the middle of a stream, which may be old."""
+        if self._referee is None:
+            return []  # left over from another connection; how the game stands comes first
+        if state.over:
+            return self._take(state, now)
+        return [] if self._is_stale(state) else self._take(state, now)
+
+    def _is_stale(self, state: GameState) -> bool:
+        assert self._referee is not None
+        return len(state.moves) < self._referee.plies
+
+    def _take(self, state: GameState, now: float) -> list[Action]:
+        """Take a state as how the game stands."""
+        assert self._referee is not None
+        referee, before = self._referee, self._referee.moves
+        if state.over:
+            return [*self._stop(), Finish(self._result(state))]
+        try:
+            referee.follow(state.moves)
+        except RefereeError as error:
+            return self._hopeless(str(error))
+        self._state = state
+        if referee.moves != before:
+            self._heard_at, self._looks = now, 0
+            self._asked.clear()
+        if referee.decided:
+            return [*self._stop(), Finish(self._result(state), known=False)]
+        return [*self._answer_offers(state), *self._play(now)]
+
+    def _hopeless(self, why: str) -> list[Action]:
+        """Leave a game that can't be followed, as early as the server lets us."""
+        ask = "abort" if len(self._state.moves) < FIRST_CLOCK_PLIES else "resign"
+        return [*self._stop(), Note(why), Ask(ask), Finish(f"can't be followed: {why}")]
+
+    def _answer_offers(self, state: GameState) -> list[Action]:
+        assert self._referee is not None
+        other = not self._referee.side
+        actions: list[Action] = []
+        if state.offers_draw(other):
+            settings, last = self._settings, self._scores[-1:]
+            wanted = (
+                settings.draw_score is not None
+                and self._referee.plies >= settings.draw_plies
+                and bool(last)
+                and last[0] <= settings.draw_score
+            )
+            actions += self._ask_once("draw/yes" if wanted else "draw/no")
+        if state.asks_takeback(other):
+            actions += self._ask_once("takeback/no")
+        return actions
+
+    def _ask_once(self, path: str) -> list[Action]:
+        if path in self._asked:
+            return []
+        self._asked.add(path)
+        return [Ask(path)]
+
+    def _look_at_clock(self, now: float) -> list[Action]:
+        """See whether something is overdue; comes with every sign of life of the stream."""
+        referee, state = self._referee, self._state
+        if referee is None or referee.our_turn:
+            return []
+        if self._claim_at is not None and now >= self._claim_at:
+            self._claim_at = None
+            return [Ask("claim-victory")]
+        waited = now - self._heard_at
+        if referee.plies < FIRST_CLOCK_PLIES and waited > self._settings.abort_seconds:
+            return self._ask_once("abort")
+        clock = state.clock(not referee.side)
+        if clock is None or waited < clock / 1000 + OVERDUE_SECONDS * (self._looks + 1):
+            return []
+        self._looks += 1
+        if self._looks > OVERDUE_LOOKS:
+            return [Finish(GIVEN_UP, known=False)]
+        return [Resync()]
+
+    # -- our side ---------------------------------------------------------------------------
+
+    def _play(self, now: float) -> list[Action]:
+        """Have a move made if it is our turn and none is on its way."""
+        assert self._referee is not None
+        referee = self._referee
+        position = referee.position()
+        if not referee.our_turn:
+            return [*self._stop(), Wait(position)]
+        turn = self._turn
+        if turn is None or turn.position != position:
+            stopped = self._stop()
+            self._number += 1
+            clock = self._state.clock(referee.side)
+            self._turn = _Turn(position, self._number, now, clock)
+            return [*stopped, self._think(self._turn)]
+        if turn.chosen is None or turn.sending or turn.in_doubt:
+            return []
+        return self._send(turn, turn.chosen)  # the server doesn't have it, whatever it said
+
+    def _think(self, turn: _Turn) -> Think:
+        assert self._referee is not None
+        referee, state = self._referee, self._state
+        clocks, movetime = None, None
+        white, black, ours = state.wtime, state.btime, turn.clock
+        if ours is None:
+            movetime = self._settings.movetime
+        elif referee.plies < FIRST_CLOCK_PLIES:
+            movetime = max(1, min(FIRST_MOVE_MS, ours // FIRST_MOVE_SHARE))
+        else:
+            clocks = (
+                ours if white is None else white,
+                ours if black is None else black,
+                state.winc,
+                state.binc,
+            )
+        return Think(
+            number=turn.number,
+            position=turn.position,
+            moves=referee.legal_moves(),
+            side=referee.side,
+            clocks=clocks,
+            movetime=movetime,
+            since=turn.since,
+        )
+
+    def _thought(self, thought: Thought, now: float) -> list[Action]:
+        turn = self._turn
+        if turn is None or thought.number != turn.number or turn.chosen is not None:
+            return []
+        turn.chosen = thought.move
+        if thought.score is not None:
+            self._scores.append(thought.score)
+            if self._is_lost():
+                return [Ask("resign"), Finish("lost: we resigned", known=True)]
+        return self._send(turn, thought.move)
+
+    def _is_lost(self) -> bool:
+        settings = self._settings
+        last = self._scores[-settings.resign_moves :]
+        limit = settings.resign_score
+        return limit is not None and len(last) == settings.resign_moves and max(last) <= limit
+
+    def _send(self, turn: _Turn, move: str) -> list[Action]:
+        turn.sending = True
+        return [Send(turn.number, move)]
+
+    def _sent(self, sent: Sent, now: float) -> list[Action]:
+        turn = self._turn
+        if turn is None or sent.number != turn.number:
+            return []
+        turn.sending = False
+        if sent.error is not None:
+            turn.in_doubt = True
+            return self._refused(turn, sent.move, sent.error) if sent.refused else [Resync()]
+        assert self._referee is not None
+        # Not every server sends our own move back.
+        moves = (*self._referee.moves, sent.move)
+        try:
+            self._referee.follow(moves)
+        except RefereeError as error:
+            return self._hopeless(str(error))
+        self._turn = None
+        self._heard_at, self._looks = now, 0
+        self._asked.clear()
+        if self._referee.decided:
+            return [Finish(self._result(self._state), known=False)]
+        return [Wait(self._referee.position())]
+
+    def _refused(self, turn: _Turn, move: str, error: str) -> list[Action]:
+        """The server didn't take a move: it is over, or was made before, or the rules differ.
+
+        How the game stands, told anew, decides which; if it is still our turn, another move is tried.
+        """
+        assert self._referee is not None
+        turn.refused.append(move)
+        said = Note(f"the server refuses {move}: {error}")
+        if len(turn.refused) > MOST_REFUSALS:
+            return [said, Ask("resign"), Finish("given up: the server refuses our moves")]
+        others = [uci for uci in self._referee.legal_moves() if uci not in turn.refused]
+        turn.chosen = others[0] if others else move
+        return [said, Resync()]
+
+    def _stop(self) -> list[Action]:
+        turn, self._turn = self._turn, None
+        return [StopThinking()] if turn is not None and turn.chosen is None else []
+
+    # -- the end ----------------------------------------------------------------------------
+
+    def _result(self, state: GameState) -> str:
+        """Say how the game ended, as far as that is known."""
+        referee = self._referee
+        if referee is None:
+            return "over"
+        how = state.status if state.over else ""
+        if state.winner is not None:
+            return f"{'won' if state.winner == referee.side else 'lost'}{how and f': {how}'}"
+        if how in ("draw", "stalemate"):
+            return f"drawn: {how}"
+        if referee.decided:
+            return f"{'won' if referee.won else 'lost'}: king captured"
+        return how or "over"

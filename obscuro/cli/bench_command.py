@@ -1,0 +1,26 @@
+"""`obscuro bench [NAME]`: prints the signature, or runs one of the benchmarks of `obscuro.bench`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+from obscuro.bench.common import BenchmarkError
+from obscuro.cli.command_error import CommandError
+
+_MODULES = {
+    None: "signature",
+    "belief": "belief_speed",
+    "search": "search_speed",
+    "eval": "eval_speed",
+}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the benchmark; returns the exit code."""
+    benchmark = importlib.import_module(f"obscuro.bench.{_MODULES[arguments.benchmark]}")
+    try:
+        code: int = benchmark.run(arguments)
+    except BenchmarkError as error:
+        raise CommandError(str(error)) from None
+    return code

@@ -1,0 +1,263 @@
+"""`obscuro bridge`: plays as a bot account on a server with the lichess bot API."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from types import FrameType
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from obscuro.arena.uci_process import EngineError
+from obscuro.cli.command_error import CommandError
+from obscuro.cli.local_engine import engine_command
+from obscuro.cli.main import INTERRUPTED
+from obscuro.cli.match_command import read_options
+from obscuro.engine.options import OptionError, Options
+
+if TYPE_CHECKING:
+    from obscuro.bridge.bot import Bridge
+    from obscuro.bridge.client import BotClient
+    from obscuro.bridge.mover import Mover, MoverPool
+
+TOKEN = "OBSCURO_BOT_TOKEN"
+FORBIDDEN_OPTIONS = frozenset({"Stockfish", "UCI_Variant"})
+"""What the bridge may not set: `Stockfish` names a program that is run."""
+DEFAULT_OVERHEAD = "500"
+"""Milliseconds of `Move Overhead`, for the way to the server and back."""
+LEAVING_SECONDS = 10.0
+
+logger = logging.getLogger("obscuro.bridge")
+
+MakeMover = Callable[[Mapping[str, str], Callable[[str], None]], "Mover"]
+
+
+def run(arguments: argparse.Namespace, *, make: MakeMover | None = None) -> int:
+    """Play until told to leave; returns the exit code. make: for tests."""
+    url = server_url(arguments.url)
+    options = engine_options(read_options(arguments.option, "--option"))
+    token = take_token(os.environ)
+    with _logging(arguments.log, arguments.quiet, token):
+        return _play(arguments, url, options, token, make or make_mover)
+
+
+def server_url(text: str) -> str:
+    """Check where the server is. Raises CommandError."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise CommandError(f"--url {text}: it must be like https://www.pychess.org")
+    if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise CommandError(f"--url {text}: the token would be readable on its way; use https")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise CommandError("--url: no user, password, query or fragment may be in it")
+    return text.rstrip("/")
+
+
+def take_token(environment: MutableMapping[str, str]) -> str:
+    """Take the token out of the environment: no program that we start gets it. Raises CommandError."""
+    token = environment.pop(TOKEN, "").strip()
+    if not token:
+        raise CommandError(f"the bot account's token is needed, in the environment: {TOKEN}=…")
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise CommandError(f"{TOKEN}: there are characters in it that no token has")
+    return token
+
+
+def engine_options(given: Mapping[str, str]) -> dict[str, str]:
+    """Check the engine's options, and add our defaults. Raises CommandError."""
+    known, chosen = Options(), {"Move Overhead": DEFAULT_OVERHEAD}
+    for text, value in given.items():
+        try:
+            name = known.set(text, value)
+        except OptionError as error:
+            raise CommandError(str(error)) from None
+        if name in FORBIDDEN_OPTIONS:
+            raise CommandError(f"--option {name}: not to be set through the bridge")
+        chosen[name] = value
+    return chosen
+
+
+def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> Mover:
+    """Return our engine, in a process of its own that starts when it is needed."""
+    from obscuro.bridge.mover import EngineMover  # noqa: PLC0415
+
+    return EngineMover(engine_command(), options, report)
+
+
+def _play(
+    arguments: argparse.Namespace,
+    url: str,
+    options: Mapping[str, str],
+    token: str,
+    make: MakeMover,
+) -> int:
+    """Get an engine ready, then go online. Raises CommandError."""
+    try:
+        from obscuro.bridge.client import ApiError, BotClient, Unauthorized  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise CommandError(
+            f"{error.name} is not installed; run: {sys.executable} -m pip install httpx"
+        ) from None
+    from obscuro.bridge.mover import MoverPool  # noqa: PLC0415
+
+    movers = MoverPool(lambda: make(options, logger.warning), spare=arguments.games)
+    client = BotClient(url, token)
+    try:
+        account = client.account(threading.Event())
+        user = str(account["username"])
+        logger.info("%s on %s; getting the engine ready", user, url)
+        if account.get("title") not in (None, "BOT"):
+            raise CommandError(
+                f"{user} is not a bot account; docs/bridge.md says how to make it one"
+            )
+        movers.prepare()
+        return _live(_bridge(arguments, user, client, movers))
+    except Unauthorized as error:
+        raise CommandError(f"the server does not take the token: {error}") from None
+    except (ApiError, EngineError) as error:
+        raise CommandError(str(error)) from None
+    finally:
+        movers.close()
+        client.close()
+
+
+def _bridge(
+    arguments: argparse.Namespace, user: str, client: BotClient, movers: MoverPool
+) -> Bridge:
+    from obscuro.bridge.bot import Bridge  # noqa: PLC0415
+    from obscuro.bridge.policy import Policy  # noqa: PLC0415
+    from obscuro.bridge.server_game import GameSettings  # noqa: PLC0415
+
+    policy = Policy(
+        games=arguments.games,
+        rated=arguments.rated,
+        opponents=arguments.opponents,
+        least_base=arguments.least_base,
+        most_base=arguments.most_base,
+        least_increment=arguments.least_increment,
+        most_increment=arguments.most_increment,
+        unlimited=arguments.unlimited,
+    )
+    settings = GameSettings(
+        draw_score=arguments.draw_score,
+        draw_plies=2 * arguments.draw_moves,
+        resign_score=arguments.resign_score,
+        resign_moves=arguments.resign_moves,
+        movetime=arguments.movetime,
+        abort_seconds=arguments.abort_after,
+    )
+    return Bridge(user, client, movers, policy, settings, arguments.leave_after)
+
+
+def _live(bridge: Bridge) -> int:
+    """Run the bridge in a thread, so that a signal never interrupts it with a lock in its hand."""
+    failures: list[Exception] = []
+
+    def live() -> None:
+        try:
+            bridge.run()
+        except Exception as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=live, name="bridge", daemon=True)
+    with _signals(bridge) as interrupted:
+        thread.start()
+        logger.info("online; Ctrl-C leaves after the games going on, a second one at once")
+        while thread.is_alive():
+            thread.join(LEAVING_SECONDS)
+            if interrupted.now and thread.is_alive():
+                thread.join(LEAVING_SECONDS)
+                break
+    if failures:
+        raise failures[0]
+    return INTERRUPTED if interrupted.now else 0
+
+
+class _Interrupted:
+    """What signals have said. now: to leave at once."""
+
+    def __init__(self) -> None:
+        self.once = False
+        self.now = False
+
+
+@contextlib.contextmanager
+def _signals(bridge: Bridge) -> Iterator[_Interrupted]:
+    """Let the first SIGINT mean to finish, a second one and SIGTERM to leave."""
+    interrupted = _Interrupted()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGTERM or interrupted.once:
+            interrupted.now = True
+            bridge.leave()
+        else:
+            interrupted.once = True
+            bridge.finish()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield interrupted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+# -- what is written down -----------------------------------------------------------------------
+
+
+class _WithoutToken(logging.Filter):
+    """Replaces the token in whatever is written; it should never be there to begin with."""
+
+    def __init__(self, token: str) -> None:
+        super().__init__()
+        self._token = token
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let everything pass, changed if need be."""
+        text = record.getMessage()
+        if record.exc_info and record.exc_text is None:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if self._token in text:
+            record.msg, record.args = text.replace(self._token, "(token)"), ()
+        if record.exc_text:
+            record.exc_text = record.exc_text.replace(self._token, "(token)")
+        return True
+
+
+@contextlib.contextmanager
+def _logging(path: str | None, quiet: bool, token: str) -> Iterator[None]:
+    """Write lines to stderr, and everything to a file if one is named."""
+    screen = logging.StreamHandler()
+    screen.setLevel(logging.WARNING if quiet else logging.INFO)
+    handlers: list[logging.Handler] = [screen]
+    if path is not None:
+        try:
+            handlers.append(logging.FileHandler(path, encoding="utf-8", errors="replace"))
+        except OSError as error:
+            raise CommandError(f"can't write {path}: {error.strerror}") from None
+    form = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
+    for handler in handlers:
+        handler.setFormatter(form)
+        handler.addFilter(_WithoutToken(token))
+        logger.addHandler(handler)
+    before = logger.level, logger.propagate, logging.raiseExceptions
+    logger.setLevel(logging.DEBUG)
+    logger.propagate = False
+    logging.raiseExceptions = False  # a full disk is no reason to stop playing
+    try:
+        yield
+    finally:
+        logger.setLevel(before[0])
+        logger.propagate, logging.raiseExceptions = before[1:]
+        for handler in handlers:
+            logger.removeHandler(handler)
+            handler.close()

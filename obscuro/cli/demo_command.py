@@ -1,0 +1,185 @@
+"""`obscuro demo`: the engine plays White against random moves; what it sees beside what there is."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import chess
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from obscuro import __version__
+from obscuro.arena.game_record import GameRecord, PlayedPly, Turn
+from obscuro.arena.move_report import Report
+from obscuro.arena.players import InProcessPlayer, RandomPlayer
+from obscuro.arena.referee import play_game
+from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
+from obscuro.cli.local_engine import MakePlayer, engine_options, make_player, prepare
+from obscuro.evaluation.stockfish.process import stockfish_path
+from obscuro.fog.board import FogOfWarBoard
+
+ENGINE = chess.WHITE
+SHOWN_MOVES = 5  # of the policy
+BAR = 12  # characters for a probability of 1
+
+
+class Screen:
+    """Draws the frames, one for each ply: in place on a terminal, else one below the other."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._symbols = Symbols.of(console)
+        self._notes: list[str] = []
+        self._turn: Turn | None = None  # the engine's last
+        self._sans: dict[str, str] = {}  # of the engine's moves in that turn, by their UCI
+        self._own_move: chess.Bitboard = 0
+        in_place = console.is_terminal and not console.is_dumb_terminal
+        self._live = Live(console=console, auto_refresh=False) if in_place else None
+
+    def drawing(self) -> AbstractContextManager[object]:
+        """Within this context the frames are drawn."""
+        return self._live if self._live is not None else nullcontext()
+
+    def note(self, text: str) -> None:
+        """Keep a line to be shown below the boards."""
+        if text not in self._notes:
+            self._notes.append(text)
+            if self._live is None:
+                self._console.print(f"note: {text}", soft_wrap=True)
+
+    def show(self, board: FogOfWarBoard, ply: PlayedPly | None = None) -> None:
+        """Draw the board after a ply, or at the start."""
+        if ply is not None and ply.color == ENGINE:
+            self._turn = ply.turn
+            self._own_move = move_mask(board.peek())
+            self._sans = _sans_before(board)
+        frame = self._frame(board, ply)
+        if self._live is not None:
+            self._live.update(frame, refresh=True)
+        else:
+            self._console.print(frame)
+            self._console.print()
+
+    def _frame(self, board: FogOfWarBoard, ply: PlayedPly | None) -> RenderableType:
+        last = move_mask(board.peek()) if board.move_stack else 0
+        table = Table.grid(padding=(0, 3, 0, 0))
+        table.add_row(Text("what the engine sees", "bold"), Text("what there is", "bold"), Text(""))
+        table.add_row(
+            draw_fogged(board, ENGINE, self._symbols, highlight=self._own_move),
+            draw_board(board, self._symbols, highlight=last),
+            self._panel(board, ply),
+        )
+        parts: list[RenderableType] = [table]
+        if self._live is not None:
+            parts += [Text(f"note: {note}", "yellow") for note in self._notes]
+        return Group(*parts)
+
+    def _panel(self, board: FogOfWarBoard, ply: PlayedPly | None) -> Text:
+        text = Text(no_wrap=True, overflow="crop")
+        if ply is None:
+            text.append("the start", "bold")
+        else:
+            number = (len(board.move_stack) + 1) // 2
+            dots = "." if ply.color == chess.WHITE else "..."
+            text.append(f"{number}{dots} {ply.san}", "bold")
+            text.append("  the engine" if ply.color == ENGINE else "  random", "dim")
+        text.append("\n")
+        report = self._turn.report if self._turn is not None else None
+        if self._turn is not None and report is not None:
+            for name, value in report_lines(report):
+                text.append(f"{name:<10}", "dim")
+                text.append(f"{value}\n")
+            self._add_policy(text, report, self._turn.uci)
+        return text
+
+    def _add_policy(self, text: Text, report: Report, played: str) -> None:
+        for uci, probability in report.policy[:SHOWN_MOVES]:
+            name = self._sans.get(uci, uci)
+            text.append(f"{name:<8}", "bold" if uci == played else "")
+            text.append(f"{probability:>6.1%} ")
+            text.append(self._symbols.bar * max(round(probability * BAR), 0), "green")
+            text.append(" played\n" if uci == played else "\n", "dim")
+
+
+def _sans_before(board: FogOfWarBoard) -> dict[str, str]:
+    """All moves that were possible before the last one: UCI to SAN."""
+    before = board.copy(stack=1)
+    before.pop()
+    return {move.uci(): before.san(move) for move in before.legal_moves}
+
+
+def report_lines(report: Report) -> list[tuple[str, str]]:
+    """What an engine reported, as names and values for people."""
+    lines: list[tuple[str, str]] = []
+    if report.belief is not None:
+        kind = " positions" if report.belief != 1 else " position"
+        cut = "" if report.exact in (True, None) else " (cut)"
+        lines.append(("belief", f"{report.belief:,}{kind}{cut}"))
+    if report.centipawns is not None:
+        lines.append(("score", f"{report.centipawns / 100:+.2f} pawns"))
+    if report.nodes is not None:
+        carried = f" ({report.carried:,.0f} carried)" if report.carried is not None else ""
+        lines.append(("nodes", f"{report.nodes:,.0f}{carried}"))
+    if report.infosets is not None:
+        lines.append(("infosets", f"{report.infosets:,.0f}"))
+    if report.depth is not None:
+        lines.append(("depth", f"{report.depth:.1f}"))
+    return lines
+
+
+def run(
+    arguments: argparse.Namespace,
+    *,
+    make: MakePlayer = make_player,
+    console: Console | None = None,
+    find_stockfish: Callable[[], str | None] = stockfish_path,
+) -> int:
+    """Show one game; returns the exit code."""
+    console = console or Console(highlight=False, markup=False)
+    evaluator, missing = arguments.evaluator, False
+    if evaluator == "stockfish" and find_stockfish() is None:
+        evaluator, missing = "material", True
+    seed = arguments.seed or random.randrange(1, 2**31)
+    screen = Screen(console)
+    console.print(f"Obscuro {__version__}: a game of Fog of War chess", style="bold")
+    console.print(
+        f"White is the engine ({evaluator}, {arguments.movetime} ms a move), Black moves at random."
+    )
+    if missing:
+        screen.note("no Stockfish found: playing, weaker, with the evaluator `material`")
+    engine = InProcessPlayer(make(engine_options(evaluator=evaluator, seed=seed), screen.note))
+    try:
+        prepare(engine.player)
+        with screen.drawing():
+            board = FogOfWarBoard()
+            screen.show(board)
+            record = play_game(
+                engine,
+                RandomPlayer(),
+                movetime=arguments.movetime,
+                seed=seed,
+                max_plies=2 * arguments.max_moves,
+                board=board,
+                on_ply=screen.show,
+            )
+    finally:
+        engine.close()
+    console.print(verdict(record), style="bold")
+    return 0
+
+
+def verdict(record: GameRecord) -> str:
+    """The result in a line."""
+    moves = (len(record.plies) + 1) // 2
+    counted = f"{moves} move{'' if moves == 1 else 's'}"
+    if not record.regular and record.winner is None:
+        return f"{record.ending.capitalize()}, without a result."
+    if record.winner is None:
+        return f"A draw in {counted}: {record.ending}."
+    winner = "The engine" if record.winner == ENGINE else "The random mover"
+    return f"{winner} wins in {counted}: {record.ending}."

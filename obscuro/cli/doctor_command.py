@@ -1,0 +1,199 @@
+"""`obscuro doctor`: what is installed, what works, and what to do about the rest.
+
+It must run where packages are missing, so it loads none of them at its start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.metadata
+import os
+import platform
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+from obscuro import __version__, kernel_cache
+from obscuro.engine.options import OPTIONS
+
+OLDEST_PYTHON = (3, 11)
+PACKAGES = ("numba", "numpy", "chess", "rich")
+LEAST_MEMORY = 2.0  # GiB
+GIBIBYTE = 1 << 30
+
+OK, HINT, MISSING = "ok", "hint", "missing"
+_COLORS = {OK: "32", HINT: "33", MISSING: "1;31"}  # as terminals number them
+
+
+class Finding(NamedTuple):
+    """One line of the report: ok, a hint (it works, but could be better), or missing (it doesn't)."""
+
+    level: str
+    subject: str
+    found: str
+    advice: str = ""
+
+
+Check = Callable[[], Iterator[Finding]]
+
+
+def python() -> Iterator[Finding]:
+    """The interpreter."""
+    version = platform.python_version()
+    if sys.version_info[:2] < OLDEST_PYTHON:
+        wanted = ".".join(map(str, OLDEST_PYTHON))
+        yield Finding(MISSING, "Python", version, f"install Python {wanted} or newer")
+    else:
+        yield Finding(OK, "Python", f"{version}, {sys.executable}")
+
+
+def packages() -> Iterator[Finding]:
+    """The packages that the engine needs, by importing them."""
+    for name in PACKAGES:
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # a broken package may raise anything
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            yield Finding(MISSING, name, reason, f"run: {sys.executable} -m pip install {name}")
+        else:
+            yield Finding(OK, name, importlib.metadata.version(name))
+
+
+def stockfish() -> Iterator[Finding]:
+    """Stockfish: where it is, and whether it runs."""
+    from obscuro.evaluation.stockfish.process import (  # noqa: PLC0415
+        StockfishError,
+        StockfishProcess,
+        stockfish_path,
+    )
+
+    without = "without it the engine plays, weaker, with the evaluator `material`"
+    path = stockfish_path()
+    if path is None:
+        install = "run engine_bin/install_stockfish, or put stockfish on PATH"
+        yield Finding(HINT, "Stockfish", "not found", f"{install}; {without}")
+        return
+    try:
+        process = StockfishProcess(path)
+    except StockfishError as error:
+        yield Finding(HINT, "Stockfish", f"{path}: {error}", f"install another; {without}")
+        return
+    try:
+        yield Finding(OK, "Stockfish", f"{process.name}, {path}")
+    finally:
+        process.close()
+
+
+def network() -> Iterator[Finding]:
+    """Stockfish's network in the cache; gets it from Stockfish if it is not there yet."""
+    try:
+        from obscuro.evaluation.nnue.install import load_networks  # noqa: PLC0415
+        from obscuro.evaluation.nnue.network import NetworkError  # noqa: PLC0415
+    except Exception:  # numpy is missing or broken, which `packages` has said
+        return
+    try:
+        networks = load_networks()
+    except NetworkError as error:
+        advice = f"{error.advice}; only the evaluator `nnue` needs it"
+        yield Finding(HINT, "network", error.reason, advice)
+    else:
+        for one in networks:
+            yield Finding(OK, "network", f"{one.name} of {one.engine}, {one.path}")
+
+
+def processor() -> Iterator[Finding]:
+    """Cores, and the instruction that makes sliding pieces fast."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    threads = next(option.default for option in OPTIONS if option.name == "Threads")
+    yield Finding(OK, "cores", f"{cores}, of which the engine uses {threads} by default")
+    try:
+        from obscuro.board.bits import HAS_FAST_PEXT  # noqa: PLC0415
+    except Exception:  # numba is missing or broken, which `packages` has said
+        return
+    yield Finding(OK, "PEXT", "yes" if HAS_FAST_PEXT else "no fast one; the engine does without")
+
+
+def cache() -> Iterator[Finding]:
+    """The place for compiled kernels."""
+    directory = os.environ.get("NUMBA_CACHE_DIR")
+    if directory is None or not os.access(directory, os.W_OK):
+        advice = "set OBSCURO_CACHE_DIR to a directory that can be written"
+        yield Finding(HINT, "kernel cache", "no place to write: every start compiles", advice)
+        return
+    cold = cold_packages(Path(directory), kernel_packages(kernel_cache.kernel_sources()))
+    if cold:
+        found = f"{directory}, not compiled yet: {', '.join(cold)}"
+        yield Finding(HINT, "kernel cache", found, "run: obscuro warmup")
+    else:
+        size = sum(file.stat().st_size for file in Path(directory).rglob("*") if file.is_file())
+        yield Finding(OK, "kernel cache", f"{directory}, warm, {size / 1e6:.0f} MB")
+
+
+def kernel_packages(sources: dict[str, bytes]) -> set[str]:
+    """The packages with kernels that are kept: `board`, `fog`, …"""
+    kept = re.compile(rb"^@njit\(.*cache=True", re.MULTILINE)
+    return {name.split(".")[1] for name, text in sources.items() if kept.search(text)}
+
+
+def cold_packages(directory: Path, expected: set[str]) -> list[str]:
+    """The packages without a compiled kernel in a cache directory.
+
+    numba keeps the kernels of each package in a directory called by its name and a hash.
+    """
+    warm = {file.parent.name.rpartition("_")[0] for file in directory.glob("*/*.nbi")}
+    return sorted(expected - warm)
+
+
+def memory() -> Iterator[Finding]:
+    """Memory of the machine, and how much of it the engine takes."""
+    try:
+        pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return
+    total = pages * page / GIBIBYTE
+    tree = next(option.default for option in OPTIONS if option.name == "Hash")
+    found = f"{total:.1f} GiB; the tree takes up to {tree} MiB (option Hash)"
+    if total < LEAST_MEMORY:
+        yield Finding(HINT, "memory", found, "set the options Hash and Max Positions low")
+    else:
+        yield Finding(OK, "memory", found)
+
+
+CHECKS: tuple[Check, ...] = (python, packages, stockfish, network, processor, cache, memory)
+
+
+def run(
+    arguments: argparse.Namespace,
+    *,
+    checks: Sequence[Check] = CHECKS,
+    out: TextIO | None = None,
+) -> int:
+    """Report; returns 1 if something that is needed is missing, else 0."""
+    out = out or sys.stdout
+    colored = out.isatty() and not os.environ.get("NO_COLOR")
+    print(f"obscuro {__version__}, {platform.platform()}", file=out)
+    levels = set()
+    for check in checks:
+        for finding in check():
+            levels.add(finding.level)
+            for line in _lines(finding, colored):
+                print(line, file=out)
+    if MISSING in levels:
+        print("The engine can't run: see `missing` above.", file=out)
+    elif HINT in levels:
+        print("The engine can run; see the hints above.", file=out)
+    else:
+        print("All is well.", file=out)
+    return int(MISSING in levels)
+
+
+def _lines(finding: Finding, colored: bool) -> Iterator[str]:
+    level = f"{finding.level:<{len(MISSING)}}"
+    if colored:
+        level = f"\033[{_COLORS[finding.level]}m{level}\033[0m"
+    yield f"{level}  {finding.subject:<12}  {finding.found}"
+    if finding.advice:
+        yield " " * (len(MISSING) + 16) + f"-> {finding.advice}"

@@ -1,0 +1,182 @@
+"""`obscuro play`: a person against the engine, in the fog on both sides."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import random
+from collections.abc import Callable
+
+import chess
+from rich.console import Console
+
+from obscuro.arena.game_record import Forfeit, GameRecord, PlayedPly, Turn
+from obscuro.arena.players import InProcessPlayer
+from obscuro.arena.referee import play_game
+from obscuro.arena.time_control import Allowance
+from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
+from obscuro.cli.local_engine import MakePlayer, engine_options, make_player, prepare
+from obscuro.cli.typed_moves import read_move
+from obscuro.fog.board import FogOfWarBoard
+
+Ask = Callable[[str], str]
+
+WIDTH = 3  # of a square, in characters
+
+HELP = (
+    "a move: e2e4, Nf3, exd5, e8=Q, O-O",
+    "board: show the board again",
+    "moves: list your moves",
+    "resign: give the game up",
+    "quit: leave",
+)
+
+
+class Quit(Exception):  # noqa: N818 - it is the name of the thing
+    """The person has left."""
+
+
+class HumanPlayer:
+    """A person at the terminal, who is shown what their side sees and no more."""
+
+    name = "you"
+
+    def __init__(self, console: Console, ask: Ask) -> None:
+        self._console = console
+        self._ask = ask
+        self._symbols = Symbols.of(console)
+        self._color: chess.Color = chess.WHITE
+        self._own: dict[chess.Square, chess.Piece] = {}
+        self._last: chess.Bitboard = 0
+
+    def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
+        """Take a side."""
+        self._color = color
+        self._own = self._own_pieces(board)
+        self._last = 0
+
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
+        """Ask until there is a move, as long as it takes. Raises Forfeit, Quit."""
+        self._show(board)
+        while True:
+            try:
+                text = self._ask(f"{chess.COLOR_NAMES[self._color]}, your move: ").strip()
+            except EOFError:
+                raise Quit from None
+            move = self._heed(board, text)
+            if move is not None:
+                self._last = move_mask(move)
+                return Turn(move.uci())
+
+    def _heed(self, board: FogOfWarBoard, text: str) -> chess.Move | None:
+        """Do what was asked for; return the move if it was one."""
+        match text.lower():
+            case "":
+                pass
+            case "quit" | "exit":
+                raise Quit
+            case "resign":
+                raise Forfeit("resigned")
+            case "help" | "?":
+                self._console.print("\n".join(HELP))
+            case "board":
+                self._show(board)
+            case "moves":
+                # The mark of a won game would tell of an enemy without a move, whom we don't see.
+                names = sorted(board.san(move).rstrip("#") for move in board.legal_moves)
+                self._console.print(" ".join(names), soft_wrap=True)
+            case _:
+                try:
+                    return read_move(board, text)
+                except ValueError as error:
+                    self._console.print(str(error), soft_wrap=True)
+        return None
+
+    def _show(self, board: FogOfWarBoard) -> None:
+        drawing = draw_fogged(board, self._color, self._symbols, highlight=self._last, width=WIDTH)
+        self._console.print()
+        self._console.print(drawing)
+        self._console.print(
+            f"{self._symbols.fog * WIDTH} fog: you don't see these squares", style="dim"
+        )
+
+    def after_ply(self, board: FogOfWarBoard) -> None:
+        """Say what this side notices of the other's move; show the board after its own."""
+        if board.turn == self._color:
+            lost = [
+                f"your {chess.piece_name(piece.piece_type)} on {chess.square_name(square)} was captured"
+                for square, piece in self._own.items()
+                if board.color_at(square) != self._color
+            ]
+            self._console.print(
+                "The engine has moved" + "".join(f"; {loss}" for loss in lost) + "."
+            )
+        else:
+            self._show(board)
+            self._console.print("The engine is thinking.", style="dim")
+        self._own = self._own_pieces(board)
+
+    def _own_pieces(self, board: FogOfWarBoard) -> dict[chess.Square, chess.Piece]:
+        return board.piece_map(mask=board.occupied_co[self._color])
+
+    def close(self) -> None:
+        """Nothing: it holds nothing."""
+
+
+def run(
+    arguments: argparse.Namespace,
+    *,
+    make: MakePlayer = make_player,
+    ask: Ask = input,
+    console: Console | None = None,
+) -> int:
+    """Play one game; returns the exit code."""
+    console = console or Console(highlight=False, markup=False)
+    if ask is input:
+        with contextlib.suppress(ImportError):  # it gives `input` a history and editing
+            import readline  # noqa: F401, PLC0415
+    sides = {"white": chess.WHITE, "black": chess.BLACK}
+    color = sides.get(arguments.side, random.choice(chess.COLORS))
+    human = HumanPlayer(console, ask)
+
+    def warn(text: str) -> None:
+        console.print(f"note: {text}", soft_wrap=True, style="yellow")
+
+    engine = InProcessPlayer(make(engine_options(evaluator=arguments.evaluator), warn))
+    try:
+        prepare(engine.player)
+        console.print(f"You are {chess.COLOR_NAMES[color]}. Capture the king to win; help helps.")
+        white, black = (human, engine) if color == chess.WHITE else (engine, human)
+        record = play_game(white, black, movetime=arguments.movetime)
+    except Quit:
+        console.print("\nGood-bye.")
+        return 0
+    finally:
+        engine.close()
+    show_end(console, record, color)
+    return 0
+
+
+def show_end(console: Console, record: GameRecord, color: chess.Color) -> None:
+    """Lift the fog: the board as it is, all moves, and the result."""
+    console.print()
+    last = move_mask(record.board.peek()) if record.board.move_stack else 0
+    console.print(
+        draw_board(
+            record.board, Symbols.of(console), perspective=color, highlight=last, width=WIDTH
+        )
+    )
+    console.print(numbered(record.plies), soft_wrap=True)
+    if record.winner is None:
+        verdict = "A draw"
+    else:
+        verdict = "You win" if record.winner == color else "The engine wins"
+    console.print(f"{verdict}: {record.ending}.")
+
+
+def numbered(plies: list[PlayedPly]) -> str:
+    """The moves as in a score sheet: `1. e4 e5 2. Nf3`."""
+    return " ".join(
+        (f"{index // 2 + 1}. " if index % 2 == 0 else "") + ply.san
+        for index, ply in enumerate(plies)
+    )

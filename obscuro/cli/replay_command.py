@@ -1,0 +1,102 @@
+"""`obscuro replay`: plays the log of a session again, and says where it comes out differently."""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.console import Console
+
+from obscuro.arena.log_replay import LoggedSearch, Replay
+from obscuro.arena.uci_process import EngineError, UciProcess
+from obscuro.cli.command_error import CommandError
+from obscuro.cli.local_engine import engine_command
+from obscuro.cli.match_command import read_options
+from obscuro.engine.options import OptionError, Options
+from obscuro.protocol.log import LoggedSession, facts, read_sessions
+
+MACHINE = ("obscuro", "python", "numba", "llvmlite", "numpy", "chess", "system", "cpu", "evaluator")
+"""Facts that are told if they differ: the same search may come out differently then."""
+
+
+def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int:
+    """Replay a session; returns the exit code: 1 with --compare if a search that repeats itself
+    came out differently.
+    """
+    console = console or Console(highlight=False, markup=False)
+    overrides = _options(arguments.option)
+    session = read_session(arguments.log, arguments.session)
+
+    def say(text: str) -> None:
+        console.print(text, soft_wrap=True)
+
+    for line in differences(session):
+        say(line)
+    searches: list[LoggedSearch] = []
+    try:
+        with UciProcess(engine_command()) as process:
+            for search in Replay(session, process, overrides, note=say).run():
+                searches.append(search)
+                say(search_line(search))
+    except EngineError as error:
+        raise CommandError(str(error)) from None
+    say(summary(searches))
+    wrong = any(search.repeats and not search.same for search in searches)
+    return int(arguments.compare and wrong)
+
+
+def read_session(path: str, number: int | None) -> LoggedSession:
+    """Read one session of a log: the n-th, counted from 1; None: the last. Raises CommandError."""
+    try:
+        with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
+            sessions = read_sessions(lines)
+    except OSError as error:
+        raise CommandError(f"can't read {path}: {error.strerror}") from None
+    if not sessions:
+        raise CommandError(f"{path} is not a log of a session (obscuro --log FILE)")
+    if number is None:
+        return sessions[-1]
+    if number > len(sessions):
+        raise CommandError(f"{path} has {len(sessions)} sessions")
+    return sessions[number - 1]
+
+
+def _options(texts: list[str]) -> dict[str, str]:
+    options, known = read_options(texts, "--option"), Options()
+    try:
+        return {known.set(name, value): value for name, value in options.items()}
+    except OptionError as error:
+        raise CommandError(str(error)) from None
+
+
+def differences(session: LoggedSession) -> list[str]:
+    """Say what is not here as it was then."""
+    here = {name: str(value) for name, value in facts(Options()) if name != "option"}
+    lines = []
+    for name in MACHINE:
+        then, now = session.fact(name), here.get(name)
+        if then is not None and now is not None and then != now:
+            lines.append(f"{name}: {then} then, {now} here")
+    return lines
+
+
+def search_line(search: LoggedSearch) -> str:
+    """Say how a search came out."""
+    if search.logged is None:
+        verdict = "the log ends before its answer"
+    elif search.same:
+        verdict = "same"
+    else:
+        verdict = "DIFFERENT" if search.repeats else "different, as it may be: not bound to repeat"
+    return (
+        f"{search.number:4}  ply {search.plies:3}  {search.go[:40]:40}  "
+        f"{search.logged or '-':7} {search.replayed or '-':7} {verdict}"
+    )
+
+
+def summary(searches: list[LoggedSearch]) -> str:
+    """Say how all came out."""
+    bound = [search for search in searches if search.repeats and search.logged is not None]
+    same = sum(search.same for search in bound)
+    others = len(searches) - len(bound)
+    text = f"{len(bound)} searches that repeat themselves, {same} came out the same"
+    return f"{text}; {others} others" if others else text

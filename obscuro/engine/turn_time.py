@@ -1,0 +1,54 @@
+"""How long a turn may take (DESIGN §7). docs/clock.md explains it to users."""
+
+from typing import NamedTuple
+
+from obscuro.engine.constants import (
+    INCREMENT_SHARE,
+    LEAST_SECONDS,
+    MOST_OF_CLOCK,
+    MOVES_TO_GO,
+    UNSETTLED_FACTOR,
+)
+from obscuro.engine.report import GoLimits
+
+
+class TurnTime(NamedTuple):
+    """When a turn ends, in seconds of `time.monotonic`; the move must be printed by then."""
+
+    deadline: float  # as planned; before it the move is played early if it is easy
+    latest: float  # for a move that is not settled; the deadline where all time is to be used
+
+    @property
+    def flexible(self) -> bool:
+        """Whether the search may end early, or go on until `latest`."""
+        return self.latest > self.deadline
+
+
+def turn_time(limits: GoLimits, side: int, overhead_ms: int) -> TurnTime | None:
+    """When the turn is to end; None without a time limit.
+
+    side: 0 = White, whose clock counts. overhead_ms: kept back for the way to the GUI. movetime wins
+    over a clock, and is used whole. The clock's remaining time is spread over `movestogo` or
+    MOVES_TO_GO moves, and most of the increment is spent; a move that is not settled may take
+    UNSETTLED_FACTOR as much. No move takes more than MOST_OF_CLOCK of what remains, unless fewer
+    moves are left.
+    """
+    if limits.infinite:
+        return None
+    overhead = overhead_ms / 1000
+    if limits.movetime is not None:
+        end = limits.received + max(limits.movetime / 1000 - overhead, LEAST_SECONDS)
+        return TurnTime(end, end)
+    remaining_ms = limits.wtime if side == 0 else limits.btime
+    if remaining_ms is None:
+        return None
+    increment = ((limits.winc if side == 0 else limits.binc) or 0) / 1000
+    remaining = max(remaining_ms / 1000 - overhead, 0.0)
+    moves = limits.movestogo or MOVES_TO_GO
+    budget = remaining / moves + INCREMENT_SHARE * increment
+    most = remaining if moves == 1 else max(MOST_OF_CLOCK * remaining, remaining / moves)
+    planned = max(min(budget, most), LEAST_SECONDS)
+    return TurnTime(
+        limits.received + planned,
+        limits.received + max(min(UNSETTLED_FACTOR * planned, most), planned),
+    )

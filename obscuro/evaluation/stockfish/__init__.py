@@ -1,0 +1,1 @@
+"""Stockfish as a process: the evaluator of the paper, and the fallback of `nnue`."""

@@ -1,0 +1,257 @@
+"""Children's values by Stockfish: MultiPV at depth 1 on the parent (Obscuro, Appendix C.5).
+
+One search of a position lists all its moves that are legal in chess, each with a score. What such a
+list can't say is known without it (`children`), or asked about child by child:
+
+- castling out of or through check, legal in the fog only;
+- the moves beside the capture of a king: their parent is no position for Stockfish.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.board.layout import WORDS
+from obscuro.board.position import from_fen
+from obscuro.board.tables import TABLES
+from obscuro.evaluation.children import expand
+from obscuro.evaluation.evaluator import ChildValues, EvaluatorNotReady
+from obscuro.evaluation.scale import TAU
+from obscuro.evaluation.stockfish.keeper import StockfishKeeper
+from obscuro.evaluation.stockfish.process import StockfishError, StockfishProcess, TimeLimits
+from obscuro.evaluation.stockfish.requests import (
+    worth_of_centipawns,
+    worth_of_centipawns_after,
+    write_lists,
+    write_singles,
+)
+from obscuro.evaluation.stockfish.uci_text import REQUEST_BYTES, read_lists, read_scores
+from obscuro.evaluation.stockfish.versions import scale_of
+
+ALL_MOVES = 500  # more than any position has; less where this Stockfish lists less
+ATTEMPTS = 2  # at a batch, the second with a new process
+# What `start` tries. Between them they need every kernel: a list of moves, a king's capture, and a
+# move that chess forbids (castling through an attack), so that its child is asked for by itself.
+_WARM_UP = (
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR w KQkq - 0 1",
+    "4k3/8/8/8/8/5r2/4P3/4K2R w K - 0 1",
+)
+
+
+class Job(NamedTuple):
+    """A batch, and what to ask Stockfish about it."""
+
+    positions: npt.NDArray[np.uint64]  # [positions, 8]
+    lists: npt.NDArray[np.int64]  # [≤ positions] those whose moves Stockfish is to list
+    requests: bytes  # of the lists
+    children: ChildValues  # NaN where a value is missing
+
+
+class StockfishEvaluator:
+    """Evaluates by a Stockfish process of its own; replaces it if it fails (see `StockfishKeeper`).
+
+    path: the executable; None: the usual places. tau: pawns worth tanh(1). reproducible: a position
+    has the same values whatever came before it; that takes nearly twice as long, and otherwise one
+    value in twenty differs by more than 0.01, as Stockfish learns from search to search.
+    search_dominated: also search the moves beside the capture of a king, ten times the work of an
+    ordinary position. Their values can't matter: who can capture a king sees it, and nothing is worth
+    more. Without it they are valued by material. on_warning: told, in the evaluating thread, when a
+    process was lost and another one does its work.
+
+    `submit` and `collect` are the two halves of `evaluate`: in between, Stockfish works and the
+    caller is free.
+    """
+
+    name = "stockfish"
+
+    def __init__(
+        self,
+        path: str | None = None,
+        tau: float = TAU,
+        limits: TimeLimits = TimeLimits(),  # noqa: B008 - frozen
+        reproducible: bool = False,
+        search_dominated: bool = True,
+        on_warning: Callable[[str], None] = lambda warning: None,
+    ) -> None:
+        """Start nothing yet."""
+        self._keeper = StockfishKeeper(path, limits)
+        self._warn = on_warning
+        self._tau = tau
+        self._reproducible = reproducible
+        self._forget_next = False
+        self._search_dominated = search_dominated
+        self._working = threading.Lock()  # held by `submit`, `collect` and the end of `close`
+        self._job: Job | None = None
+        self._asked: StockfishProcess | None = None  # which was asked for the job's lists
+
+    @property
+    def engine_name(self) -> str | None:
+        """What the running process calls itself, `Stockfish 15.1`; None if there is none."""
+        process = self._keeper.process
+        return process.name if process else None
+
+    @property
+    def pid(self) -> int | None:
+        """The running process's id."""
+        process = self._keeper.process
+        return process.pid if process else None
+
+    def start(self) -> None:
+        """Start the process and compile the kernels, by evaluating a little. See `Evaluator`."""
+        positions = np.array([from_fen(fen) for fen in _WARM_UP], dtype=np.uint64)
+        while self._keeper.process is None:  # which becomes an EvaluatorFailed, after some losses
+            self._keeper.start()
+            with contextlib.suppress(EvaluatorNotReady):
+                self.evaluate(positions)
+
+    def forget(self) -> None:
+        """Have Stockfish forget its searches before the next batch. See `Evaluator`."""
+        self._forget_next = True
+
+    def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
+        """The values of all children of uint64[n, 8]. Raises EvaluatorFailed. See `Evaluator`."""
+        self.submit(positions)
+        return self.collect()
+
+    def submit(self, positions: npt.NDArray[np.uint64]) -> None:
+        """Ask about a batch uint64[n, 8] without waiting; `collect` must be the next call.
+
+        Raises EvaluatorFailed if there is no process and none can be started.
+        """
+        with self._working:
+            if self._job is not None:
+                raise RuntimeError("the batch before this was not collected")
+            positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
+            lists, requests = self._requests(positions)
+            process = self._keeper.get()
+            self._ask(process, lists, requests)
+            # While Stockfish works:
+            children = expand(positions, find_mates=True)
+            process.expect(int((children.offsets[lists + 1] - children.offsets[lists]).sum()))
+            self._job = Job(positions, lists, requests, children)
+
+    def collect(self) -> ChildValues:
+        """The values of the batch that was submitted. Raises EvaluatorFailed."""
+        with self._working:
+            if self._job is None:
+                raise RuntimeError("no batch was submitted")
+            job, self._job = self._job, None
+            for _ in range(ATTEMPTS):
+                process = self._keeper.get()
+                try:
+                    children = self._answer(process, job)
+                except StockfishError as error:
+                    self._asked = None
+                    self._keeper.lose(str(error))
+                    continue
+                news = self._keeper.answered()
+                if news is not None:
+                    self._warn(news)
+                return children
+            raise self._keeper.failure()
+
+    def _requests(self, positions: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], bytes]:
+        """Which positions Stockfish is to list the moves of, and how it is asked to."""
+        out = np.empty(len(positions) * REQUEST_BYTES, dtype=np.uint8)
+        lists = np.empty(len(positions), dtype=np.int64)
+        forget = self._reproducible or self._forget_next
+        size, count = write_lists(TABLES, positions, forget, out, lists)
+        self._forget_next = False
+        return lists[:count], out[:size].tobytes()
+
+    def _ask(
+        self, process: StockfishProcess, lists: npt.NDArray[np.int64], requests: bytes
+    ) -> None:
+        self._asked = process
+        if len(lists):
+            with contextlib.suppress(StockfishError):  # who reads the answers will see it
+                process.begin(requests, len(lists), ALL_MOVES)
+
+    def _answer(self, process: StockfishProcess, job: Job) -> ChildValues:
+        """The children with all values. Raises StockfishError."""
+        children = job.children._replace(values=job.children.values.copy())
+        if self._asked is not process:
+            self._ask(process, job.lists, job.requests)
+        self._asked = None
+        if len(job.lists):
+            self._read_lists(process, job, children)
+        missing = np.flatnonzero(np.isnan(children.values))
+        if len(missing):
+            self._answer_singly(process, job, missing, children.values)
+        return children
+
+    def _read_lists(self, process: StockfishProcess, job: Job, children: ChildValues) -> None:
+        """Write the values that the lists give, as these come in. Raises StockfishError."""
+        wanted = np.isnan(children.values)
+        worths = np.empty(len(job.lists))
+        worth_of_centipawns(job.positions, job.lists, scale_of(process.name), worths)
+        done = 0
+        for text, answers in process.answers():
+            read = read_lists(
+                np.frombuffer(text, dtype=np.uint8),
+                job.lists[done : done + answers],
+                worths[done : done + answers],
+                children.offsets,
+                children.moves,
+                wanted,
+                self._tau,
+                children.values,
+            )
+            if read != answers:
+                raise StockfishError("its answers make no sense")
+            done += answers
+
+    def _answer_singly(
+        self,
+        process: StockfishProcess,
+        job: Job,
+        missing: npt.NDArray[np.int64],
+        values: npt.NDArray[np.float32],
+    ) -> None:
+        """Write the values of these children, each searched by itself. Raises StockfishError."""
+        requests = np.empty(len(missing) * REQUEST_BYTES, dtype=np.uint8)
+        asked = np.empty(len(missing), dtype=np.int64)
+        parents = np.searchsorted(job.children.offsets, missing, side="right") - 1
+        size, count = write_singles(
+            TABLES,
+            job.positions,
+            parents,
+            job.children.moves,
+            missing,
+            self._search_dominated,
+            self._reproducible,
+            self._tau,
+            requests,
+            asked,
+            values,
+        )
+        if count == 0:
+            return
+        process.begin(requests[:size].data, count, 1)
+        asked, worths = asked[:count], np.empty(count)
+        worth_of_centipawns_after(
+            job.positions, parents, job.children.moves, asked, scale_of(process.name), worths
+        )
+        answers = np.frombuffer(process.finish(), dtype=np.uint8)
+        read = read_scores(answers, asked, worths, self._tau, values)
+        if read != count:
+            raise StockfishError("its answers make no sense")
+
+    def close(self) -> None:
+        """End the process for good. A batch under way in another thread fails. See `Evaluator`."""
+        self._keeper.kill()
+        with self._working:
+            self._keeper.close()
+
+    def __enter__(self) -> "StockfishEvaluator":
+        """For `with`, which closes it at the end."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()

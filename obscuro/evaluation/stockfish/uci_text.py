@@ -1,0 +1,291 @@
+"""UCI as bytes: writing positions for Stockfish, and reading its answers, in kernels.
+
+An answer is everything up to and including a line `bestmove …`. Of the lines before it, those with
+`score` and `pv` count; a later one for the same move replaces an earlier one, except that a bound
+never replaces an exact score. All other text is skipped, whatever it is.
+"""
+
+import numpy as np
+from numba import njit
+
+from obscuro.board.layout import (
+    BISHOPS,
+    CASTLING_BITS,
+    CASTLING_SHIFT,
+    KNIGHTS,
+    ONE,
+    PAWNS,
+    PROMOTION_SHIFT,
+    QUEENS,
+    ROOKS,
+    STATE,
+    THREE_BITS,
+    WHITE,
+)
+from obscuro.board.moves import occupied_squares, side_to_move
+from obscuro.evaluation import scale
+from obscuro.evaluation.stockfish.validity import safe_en_passant_square
+
+REQUEST_BYTES = 140  # no request is longer: 71 characters of pieces, 40 of words, 10 of state
+NO_MOVE = -1
+NO_SCORE = -2_000_000_000
+
+_SPACE, _NEWLINE, _MINUS, _ZERO, _NINE = 32, 10, 45, 48, 57
+_LOWER_CASE = 32
+_MOVE_BITS = np.uint64(0xFFF)
+
+value_of_pawns = njit(nogil=True, cache=True)(scale.value_of_pawns)
+value_of_mate = njit(nogil=True, cache=True)(scale.value_of_mate)
+
+
+@njit(nogil=True, cache=True)
+def _put(out, at, text):
+    for k in range(len(text)):
+        out[at + k] = text[k]
+    return at + len(text)
+
+
+@njit(nogil=True, cache=True)
+def write_request(tables, pos, forget, out, at):
+    """Write `position fen …` and `go depth 1` into out uint8[…] from `at`; return where it ends.
+
+    forget: have Stockfish forget all earlier searches first.
+    """
+    if forget:
+        at = _put(out, at, b"ucinewgame\n")
+    at = _put(out, at, b"position fen ")
+    occupied = occupied_squares(pos)
+    for rank in range(7, -1, -1):
+        empty = 0
+        for square in range(rank * 8, rank * 8 + 8):
+            bit = ONE << np.uint64(square)
+            if not occupied & bit:
+                empty += 1
+                continue
+            if empty:
+                out[at] = _ZERO + empty
+                at += 1
+                empty = 0
+            if pos[PAWNS] & bit:
+                letter = 112
+            elif pos[KNIGHTS] & bit:
+                letter = 110
+            elif pos[BISHOPS] & bit:
+                letter = 98
+            elif pos[ROOKS] & bit:
+                letter = 114
+            elif pos[QUEENS] & bit:
+                letter = 113
+            else:
+                letter = 107
+            out[at] = letter - _LOWER_CASE if pos[WHITE] & bit else letter
+            at += 1
+        if empty:
+            out[at] = _ZERO + empty
+            at += 1
+        if rank:
+            out[at] = 47
+            at += 1
+    at = _put(out, at, b" w " if side_to_move(pos) == 0 else b" b ")
+    rights = (pos[STATE] >> CASTLING_SHIFT) & CASTLING_BITS
+    for k in range(4):
+        if rights & (ONE << np.uint64(k)):
+            out[at] = b"KQkq"[k]
+            at += 1
+    if rights == 0:
+        at = _put(out, at, b"-")
+    at = _put(out, at, b" ")
+    square = np.int64(safe_en_passant_square(tables, pos))
+    if square:
+        out[at] = 97 + (square & 7)
+        out[at + 1] = 49 + (square >> 3)
+        at += 2
+    else:
+        at = _put(out, at, b"-")
+    return _put(out, at, b" 0 1\ngo depth 1\n")
+
+
+@njit(nogil=True, cache=True)
+def _is_word(text, start, end, word):
+    if end - start != len(word):
+        return False
+    for k in range(len(word)):  # noqa: SIM110 - a loop is what numba compiles
+        if text[start + k] != word[k]:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _word_end(text, start, end):
+    while start < end and text[start] > _SPACE:
+        start += 1
+    return start
+
+
+@njit(nogil=True, cache=True)
+def _next_word(text, start, end):
+    while start < end and text[start] <= _SPACE:
+        start += 1
+    return start
+
+
+@njit(nogil=True, cache=True)
+def _read_integer(text, start, end):
+    """The integer text[start:end]; NO_SCORE if it is none."""
+    negative = start < end and text[start] == _MINUS
+    if negative:
+        start += 1
+    if start == end or end - start > 9:
+        return NO_SCORE
+    number = 0
+    for k in range(start, end):
+        if text[k] < _ZERO or text[k] > _NINE:
+            return NO_SCORE
+        number = number * 10 + np.int64(text[k]) - _ZERO
+    return -number if negative else number
+
+
+@njit(nogil=True, cache=True)
+def _read_move(text, start, end):
+    """A move like e7e8q as origin | target << 6 | promotion << 15 of a move word; else NO_MOVE."""
+    if end - start < 4 or end - start > 5:
+        return NO_MOVE
+    squares = 0
+    for k in range(2):
+        file = np.int64(text[start + 2 * k]) - 97
+        rank = np.int64(text[start + 2 * k + 1]) - 49
+        if file < 0 or file > 7 or rank < 0 or rank > 7:
+            return NO_MOVE
+        squares |= (rank * 8 + file) << (6 * k)
+    if end - start == 4:
+        return squares
+    for promotion in range(1, 5):
+        if text[start + 4] == b" nbrq"[promotion]:
+            return squares | promotion << 15
+    return NO_MOVE
+
+
+@njit(nogil=True, cache=True)
+def _read_info(text, start, end):
+    """Of a line `info …`: its score, whether that is a mate, whether a bound, and the first move.
+
+    The score is NO_SCORE, the move NO_MOVE where the line has none.
+    """
+    score = NO_SCORE
+    mate = False
+    bound = False
+    while True:
+        start = _next_word(text, start, end)
+        if start == end:
+            return score, mate, bound, NO_MOVE
+        stop = _word_end(text, start, end)
+        if _is_word(text, start, stop, b"score"):
+            kind = _next_word(text, stop, end)
+            kind_end = _word_end(text, kind, end)
+            mate = _is_word(text, kind, kind_end, b"mate")
+            if mate or _is_word(text, kind, kind_end, b"cp"):
+                number = _next_word(text, kind_end, end)
+                stop = _word_end(text, number, end)
+                score = _read_integer(text, number, stop)
+        elif _is_word(text, start, stop, b"lowerbound") or _is_word(
+            text, start, stop, b"upperbound"
+        ):
+            bound = True
+        elif _is_word(text, start, stop, b"pv"):
+            move = _next_word(text, stop, end)
+            return score, mate, bound, _read_move(text, move, _word_end(text, move, end))
+        elif _is_word(text, start, stop, b"string"):  # free text follows
+            return NO_SCORE, False, False, NO_MOVE
+        start = stop
+
+
+@njit(nogil=True, cache=True)
+def _line_end(text, start):
+    while start < text.shape[0] and text[start] != _NEWLINE:
+        start += 1
+    return start
+
+
+@njit(nogil=True, cache=True)
+def _value(score, mate, worth, tau):
+    if mate:
+        return value_of_mate(score)
+    return value_of_pawns(score * worth, tau)
+
+
+@njit(nogil=True, cache=True)
+def _find_child(moves, start, end, squares):
+    """The index in moves[start:end] of a move as `_read_move` gives it, or -1."""
+    for k in range(start, end):
+        word = np.uint64(moves[k])
+        promotion = (word >> PROMOTION_SHIFT) & THREE_BITS
+        if np.int64((word & _MOVE_BITS) | promotion << PROMOTION_SHIFT) == squares:
+            return k
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def read_lists(text, asked, worths, offsets, moves, wanted, tau, values):
+    """Read MultiPV answers: the value of every listed move that is wanted.
+
+    text: uint8[…], an answer for each of asked int64[n], indices of positions; worths: float64[n],
+    pawns that a centipawn is there; offsets, moves: of ChildValues; wanted: bool[children]. Written:
+    values float32[children], in the view of the side to move. Returns the number of answers read, or
+    -1 if one of them can't be an answer to its position: it lists or chooses a move that is none there.
+    """
+    answers = 0
+    exact = np.zeros(moves.shape[0], dtype=np.bool_)
+    start = 0
+    while start < text.shape[0] and answers < asked.shape[0]:
+        end = _line_end(text, start)
+        stop = _word_end(text, start, end)
+        first = offsets[asked[answers]]
+        last = offsets[asked[answers] + 1]
+        if _is_word(text, start, stop, b"info"):
+            score, mate, bound, squares = _read_info(text, stop, end)
+            if score != NO_SCORE and squares != NO_MOVE:
+                child = _find_child(moves, first, last, squares)
+                if child < 0:
+                    return -1
+                if wanted[child] and not (bound and exact[child]):
+                    values[child] = _value(score, mate, worths[answers], tau)
+                    exact[child] = not bound
+        elif _is_word(text, start, stop, b"bestmove"):
+            move = _next_word(text, stop, end)
+            stop = _word_end(text, move, end)
+            if not _is_word(text, move, stop, b"(none)"):
+                squares = _read_move(text, move, stop)
+                if squares == NO_MOVE or _find_child(moves, first, last, squares) < 0:
+                    return -1
+            answers += 1
+        start = end + 1
+    return answers
+
+
+@njit(nogil=True, cache=True)
+def read_scores(text, asked, worths, tau, values):
+    """Read single answers: the last score before each `bestmove`, of the side to move there.
+
+    text: uint8[…], an answer for each of asked int64[n], indices of children; worths: float64[n],
+    pawns that a centipawn is there. Written: values float32[children], negated: the view of the side
+    that moved there. Returns the number of answers
+    read, or -1 if one of them has no score.
+    """
+    answers = 0
+    value = np.nan
+    start = 0
+    while start < text.shape[0] and answers < asked.shape[0]:
+        end = _line_end(text, start)
+        stop = _word_end(text, start, end)
+        if _is_word(text, start, stop, b"info"):
+            score, mate, bound, _ = _read_info(text, stop, end)
+            if score != NO_SCORE and (not bound or np.isnan(value)):
+                value = _value(score, mate, worths[answers], tau)
+        elif _is_word(text, start, stop, b"bestmove"):
+            if np.isnan(value):
+                return -1
+            values[asked[answers]] = -value
+            answers += 1
+            value = np.nan
+        start = end + 1
+    return answers

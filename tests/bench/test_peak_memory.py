@@ -1,0 +1,43 @@
+"""The measurement of memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from obscuro.belief.record import RECORD_WORDS
+from obscuro.bench import peak_memory as memory
+from obscuro.bench.common import BenchmarkError
+from obscuro.bench.recorded import parse_game, read_games
+
+GAME = parse_game("small | white | startpos | e2e4 d7d6 | 1:1>13/20")
+MEBIBYTE = 1 << 20
+
+
+def test_a_peak_is_seen_and_forgotten() -> None:
+    memory.forget_peak()
+    held = memory.resident()
+    block = np.ones(64 * MEBIBYTE, dtype=np.uint8)
+    assert memory.peak() >= held + 60 * MEBIBYTE
+    del block
+    assert memory.peak() >= held + 60 * MEBIBYTE
+    memory.forget_peak()
+    assert memory.peak() < held + 30 * MEBIBYTE
+
+
+def test_measures_in_a_process_of_its_own() -> None:
+    game = next(
+        game.with_updates([update])
+        for game in read_games()
+        for update in game.updates
+        if 100_000 < update.positions < 200_000
+    )
+    measured = memory.bytes_per_position(game, threads=1)
+    assert RECORD_WORDS * 8 < measured < 1_000
+
+
+def test_a_failure_is_one_line() -> None:
+    update = GAME.updates[-1]._replace(positions=7)
+    with pytest.raises(BenchmarkError, match=r"failed: .*the belief has \d+ positions") as caught:
+        memory.bytes_per_position(GAME.with_updates([update]), threads=1)
+    assert "\n" not in str(caught.value)

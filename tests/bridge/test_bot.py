@@ -1,0 +1,543 @@
+"""Whole games on a real HTTP server, with everything that goes wrong on networks."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import chess
+import pytest
+
+from obscuro.bridge.bot import Bridge
+from obscuro.bridge.client import BotClient, Patience
+from obscuro.bridge.mover import MoverPool
+from obscuro.bridge.policy import Policy
+from obscuro.bridge.server_game import GameSettings
+from obscuro.fog.board import FogOfWarBoard
+from tests.bridge.movers import QuickMover
+from tests.bridge.server import (
+    BOT,
+    TOKEN,
+    BotServer,
+    Cut,
+    Dialect,
+    Fault,
+    ServerGame,
+    line,
+    serving,
+)
+from tests.protocol.games import random_moves, turns_of
+
+HANG_SECONDS = 60.0
+QUICK = Patience(connect=5.0, answer=5.0, silence=5.0, pauses=(0.0, 0.01))
+
+
+class Live:
+    """A bridge that runs, with movers of this process."""
+
+    def __init__(
+        self,
+        server: BotServer,
+        mover: QuickMover | None = None,
+        policy: Policy | None = None,
+        settings: GameSettings | None = None,
+        most_games: int | None = None,
+        patience: Patience = QUICK,
+    ) -> None:
+        self.server = server
+        self.movers: list[QuickMover] = []
+
+        def make() -> QuickMover:
+            self.movers.append(mover if mover is not None and not self.movers else QuickMover())
+            return self.movers[-1]
+
+        self.client = BotClient(server.url, TOKEN, patience=patience)
+        self.pool = MoverPool(make, spare=4)
+        self.bridge = Bridge(
+            BOT,
+            self.client,
+            self.pool,
+            policy or Policy(),
+            settings or GameSettings(),
+            most_games,
+        )
+        self.error: BaseException | None = None
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        try:
+            self.bridge.run()
+        except BaseException as error:
+            self.error = error
+
+    def join(self) -> None:
+        self.thread.join(HANG_SECONDS)
+        assert not self.thread.is_alive()
+
+
+@contextmanager
+def living(server: BotServer, **values: object) -> Iterator[Live]:
+    live = Live(server, **values)  # type: ignore[arg-type]
+    live.thread.start()
+    try:
+        server.until(lambda: server.events.queues)
+        yield live
+    finally:
+        live.bridge.leave()
+        live.join()
+        live.pool.close()
+        live.client.close()
+
+
+@pytest.fixture(params=["lichess", "pychess"])
+def server(request: pytest.FixtureRequest) -> Iterator[BotServer]:
+    dialect: Dialect = request.param
+    with serving(dialect) as running:
+        yield running
+
+
+@pytest.fixture
+def lichess() -> Iterator[BotServer]:
+    with serving("lichess") as running:
+        yield running
+
+
+def over(server: BotServer, game: ServerGame) -> None:
+    server.until(lambda: game.status != "started")
+
+
+def next_game(server: BotServer, **values: Any) -> ServerGame:
+    """Challenge until it is accepted: a game may just be over, and we not have heard of it."""
+    while True:
+        name = server.challenge(**values)
+        server.until(lambda name=name: name in server.games or name in server.declined)
+        if name in server.games:
+            return server.games[name]
+
+
+def play_out(server: BotServer, game: ServerGame, seed: int = 0) -> None:
+    """Move for the opponent, by chance, to the end of the game."""
+    rng = random.Random(seed)
+    while True:
+        server.until(lambda: game.status != "started" or game.board.turn != game.bot)
+        if game.status != "started":
+            return
+        game.play(rng.choice(sorted(map(str, game.board.legal_moves))))
+
+
+# -- games ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bot", chess.COLORS)
+def test_a_whole_game(server: BotServer, bot: chess.Color) -> None:
+    with living(server, most_games=1) as live:
+        game = server.game(server.challenge(bot=bot))
+        play_out(server, game, seed=3)
+        live.join()
+    (mover,) = live.movers
+    assert live.error is None
+    # The engine has got what its side saw, and nothing else.
+    for (name, think), ply in zip(mover.asked, range(0 if bot else 1, 1000, 2), strict=False):
+        assert name == game.id
+        assert think.side == bot
+        turns = " ".join(turns_of(bot, game.moves[:ply]))
+        side = chess.COLOR_NAMES[bot]
+        expected = f"position fog {side} startpos"
+        assert think.position == (f"{expected} turns {turns}" if turns else expected)
+        assert game.moves[ply] in think.moves
+    assert len(mover.asked) == len(game.moves[0 if bot else 1 :: 2])
+
+
+def test_several_games_in_a_row_with_one_engine(server: BotServer) -> None:
+    with living(server, most_games=3) as live:
+        for seed in range(3):
+            play_out(server, next_game(server, bot=seed % 2 == 0), seed)
+        live.join()
+    assert live.error is None
+    assert {name for name, _ in live.movers[0].asked} == set(server.games)
+    assert len(live.movers) == 1
+
+
+def test_two_games_at_once_and_no_third(server: BotServer) -> None:
+    with living(server, policy=Policy(games=2)) as live:
+        first, second = (server.game(server.challenge(bot=chess.BLACK)) for _ in range(2))
+        third = server.challenge()
+        server.until(lambda: third in server.declined)
+        assert server.declined[third] == "later"
+        for game in (first, second):
+            game.play("e2e4")
+        server.until(lambda: len(first.moves) == len(second.moves) == 2)
+    assert {name for mover in live.movers for name, _ in mover.asked} == {first.id, second.id}
+
+
+@pytest.mark.parametrize(
+    ("over", "reason"),
+    [
+        ({"variant": {"key": "atomic"}}, "variant"),
+        ({"chess960": True}, "variant"),
+        ({"timeControl": {"type": "unlimited"}}, "timeControl"),
+        ({"timeControl": {"type": "clock", "limit": 10, "increment": 0}}, "tooFast"),
+        ({"timeControl": {"type": "clock", "limit": 36000, "increment": 0}}, "tooSlow"),
+    ],
+)
+def test_other_challenges_are_declined_with_a_reason(
+    server: BotServer, over: dict[str, object], reason: str
+) -> None:
+    with living(server):
+        name = server.challenge(over=over)
+        server.until(lambda: name in server.declined)
+        assert server.declined[name] == reason
+
+
+def test_a_challenge_heard_twice_is_answered_once(server: BotServer) -> None:
+    with living(server) as live:
+        with server.news:
+            name = server.challenge(bot=chess.BLACK)
+            again = {"type": "challenge", "challenge": {"id": name, "variant": {"key": "fogofwar"}}}
+            server.events.say(again)
+        game = server.game(name)
+        with server.news:
+            server.events.say(again)
+            server.announce(game)
+            server.announce(game)
+        game.play("e2e4")
+        server.until(lambda: len(game.moves) == 2)
+        assert len(game.feed.queues) == 1
+    assert server.count("/accept") == 1
+    assert len(live.movers) == 1
+
+
+def test_a_challenge_taken_back_leaves_room_for_the_next(server: BotServer) -> None:
+    with living(server) as live:
+        with server.news:
+            name = server.challenge()
+            del server.pending[name]  # before we could answer
+            server.events.say({"type": "challengeCanceled", "challenge": {"id": name}})
+        game = server.game(server.challenge())
+        server.until(lambda: len(game.moves) == 1)
+    assert live.error is None
+
+
+# -- cold starts and lost connections ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bot", chess.COLORS)
+def test_a_game_is_taken_up_cold_in_its_middle(server: BotServer, bot: chess.Color) -> None:
+    game = server.new_game(bot)
+    for move in random_moves(4, 30):
+        game.board.push_uci(move)
+    with living(server) as live:
+        if bot == chess.BLACK:
+            game.play("a2a3" if "a2a3" in map(str, game.board.legal_moves) else random_move(game))
+        server.until(lambda: len(game.moves) == 31 + (not bot))
+    ((_, think),) = live.movers[0].asked
+    turns = " ".join(turns_of(bot, game.moves[:-1]))
+    assert think.position == f"position fog {chess.COLOR_NAMES[bot]} startpos turns {turns}"
+
+
+def random_move(game: ServerGame) -> str:
+    return random.Random(1).choice(sorted(map(str, game.board.legal_moves)))
+
+
+def test_a_game_from_another_start(server: BotServer) -> None:
+    fen = "4k3/8/8/8/8/8/8/4RK2 w - - 0 1"
+    with living(server, mover=QuickMover(lambda think: think.moves[0])) as live:
+        game = server.game(server.challenge(fen=fen))
+        over(server, game)
+        assert game.moves == ["e1e8"]  # the king's capture comes first
+    assert live.movers[0].asked[0][1].position == f"position fog white fen {fen}"
+
+
+@pytest.mark.parametrize("half", [b"", b'{"type": "gameState", "moves": "e2'])
+def test_the_games_connection_is_lost_again_and_again(server: BotServer, half: bytes) -> None:
+    rng = random.Random(5)
+    with living(server, most_games=1) as live:
+        game = server.game(server.challenge())
+        while game.status == "started":
+            server.until(lambda: game.status != "started" or game.board.turn != game.bot)
+            if game.status != "started":
+                break
+            server.until(lambda: game.feed.queues)
+            game.drop(half)
+            game.play(rng.choice(sorted(map(str, game.board.legal_moves))))
+        live.join()
+    assert live.error is None
+    # Where the last word was lost, and the server says `started` of all games, we try once more.
+    ours = len(game.moves[0::2])
+    assert ours <= len(live.movers[0].asked) <= ours + (server.dialect == "pychess")
+
+
+def test_the_event_streams_connection_is_lost(server: BotServer) -> None:
+    with living(server) as live:
+        for _ in range(3):
+            with server.news:
+                server.events.send(Cut(b'{"ty'))
+            server.until(lambda: not server.events.queues or server.count("/stream/event") > 1)
+            server.until(lambda: len(server.events.queues) == 1)
+        game = server.game(server.challenge())
+        server.until(lambda: len(game.moves) == 1)
+    assert live.error is None
+    assert server.count("/stream/event") >= 2
+
+
+def test_a_stream_that_falls_silent_is_opened_again(server: BotServer) -> None:
+    server.ping_seconds = 1000.0
+    patience = Patience(silence=0.2, pauses=(0.0,))
+    with living(server, patience=patience) as live:
+        game = server.game(server.challenge(bot=chess.BLACK))
+        server.until(lambda: server.count(f"/stream/{game.id}") >= 3)
+        game.play("e2e4")
+        server.until(lambda: len(game.moves) == 2)
+    assert live.error is None
+
+
+def test_doubled_and_late_events_change_nothing(server: BotServer) -> None:
+    rng = random.Random(6)
+    said: list[bytes] = []
+    with living(server, most_games=1) as live:
+        game = server.game(server.challenge())
+        while True:
+            server.until(lambda: game.status != "started" or game.board.turn != game.bot)
+            if game.status != "started":
+                break
+            with server.news:
+                said += [line(game.full()), line(game.state())]
+                for _ in range(3):
+                    game.feed.send(rng.choice(said))
+                game.play(rng.choice(sorted(map(str, game.board.legal_moves))))
+                for _ in range(3):
+                    game.feed.send(rng.choice(said))
+        live.join()
+    assert live.error is None
+    assert len(live.movers[0].asked) == len(game.moves[0::2])
+    assert server.count("/resign") == 0
+
+
+# -- requests that fail --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(status=500),
+        Fault(status=502, body="<html>Bad gateway</html>"),
+        Fault(status=429, headers={"Retry-After": "1"}),
+        Fault(drop=True),
+        Fault(lost=True),
+    ],
+    ids=["500", "502", "429", "dropped", "answer lost"],
+)
+def test_moves_arrive_in_the_end(server: BotServer, fault: Fault) -> None:
+    with living(server, most_games=1) as live:
+        live.client._wait = lambda cancel, seconds: cancel.is_set()
+        live.client._clock = lambda: 0.0 if live.client._silent_until == 0 else 1e9
+        server.fail("/move/", fault, fault, fault)
+        game = server.game(server.challenge())
+        play_out(server, game, seed=8)
+        live.join()
+    assert live.error is None
+    assert live.movers[0].asked  # and every move was chosen once
+    assert len(live.movers[0].asked) == len(game.moves[0::2])
+
+
+def test_a_move_refused_because_the_game_is_over(lichess: BotServer) -> None:
+    mover = QuickMover()
+    with living(lichess, mover=mover) as live:
+        game = lichess.game(lichess.challenge(bot=chess.BLACK))
+        lichess.until(lambda: game.feed.queues)
+        with lichess.news:
+            # It ends as our move is on its way, and we are not told.
+            feed, game.feed = game.feed, type(game.feed)()
+            game.board.push_uci("e2e4")
+            feed.say(game.state())
+            game.status = "resign"
+            game.winner = "black"
+            game.feed = feed
+        second = next_game(lichess)
+        lichess.until(lambda: len(second.moves) == 1)
+    assert live.error is None
+    assert lichess.count("/resign") == 0
+
+
+def test_a_move_that_the_server_does_not_know_is_replaced_by_another(server: BotServer) -> None:
+    server.fail("/move/", Fault(status=400, body='{"error": "no"}'))
+    with living(server):
+        game = server.game(server.challenge())
+        server.until(lambda: len(game.moves) == 1)
+        moves = [r.path.rsplit("/", 1)[1] for r in server.requests if "/move/" in r.path]
+        assert len(set(moves)) == 2
+        assert game.moves == [moves[1]]
+
+
+def test_a_server_that_refuses_every_move_is_left(server: BotServer) -> None:
+    server.fail("/move/", *[Fault(status=400)] * 100)
+    with living(server):
+        game = server.game(server.challenge())
+        over(server, game)
+        assert game.status == "resign"
+
+
+def test_accepting_fails_and_the_next_challenge_is_accepted(server: BotServer) -> None:
+    server.fail("/accept", Fault(status=404))
+    with living(server):
+        server.challenge()
+        server.until(lambda: server.count("/accept") == 1)
+        game = server.game(server.challenge())
+        server.until(lambda: len(game.moves) == 1)
+
+
+def test_a_token_that_is_no_more_good_is_the_end(server: BotServer) -> None:
+    with living(server) as live:
+        server.fail("/stream/event", *[Fault(status=401)] * 10)
+        server.fail("nothing")
+        with server.news:
+            for one in server.events.queues:
+                one.put(Cut())
+        live.join()
+    assert "401" in str(live.error)
+
+
+def test_a_game_that_the_server_has_forgotten(server: BotServer) -> None:
+    with living(server) as live:
+        with server.news:
+            server.events.say({"type": "gameStart", "game": {"id": "nowhere1"}})
+        game = next_game(server)  # there is room for it again
+        server.until(lambda: len(game.moves) == 1)
+    assert live.error is None
+
+
+# -- what else happens in games --------------------------------------------------------------------
+
+
+def test_the_other_side_resigns_while_we_think(server: BotServer) -> None:
+    mover = QuickMover()
+    mover.hold = True
+    with living(server, mover=mover, most_games=1) as live:
+        game = server.game(server.challenge())
+        assert mover.thinking.wait(HANG_SECONDS)
+        game.end("resign", game.bot)
+        live.join()
+    assert live.error is None
+    assert game.moves == []
+
+
+def test_draw_offers_and_takebacks_are_answered(lichess: BotServer) -> None:
+    with living(lichess) as live:
+        game = lichess.game(lichess.challenge())
+        lichess.until(lambda: len(game.moves) == 1)
+        with lichess.news:
+            game.extra = {"bdraw": True, "btakeback": True}
+            game.feed.say(game.state())
+            game.feed.say(game.state())
+        lichess.until(lambda: lichess.count("/draw/no") and lichess.count("/takeback/no"))
+        assert game.status == "started"
+        game.play("e7e5")
+        lichess.until(lambda: len(game.moves) == 3)
+    assert live.error is None
+    assert lichess.count("/draw/no") == lichess.count("/takeback/no") == 1
+
+
+def test_a_draw_is_accepted_in_a_bad_position(lichess: BotServer) -> None:
+    settings = GameSettings(draw_score=-50, draw_plies=1)
+    with living(lichess, mover=QuickMover(score=-80), settings=settings):
+        game = lichess.game(lichess.challenge())
+        lichess.until(lambda: len(game.moves) == 1)
+        with lichess.news:
+            game.extra = {"bdraw": True}
+            game.feed.say(game.state())
+        over(lichess, game)
+        assert game.status == "draw"
+
+
+def test_resigning_when_asked_to(server: BotServer) -> None:
+    settings = GameSettings(resign_score=-1000, resign_moves=2)
+    with living(server, mover=QuickMover(score=-2000), settings=settings, most_games=1) as live:
+        game = server.game(server.challenge(chance=random.Random(1)))
+        live.join()
+    assert game.status == "resign"
+    assert len(game.moves) == 2
+
+
+def test_clocks_of_both_dialects(server: BotServer) -> None:
+    with living(server) as live:
+        game = server.game(server.challenge(bot=chess.BLACK, clock=90_000))
+        game.play("e2e4")
+        server.until(lambda: len(game.moves) == 2)
+        game.play("d2d4")
+        server.until(lambda: len(game.moves) == 4)
+    first, second = (think for _, think in live.movers[0].asked)
+    assert first.movetime == 4500  # no clock runs before both have moved
+    assert second.clocks == (90_000, 90_000, 2000, 2000)
+
+
+def test_a_game_without_a_clock(server: BotServer) -> None:
+    policy = Policy(unlimited=True)
+    with living(server, policy=policy, settings=GameSettings(movetime=77)) as live:
+        over_ = {"timeControl": {"type": "unlimited"}}
+        game = server.game(server.challenge(over=over_, clock=None))
+        server.until(lambda: len(game.moves) == 1)
+    assert live.movers[0].asked[0][1].movetime == 77
+
+
+def test_the_engine_hears_how_the_game_stands_after_our_move(server: BotServer) -> None:
+    mover = QuickMover()
+    with living(server, mover=mover):
+        game = server.game(server.challenge())
+        assert mover.told.wait(HANG_SECONDS)
+    name, position = mover.watched[0]
+    turns = " ".join(turns_of(chess.WHITE, game.moves[:1]))
+    assert (name, position) == (game.id, f"position fog white startpos turns {turns}")
+
+
+# -- leaving ------------------------------------------------------------------------------------
+
+
+def test_leaving_at_once_and_coming_back(server: BotServer) -> None:
+    mover = QuickMover()
+    mover.hold = True
+    with living(server, mover=mover) as live:
+        game = server.game(server.challenge())
+        assert mover.thinking.wait(HANG_SECONDS)
+        live.bridge.leave()
+        live.join()
+    assert mover.closed
+    assert (game.status, game.moves) == ("started", [])
+    with living(server, most_games=1) as live:
+        play_out(server, game)
+        live.join()
+    assert live.error is None
+
+
+def test_finishing_plays_on_but_accepts_nothing(server: BotServer) -> None:
+    with living(server) as live:
+        game = server.game(server.challenge(bot=chess.BLACK))
+        server.until(lambda: game.feed.queues)
+        live.bridge.finish()
+        late = server.challenge()
+        server.until(lambda: late in server.declined)
+        play_out(server, game)
+        live.join()
+    assert live.error is None
+    assert server.declined[late] == "later"
+
+
+def test_the_token_is_nowhere_but_in_the_header(
+    server: BotServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.fail("/move/", Fault(status=500), Fault(status=400), Fault(drop=True))
+    with caplog.at_level(logging.DEBUG), living(server) as live:
+        game = server.game(server.challenge())
+        server.until(lambda: len(game.moves) == 1)
+    assert live.error is None
+    assert caplog.text
+    assert TOKEN not in caplog.text
+    assert TOKEN not in repr(vars(live.client)) + str(live.client._http.headers)
+
+
+def test_boards_of_the_server_are_ours() -> None:
+    """The test server has the same rules, so that what it refuses is refused for a reason."""
+    assert type(ServerGame(BotServer(), "x", chess.WHITE).board) is FogOfWarBoard

@@ -1,0 +1,296 @@
+"""`obscuro bridge`: what it refuses, how it leaves, and a game with the real engine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import chess
+import pytest
+
+from obscuro.cli.arguments import parse
+from obscuro.cli.bridge_command import _logging as bridge_logging
+from obscuro.cli.bridge_command import engine_options, server_url, take_token
+from obscuro.cli.command_error import CommandError
+from obscuro.cli.main import main
+from tests.bridge.server import BOT, TOKEN, BotServer, serving
+
+ROOT = Path(__file__).parents[2]
+HANG_SECONDS = 120.0
+COLD_SECONDS = 600.0
+"""Until it is online: the engine may have to compile itself before."""
+COMMAND = [sys.executable, "-P", "-m", "obscuro.cli.main", "bridge"]
+QUICK_ENGINE = ["Threads=1", "Evaluator=material", "Hash=16", "Seed=1", "Move Overhead=10"]
+
+
+@pytest.fixture
+def server() -> Iterator[BotServer]:
+    with serving("pychess") as running:
+        yield running
+
+
+class Run:
+    """The command in a process of its own."""
+
+    def __init__(self, server: BotServer, log: Path, *arguments: str, token: str = TOKEN) -> None:
+        options = [part for option in QUICK_ENGINE for part in ("--option", option)]
+        self.log = log
+        self.popen = subprocess.Popen(
+            [*COMMAND, "--url", server.url, "--log", str(log), *options, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=os.environ | {"OBSCURO_BOT_TOKEN": token},
+        )
+
+    def wait(self) -> tuple[int, str]:
+        """Return the exit code and all that was written, to the screen and to the log."""
+        out, err = self.popen.communicate(timeout=HANG_SECONDS)
+        written = self.log.read_text() if self.log.exists() else ""
+        assert TOKEN not in out + err + written
+        return self.popen.returncode, err + written
+
+
+@contextmanager
+def running(server: BotServer, tmp_path: Path, *arguments: str) -> Iterator[Run]:
+    run = Run(server, tmp_path / "log", *arguments)
+    try:
+        server.until(lambda: server.events.queues, COLD_SECONDS)
+        yield run
+    finally:
+        run.popen.kill()
+        run.popen.wait()
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that a process has started."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(stat.parent.name))
+    return found
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+# -- arguments --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "wrong"),
+    [
+        ("http://www.pychess.org", "readable on its way"),
+        ("ftp://localhost", "must be like"),
+        ("www.pychess.org", "must be like"),
+        ("https://me:secret@www.pychess.org", "no user, password"),
+        ("https://www.pychess.org/?token=x", "no user, password"),
+    ],
+)
+def test_bad_urls(url: str, wrong: str) -> None:
+    with pytest.raises(CommandError, match=wrong):
+        server_url(url)
+
+
+def test_good_urls() -> None:
+    assert server_url("https://www.pychess.org/") == "https://www.pychess.org"
+    assert server_url("http://localhost:8123") == "http://localhost:8123"
+    assert parse(["bridge"]).url == "https://www.pychess.org"
+
+
+def test_the_token_leaves_the_environment() -> None:
+    environment = {"OBSCURO_BOT_TOKEN": " abc\n"}
+    assert take_token(environment) == "abc"
+    assert environment == {}
+
+
+@pytest.mark.parametrize("token", ["", "  ", "a b", "ä", "a\x00b"])
+def test_what_is_no_token(token: str) -> None:
+    with pytest.raises(CommandError) as caught:
+        take_token({"OBSCURO_BOT_TOKEN": token})
+    assert not token.strip() or token not in str(caught.value)
+
+
+def test_options_of_the_engine() -> None:
+    assert engine_options({"threads": "2"}) == {"Move Overhead": "500", "Threads": "2"}
+    assert engine_options({"Move Overhead": "1"}) == {"Move Overhead": "1"}
+    for bad in ({"Nothing": "1"}, {"Threads": "0"}):
+        with pytest.raises(CommandError):
+            engine_options(bad)
+
+
+@pytest.mark.parametrize("name", ["Stockfish", "STOCKFISH", "stockfish", " Stockfish "])
+def test_no_program_can_be_named_through_the_bridge(name: str) -> None:
+    with pytest.raises(CommandError, match="not to be set through the bridge"):
+        engine_options({name: "/bin/sh"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "token is needed, in the environment: OBSCURO_BOT_TOKEN"),
+        (["--option", "Stockfish=/bin/sh"], "not to be set through the bridge"),
+        (["--option", "Threads"], "is not NAME=VALUE"),
+    ],
+)
+def test_mistakes_are_one_line(
+    arguments: Sequence[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.delenv("OBSCURO_BOT_TOKEN", raising=False)
+    assert main(["bridge", *arguments]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+
+
+def test_without_httpx_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    monkeypatch.delitem(sys.modules, "obscuro.bridge.client", raising=False)
+    monkeypatch.setenv("OBSCURO_BOT_TOKEN", "x")
+    assert main(["bridge"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("obscuro: httpx is not installed; run: ") and "install httpx" in line
+
+
+def test_a_wrong_token_is_one_line(server: BotServer, tmp_path: Path) -> None:
+    run = Run(server, tmp_path / "log", token="another-token")
+    code, text = run.wait()
+    assert code == 1
+    assert text == "obscuro: the server does not take the token: /api/account: 401 No such token\n"
+
+
+def test_an_account_that_is_no_bot(server: BotServer, tmp_path: Path) -> None:
+    server.title = ""
+    code, text = Run(server, tmp_path / "log").wait()
+    assert code == 1
+    assert f"obscuro: {BOT} is not a bot account" in text
+
+
+def test_a_log_that_cannot_be_written(server: BotServer, tmp_path: Path) -> None:
+    code, text = Run(server, tmp_path / "nowhere" / "log").wait()
+    assert (code, text) == (
+        1,
+        f"obscuro: can't write {tmp_path / 'nowhere' / 'log'}: No such file or directory\n",
+    )
+
+
+def test_a_token_in_a_failure_is_not_written_down(tmp_path: Path) -> None:
+    """It is in no text of ours; should another's error have it, it is taken out."""
+    path = tmp_path / "log"
+    logger = logging.getLogger("obscuro.bridge.client")
+    with bridge_logging(str(path), True, "abc123"):
+        logger.warning("a header: %s", {"Authorization": "Bearer abc123"})
+        try:
+            raise ValueError("Bearer abc123")
+        except ValueError:
+            logger.exception("with %s", "abc123")
+        logger.debug("the details")
+    text = path.read_text()
+    assert "abc123" not in text
+    assert text.count("(token)") >= 3 and "Traceback" in text and "the details" in text
+
+
+def test_every_option_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["bridge", "--help"])
+    options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
+    page = (ROOT / "docs" / "bridge.md").read_text()
+    assert len(options) > 15
+    assert not [option for option in options if f"`{option}" not in page]
+
+
+# -- with the real engine ------------------------------------------------------------------------
+
+
+def test_a_short_game_with_the_real_engine(server: BotServer, tmp_path: Path) -> None:
+    with running(server, tmp_path, "--leave-after", "1") as run:
+        game = server.game(server.challenge(bot=chess.WHITE, clock=3000))
+        game.increment, game.most_plies = 0, 8
+        rng = random.Random(1)
+        while game.status == "started":
+            server.until(lambda: game.status != "started" or game.board.turn != game.bot)
+            if game.status == "started":
+                game.play(rng.choice(sorted(map(str, game.board.legal_moves))))
+        code, text = run.wait()
+    assert code == 0
+    assert len(game.moves) == 8 or game.board.is_variant_end()
+    assert "challenge game0001 of Guest: accepted" in text
+    assert "Traceback" not in text and "engine:" not in text
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_leaving_in_mid_game_leaves_no_engine(
+    number: signal.Signals, server: BotServer, tmp_path: Path
+) -> None:
+    with running(server, tmp_path) as run:
+        engines = children(run.popen.pid)
+        assert engines
+        game = server.game(server.challenge(bot=chess.BLACK))
+        server.until(lambda: game.feed.queues)
+        run.popen.send_signal(number)
+        if number == signal.SIGINT:  # the first one waits for the game
+            late = server.challenge()
+            server.until(lambda: late in server.declined)
+            assert run.popen.poll() is None
+            run.popen.send_signal(number)
+        code, text = run.wait()
+    assert code == 130
+    assert "game game0001: left as it is" in text and "Traceback" not in text
+    assert not any(is_running(pid) for pid in engines)
+    assert game.status == "started"
+
+
+def test_no_engine_outlives_a_bridge_that_is_killed(server: BotServer, tmp_path: Path) -> None:
+    with running(server, tmp_path) as run:
+        engines = [os.pidfd_open(pid) for pid in children(run.popen.pid)]
+        assert engines
+        run.popen.kill()
+        for engine in engines:
+            assert select.select([engine], [], [], HANG_SECONDS)[0]  # readable when it has ended
+            os.close(engine)
+
+
+def test_the_engine_does_not_get_the_token(server: BotServer, tmp_path: Path) -> None:
+    with running(server, tmp_path) as run:
+        for pid in children(run.popen.pid):
+            assert TOKEN.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
+            assert TOKEN.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+        assert TOKEN.encode() not in Path(f"/proc/{run.popen.pid}/cmdline").read_bytes()
+
+
+def test_an_engine_that_is_killed_is_started_anew(server: BotServer, tmp_path: Path) -> None:
+    with running(server, tmp_path, "--leave-after", "1") as run:
+        game = server.game(server.challenge(bot=chess.BLACK, clock=20_000))
+        game.most_plies = 4
+        for move in ("e2e4", "d2d4"):
+            for pid in children(run.popen.pid):
+                os.kill(pid, signal.SIGKILL)
+            game.play(move)
+            server.until(lambda: game.board.turn != game.bot)
+        code, text = run.wait()
+    assert code == 0
+    assert len(game.moves) == 4
+    assert "starting it anew" in text and "there is no engine" not in text

@@ -1,0 +1,117 @@
+"""A scripted person plays against a stand-in for the engine."""
+
+import argparse
+import re
+from collections.abc import Callable, Iterable
+
+import pytest
+from rich.console import Console
+
+from obscuro.cli import play_command as play
+from obscuro.engine.options import Options
+from tests.arena.scripted import FakePlayer
+from tests.cli.conftest import written
+
+
+class Session:
+    """One `obscuro play` with what the person types; remembers the engine."""
+
+    def __init__(self, console: Console, side: str = "white") -> None:
+        self.engine = FakePlayer()
+        self.options = Options()
+        self.prompts: list[str] = []
+        self._console = console
+        self._arguments = argparse.Namespace(side=side, movetime=7, evaluator="material")
+
+    def run(self, typed: Iterable[str]) -> tuple[int, str]:
+        lines = iter(typed)
+
+        def ask(prompt: str) -> str:
+            self.prompts.append(prompt)
+            try:
+                return next(lines)
+            except StopIteration:
+                raise EOFError from None
+
+        def make(options: Options, warn: Callable[[str], None]) -> FakePlayer:
+            self.options = options
+            warn("a warning")
+            return self.engine
+
+        code = play.run(self._arguments, make=make, ask=ask, console=self._console)
+        return code, written(self._console)
+
+
+def test_a_move_and_a_resignation(console: Console) -> None:
+    session = Session(console)
+    code, text = session.run(["e4", "resign"])
+    assert code == 0
+    assert session.engine.plies[0] is None  # it hears that the other has moved, not what
+    assert session.options.text("Evaluator") == "material"
+    assert session.engine.prepared and session.engine.closed == 1
+    assert "note: a warning" in text
+    assert "You are white" in text
+    assert "The engine has moved." in text
+    assert text.rstrip().endswith("The engine wins: white resigned.")
+    assert "1. e4" in text
+
+
+def test_only_the_fogged_board_is_shown_during_the_game(console: Console) -> None:
+    _, text = Session(console).run(["e4", "Nf3", "d4", "quit"])
+    assert "♔" in text
+    assert not re.search("[♚♛♜♝]", text)
+    assert "░" in text
+
+
+def test_black_moves_second_and_sits_below(console: Console) -> None:
+    session = Session(console, side="black")
+    _, text = session.run(["quit"])
+    assert session.prompts == ["black, your move: "]
+    assert text.index("The engine has moved.") < text.index("1 ░")
+
+
+def test_at_the_end_the_fog_lifts(console: Console) -> None:
+    _, text = Session(console).run(["resign"])
+    assert re.search("8.*♜.*♚.*♜", text)
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("xyz", "'xyz' is not a move; try e2e4 or Nf3, or help"),
+        ("e5", "e5 is not possible"),
+        ("moves", "Na3 Nc3 Nf3 Nh3 a3 a4 b3 b4"),
+        ("help", "resign: give the game up"),
+    ],
+)
+def test_answers_in_a_line_and_asks_again(console: Console, typed: str, answer: str) -> None:
+    session = Session(console)
+    code, text = session.run([typed, "", "quit"])
+    assert code == 0
+    assert [line for line in text.splitlines() if line.startswith(answer)]
+    assert len(session.prompts) == 3
+
+
+def test_the_end_of_input_leaves(console: Console) -> None:
+    session = Session(console)
+    code, text = session.run([])
+    assert (code, text.endswith("Good-bye.\n")) == (0, True)
+    assert session.engine.closed == 1
+
+
+def test_captures_of_own_pieces_are_told(console: Console) -> None:
+    # A game in which the person gives everything away, until something has been taken.
+    session = Session(console)
+    _, text = session.run(["e4", "Qh5", "Qxh7", "Qxg7", "Qxf7", "quit"])
+    for line in re.findall("The engine has moved.*", text):
+        assert re.fullmatch(
+            r"The engine has moved(; your \w+ on [a-h][1-8] was captured)?\.", line
+        ), line
+
+
+def test_a_whole_game_on_a_terminal(terminal: Console) -> None:
+    session = Session(terminal)
+    code, text = session.run(["board", "e4", "Qh5", "Qxf7", "Qxe8", "Qxe8", "resign"])
+    assert code == 0
+    assert "\033[" in text
+    assert "win" in text

@@ -1,0 +1,1 @@
+"""What the engine plays, beside the paper and in matches."""

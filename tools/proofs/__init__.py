@@ -1,0 +1,1 @@
+"""Slow checks: exactness of beliefs, small games, faults, endurance."""

@@ -1,0 +1,160 @@
+"""How long a search stands still when Stockfish fails, and what it then goes on with.
+
+    python -m tools.proofs.evaluator_faults --repeat 5
+
+In each search something is done to the process in mid-search: it is killed or stopped, begins to
+talk nonsense, or is killed and can't be started any more. Told are the longest time that went by
+without an expansion from then on, how long the longest was before, and what the user is warned of.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import signal
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import chess
+import numpy as np
+
+from obscuro.board.position import from_fen
+from obscuro.engine.options import Options
+from obscuro.engine.player import Player
+from obscuro.engine.report import GoLimits
+from obscuro.evaluation.evaluator import ChildValues, Evaluator
+from obscuro.evaluation.stockfish.process import stockfish_path
+
+MOVETIME = 2000  # milliseconds of a search
+FAULT_AT = 0.8  # seconds after its begin
+
+# Passes everything on to the real Stockfish, until a file says what to do instead.
+PROXY = """#!{python} -SE
+import os, subprocess, sys, threading
+def trouble():
+    return open({file!r}).read() if os.path.exists({file!r}) else ""
+if trouble() == "die":
+    sys.exit(1)
+child = subprocess.Popen([{stockfish!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def down():
+    for line in sys.stdin.buffer:
+        child.stdin.write(line)
+        child.stdin.flush()
+    child.kill()
+    os._exit(0)
+threading.Thread(target=down, daemon=True).start()
+for line in child.stdout:
+    if trouble() == "garble" and line.startswith((b"info", b"bestmove")):
+        line = bytes(reversed(line[:-1])) + b"\\n"
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+"""
+
+
+class Watch:
+    """Passes batches on to an evaluator and notes when each is done."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self.done: list[float] = []
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._evaluator, name)
+
+    def evaluate(self, positions: np.ndarray) -> ChildValues:
+        values = self._evaluator.evaluate(positions)
+        self.done.append(time.monotonic())
+        return values
+
+
+def longest_gaps(done: list[float], fault: float) -> tuple[float, float]:
+    """The longest time between two batches: before the fault, and from it on."""
+    before = [b - a for a, b in itertools.pairwise(done) if b < fault]
+    times = [fault, *(t for t in done if t > fault)]
+    after = [b - a for a, b in itertools.pairwise(times)]
+    return max(before, default=0.0), max(after, default=float("inf"))
+
+
+def search(program: str, fault: Callable[[int], None]) -> tuple[float, float, list[str], str]:
+    """The two gaps, the warnings, and the evaluator at the end, of one search with a fault."""
+    options = Options()
+    chosen = {"Evaluator": "stockfish", "Stockfish": program}
+    for name, value in ({"Threads": "2", "Hash": "128", "Seed": "1"} | chosen).items():
+        options.set(name, value)
+    warnings: list[str] = []
+    player = Player(options, warnings.append)
+    player.prepare()
+    player.new_game(0, from_fen(chess.STARTING_FEN))
+    evaluator = player._evaluators[0]
+    watch = Watch(evaluator)
+    player._games[0].evaluator = watch
+    struck: list[float] = []
+
+    def strike() -> None:
+        struck.append(time.monotonic())
+        fault(evaluator._primary._evaluator.pid)  # type: ignore[attr-defined]
+
+    timer = threading.Timer(FAULT_AT, strike)
+    timer.start()
+    choice = player.search(GoLimits(time.monotonic(), movetime=MOVETIME), threading.Event())
+    timer.join()
+    assert choice.move is not None
+    player.close()
+    return *longest_gaps(watch.done, struck[0]), warnings, evaluator.name
+
+
+def main() -> None:
+    """Measure all faults and print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--repeat", type=int, default=5)
+    repeat = parser.parse_args().repeat
+    stockfish = stockfish_path()
+    assert stockfish is not None, "Stockfish is not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        file, proxy = Path(folder) / "trouble", Path(folder) / "stockfish"
+        proxy.write_text(PROXY.format(python=sys.executable, file=str(file), stockfish=stockfish))
+        proxy.chmod(0o755)
+
+        def kill(pid: int) -> None:
+            os.kill(pid, signal.SIGKILL)
+
+        def stop(pid: int) -> None:
+            os.kill(pid, signal.SIGSTOP)
+
+        def garble(pid: int) -> None:
+            file.write_text("garble")
+
+        def die(pid: int) -> None:
+            file.write_text("die")
+            os.kill(pid, signal.SIGKILL)
+
+        for name, program, fault in (
+            ("killed (-9)", stockfish, kill),
+            ("stopped", stockfish, stop),
+            ("talks nonsense", str(proxy), garble),
+            ("killed, does not start", str(proxy), die),
+        ):
+            before, after, warnings, names = [], [], set(), set()
+            for _ in range(repeat):
+                file.unlink(missing_ok=True)
+                usual, longest, warned, evaluator = search(program, fault)
+                before.append(usual)
+                after.append(longest)
+                warnings.add(" | ".join(warned))
+                names.add(evaluator)
+            print(
+                f"{name}: longest pause {statistics.median(after):.3f} s "
+                f"(most {max(after):.3f}; before {statistics.median(before):.3f}), "
+                f"then {'/'.join(sorted(names))}; warnings: {sorted(warnings)}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Makers of data that the package ships."""

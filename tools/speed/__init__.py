@@ -1,0 +1,1 @@
+"""Measurements of time and memory that take long or a quiet machine."""
