@@ -11,7 +11,8 @@ from obscuro.arena.time_control import Allowance
 from obscuro.bench import following
 from obscuro.bench.following import StudyPosition
 from obscuro.engine.options import Options
-from tools.play import held_first_move, search_profile, search_scale
+from tools.play import held_first_move
+from tools.speed import search_profile, search_scale
 
 # Two rook pawns each are pushed; whatever is played next, the game goes on.
 CALM = StudyPosition("calm", "a2a3 h7h6 h2h3 a7a6")

@@ -10,7 +10,8 @@ import pytest
 
 from obscuro.evaluation.material import MaterialEvaluator
 from tests.evaluation.naive import needs_stockfish, words_of
-from tools.speed import cache_gain, evaluator_faults
+from tools.proofs import evaluator_faults
+from tools.speed import cache_gain
 
 
 def test_gaps_are_told_before_a_fault_and_from_it_on() -> None:
