@@ -1,1 +1,1 @@
-"""Games between players under a referee's eye: matches, their statistics, Elo and PGN."""
+"""Games between players under a referee: matches, their statistics, Elo and PGN."""

@@ -1,14 +1,15 @@
-"""How much stronger one player is than another, and how sure that is.
+"""Estimate the Elo difference of two players and its confidence interval.
 
-A score s, the mean result with a win 1, a draw ½ and a loss 0, is worth d = -400·log10(1/s - 1)
-Elo points. The 95 % interval is s ± 1.96·e, both ends turned into Elo, with e the standard error of
-the mean of independent samples:
+The score s is the mean result of the games: a win counts 1, a draw ½, a loss 0. It is worth
+d = -400·log10(1/s - 1) Elo points. The 95 % interval is s ± 1.96·e with both ends converted to Elo.
+Here e is the standard error of the mean of independent samples:
 
-- trinomial: the samples are the games;
-- pentanomial: the samples are pairs of games with colours changed, each the mean of its two results
-  (0, ¼, ½, ¾ or 1). What White's advantage adds to the variance of single games cancels out.
+- trinomial: each game is a sample.
+- pentanomial: each pair of games with colours reversed is a sample, the mean of its two results
+  (0, ¼, ½, ¾ or 1). White's advantage adds to the variance of single games; in pairs it cancels.
 
-Where every sample is equal, as when all games are won, e would be 0; the interval is Wilson's then.
+If all samples are equal, for example if all games were won, e would be 0. Then the interval is
+Wilson's.
 """
 
 from __future__ import annotations
@@ -18,19 +19,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 Z_95 = 1.959963984540054
-"""Of the normal distribution, 95 % lies within so many standard deviations."""
+"""95 % of the normal distribution lies within this many standard deviations of its mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Elo:
-    """A difference in Elo points with its 95 % interval; the first player's view. May be infinite."""
+    """A difference in Elo points with its 95 % interval, in the first player's view.
+
+    Each value may be infinite.
+    """
 
     difference: float
     low: float
     high: float
 
     def __str__(self) -> str:
-        """`+35.2 ± 20.1`, or what is finite of the difference and the interval."""
+        """Format as `+35.2 ± 20.1`, or state only the finite values."""
         low, high = math.isfinite(self.low), math.isfinite(self.high)
         if low and high:
             return f"{self.difference:+.1f} ± {(self.high - self.low) / 2:.1f}"
@@ -42,7 +46,7 @@ class Elo:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Wins, draws and losses, the first player's view."""
+    """The numbers of wins, draws and losses, in the first player's view."""
 
     wins: int = 0
     draws: int = 0
@@ -55,21 +59,21 @@ class Tally:
 
     @property
     def games(self) -> int:
-        """How many games."""
+        """The number of games."""
         return self.wins + self.draws + self.losses
 
     @property
     def points(self) -> float:
-        """A win counts 1, a draw ½."""
+        """The first player's points: a win counts 1, a draw ½."""
         return self.wins + self.draws / 2
 
     def __str__(self) -> str:
-        """`wins/draws/losses`."""
+        """Format as `wins/draws/losses`."""
         return f"{self.wins}/{self.draws}/{self.losses}"
 
 
 def elo_of_score(score: float) -> float:
-    """Return the Elo difference at which *score*, from 0 to 1, is expected."""
+    """Return the Elo difference at which *score*, in [0, 1], is the expected score."""
     if score <= 0:
         return -math.inf
     if score >= 1:
@@ -78,7 +82,7 @@ def elo_of_score(score: float) -> float:
 
 
 def elo_of_samples(samples: Sequence[float]) -> Elo:
-    """Estimate from independent scores between 0 and 1, of games or of pairs."""
+    """Estimate the difference from independent scores in [0, 1], of games or of pairs."""
     if not samples:
         return Elo(math.nan, -math.inf, math.inf)
     count = len(samples)
@@ -93,21 +97,24 @@ def elo_of_samples(samples: Sequence[float]) -> Elo:
 
 
 def trinomial(tally: Tally) -> Elo:
-    """Estimate from games that count singly."""
+    """Estimate the difference from single games."""
     return elo_of_samples([1.0] * tally.wins + [0.5] * tally.draws + [0.0] * tally.losses)
 
 
 def pentanomial(pairs: Sequence[tuple[float, float]]) -> Elo:
-    """Estimate from pairs of games with colours changed: the first player's two results each."""
+    """Estimate the difference from pairs of games with colours reversed.
+
+    pairs: the first player's two results in each pair.
+    """
     return elo_of_samples([(first + second) / 2 for first, second in pairs])
 
 
 def _wilson(score: float, count: int) -> tuple[float, float]:
-    """Wilson's score interval of a proportion."""
+    """Return Wilson's 95 % score interval of a proportion."""
     square = Z_95**2
     middle = (score + square / (2 * count)) / (1 + square / count)
     reach = Z_95 * math.sqrt(score * (1 - score) / count + square / (4 * count**2))
     reach /= 1 + square / count
-    # At a score of 0 or 1 one end is exactly that; rounding must not hide it.
+    # For a score of 0 or 1 one end is exactly the score; rounding must not move it.
     low = 0.0 if score == 0 else middle - reach
     return low, 1.0 if score == 1 else middle + reach

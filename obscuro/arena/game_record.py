@@ -1,4 +1,4 @@
-"""What a game is made of: players, turns, and the record that remains."""
+"""The parts of a game: contestants, their turns, and the record of the finished game."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from obscuro.arena.time_control import UNTIMED, Allowance, TimeControl
 from obscuro.fog.board import FogOfWarBoard
 
 
-class Forfeit(Exception):  # noqa: N818 - it is the name of the thing
-    """A player loses the game without the other's doing; the text says why: `died`, `resigned`."""
+class Forfeit(Exception):  # noqa: N818 - the field calls it a forfeit
+    """A player loses by its own failure. The text says why: `died`, `resigned`."""
 
 
 class BeliefError(AssertionError):
-    """The true position is not among those that an engine holds possible: a bug, never luck."""
+    """An engine's exact belief lacks the true position. This is always a bug."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One move of a player.
 
-    uci: the move as the player said it. seconds: that it took, on the referee's clock. report: what
-    an engine said about it. belief_checks: how often the true position was looked for in the
-    engine's belief since its last turn, and found.
+    uci: the move as the player gave it. seconds: its duration on the referee's clock. report: what
+    an engine reported about it. belief_checks: how often, since the player's last turn, the referee
+    looked for the true position in the engine's belief and found it.
     """
 
     uci: str
@@ -36,10 +36,10 @@ class Turn:
 
 
 class Contestant(Protocol):
-    """One who plays games for a referee. All calls come from one thread at a time.
+    """A player of games under a referee. Calls come from one thread at a time.
 
-    The board is the referee's and shows everything: it must not be changed, and a player is honest
-    by looking only at what its side sees.
+    Each method gets the referee's board, which shows everything. A player must not change it, and
+    an honest player looks only at what its own side sees.
     """
 
     @property
@@ -47,24 +47,24 @@ class Contestant(Protocol):
         """The name for tables and PGN headers."""
 
     def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
-        """Get ready to play *color* from this position. Raises EngineError if that can't be.
+        """Prepare to play *color* from this position. Raises EngineError if that fails.
 
-        seed: of this game, for players that have no chance of their own.
+        seed: the game's random seed; a player with its own source of chance may ignore it.
         """
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
-        """Choose a move within the time allowed. Raises Forfeit where there will be none."""
+        """Choose a move within the time allowed. Raises Forfeit if the player gives no move."""
 
     def after_ply(self, board: FogOfWarBoard) -> None:
-        """Hear that a move has been made, by either side, and that the game goes on."""
+        """Take note of a move by either side after which the game goes on."""
 
     def close(self) -> None:
-        """Release everything, processes above all. May be called again."""
+        """Release everything, processes above all. A second call does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedPly:
-    """One move that was made, and who made it."""
+    """One move of a game and the side that made it. san: the move in standard notation."""
 
     color: chess.Color
     turn: Turn
@@ -75,13 +75,13 @@ class PlayedPly:
 class GameRecord:
     """A finished game.
 
-    winner: None for a draw. ending: how it ended, in words: `king captured`. regular: False where
-    not the rules ended it but a player's failure, a resignation or the limit of moves.
+    winner: None for a draw. ending: the cause in words, such as `king captured`. regular: whether
+    the rules ended the game; False after a player's failure, a resignation or the limit of moves.
     """
 
     white: str
     black: str
-    board: FogOfWarBoard  # at the end, with all moves on its stack
+    board: FogOfWarBoard  # the final position, with all moves on its stack
     winner: chess.Color | None
     ending: str
     regular: bool = True
@@ -90,15 +90,15 @@ class GameRecord:
 
     @property
     def result(self) -> str:
-        """The result as in PGN."""
+        """The result in PGN's notation."""
         if self.winner is None:
             return "1/2-1/2"
         return "1-0" if self.winner == chess.WHITE else "0-1"
 
     def score(self, color: chess.Color) -> float:
-        """The points of *color*: 1, ½ or 0."""
+        """Return the points of *color*: 1, ½ or 0."""
         return 0.5 if self.winner is None else float(self.winner == color)
 
     def turns(self, color: chess.Color) -> list[Turn]:
-        """The turns of one side."""
+        """Return the turns of one side in the order of play."""
         return [ply.turn for ply in self.plies if ply.color == color]

@@ -1,4 +1,4 @@
-"""Playing the log of a session again: the same commands to a new engine, its moves beside those logged."""
+"""Replay a logged session: send its commands to a new engine and compare the moves."""
 
 from __future__ import annotations
 
@@ -10,23 +10,27 @@ from obscuro.arena.uci_process import EngineError, UciProcess
 from obscuro.protocol.log import FACT, IN, OUT, Entry, LoggedSession
 
 NEVER_SET = frozenset({"stockfish", "uci_variant"})
-"""Options that are not taken from a log: `Stockfish` names a program, and the log may be anybody's."""
+"""Options that a log never sets: `Stockfish` names a program to run, and anybody may have written
+the log."""
 _NOT_SENT = frozenset({"uci", "quit", "(too"})
 _SEEDED = frozenset({"go", "d", "belief", "position"})
-"""The commands at which a game begins, for the engine."""
+"""The commands that can begin a game for the engine."""
 _CLOCKS = frozenset({"wtime", "btime", "movetime", "infinite", "ponder"})
 _DAY = 86_400.0
 LEAST_PATIENCE = 120.0
-"""Seconds that a search may take at least; this machine may be slower than that of the log."""
+"""The replay waits at least so many seconds for a search to end."""
 PATIENCE_FACTOR = 20.0
+"""It waits this many times the logged duration, as this machine may be slower than the log's."""
 
 
 @dataclass(slots=True)
 class LoggedSearch:
-    """One search of a session. logged, replayed: the moves; None where there was none.
+    """One search of a session.
 
-    repeats: whether it must come out the same: one thread, limited by nodes or depth alone, not
-    stopped. plies: moves made before it, as far as the last `position` says.
+    number: counts from 1. go: the command. plies: the number of moves before the search, by the
+    last `position`. repeats: whether the replayed move must equal the logged one, that is, the
+    search has one thread, is limited by nodes or depth alone, and no command stopped it. begun: the
+    log's time of day in seconds. logged, replayed: the moves; None if the engine gave none.
     """
 
     number: int
@@ -39,14 +43,15 @@ class LoggedSearch:
 
     @property
     def same(self) -> bool:
-        """Whether both moves are the same, or there is nothing to compare."""
+        """Whether both moves are equal, or one of them is missing."""
         return None in (self.logged, self.replayed) or self.logged == self.replayed
 
 
 class Replay:
-    """Plays a session again. overrides: options that are set in place of those logged.
+    """Replays one session on an engine.
 
-    wait: sleeps. note: told what is left out, and what the engine warns of.
+    overrides: options to set in place of the logged ones. wait: sleeps for a number of seconds.
+    note: receives a line for everything that the replay leaves out, and the engine's warnings.
     """
 
     def __init__(
@@ -64,41 +69,42 @@ class Replay:
         self._wait = wait
         self._note = note
         self._options = {name.lower(): value for name, value in session.options().items()}
-        self._searches: list[LoggedSearch] = []  # that have begun, and whose answers have not come
+        self._searches: list[LoggedSearch] = []  # begun, and not answered yet
         self._logged = 0  # how many of these have an answer in the log
-        self._ready = 0  # `readyok` heard and not waited for
+        self._ready = 0  # how many `readyok` came before the replay waited for them
         self._seeds = _seeds(session.entries)
         self._plies = 0
         self._count = 0
-        self._last = 0.0  # when the last line came in, by the log
+        self._last = 0.0  # the log's time of the last command
 
     def run(self) -> Iterator[LoggedSearch]:
-        """Yield the searches as they end. Raises EngineError."""
+        """Replay the session and yield each search when it ends. Raises EngineError."""
         self._set_up()
         for index, entry in enumerate(self._session.entries):
             if entry.mark == IN:
-                self._say(index, entry)
+                self._send(index, entry)
             elif entry.mark == OUT:
-                yield from self._expect(entry)
-        yield from self._rest()
+                yield from self._await_output(entry)
+        yield from self._finish_searches()
 
-    # -- what came in -----------------------------------------------------------------------
+    # -- the logged commands ----------------------------------------------------------------
 
     def _set_up(self) -> None:
-        """Make the engine what the logged one was at its start."""
+        """Set the options that the logged engine had at its start."""
         for name, value in {**self._session.options(), **self._overrides}.items():
             if name.lower() not in NEVER_SET and name.lower() in self._process.options:
                 self._process.set_option(name, value)
         for line in self._process.wait_ready():
-            self._heed(line)
+            self._note_warning(line)
 
-    def _say(self, index: int, entry: Entry) -> None:
+    def _send(self, index: int, entry: Entry) -> None:
+        """Send one logged command, unless the replay leaves it out."""
         words = entry.text.split()
         name = words[0] if words else ""
         if not name or name in _NOT_SENT or (name == "setoption" and not self._may_set(words)):
             return
         if name in ("stop", "ponderhit") and self._searches:
-            self._wait(_between(self._last, entry.seconds))  # as long as it searched then
+            self._wait(_between(self._last, entry.seconds))  # search for as long as the logged one
             self._searches[-1].repeats = False
         if (
             index in self._seeds
@@ -116,7 +122,7 @@ class Replay:
             self._begin(entry, words)
 
     def _may_set(self, words: list[str]) -> bool:
-        """Keep the options in mind; tell whether this one is to be set here."""
+        """Record an option's value; return whether the replay sets it."""
         text = " ".join(words[1:]).removeprefix("name ")
         name, _, value = text.partition(" value ")
         lower = name.strip().lower()
@@ -136,10 +142,10 @@ class Replay:
             LoggedSearch(self._count, entry.text, self._plies, threads and bounded, entry.seconds)
         )
 
-    # -- what went out ----------------------------------------------------------------------
+    # -- the engine's answers ---------------------------------------------------------------
 
-    def _expect(self, entry: Entry) -> Iterator[LoggedSearch]:
-        """Wait for what the logged engine has said here."""
+    def _await_output(self, entry: Entry) -> Iterator[LoggedSearch]:
+        """Wait until the engine gives the answer that the logged engine gave here."""
         words = entry.text.split()
         if words[:1] == ["readyok"]:
             self._await_ready()
@@ -147,30 +153,30 @@ class Replay:
             search = self._searches[0]
             search.logged = words[1]
             patience = PATIENCE_FACTOR * _between(search.begun, entry.seconds)
-            yield self._answer(max(LEAST_PATIENCE, patience))
+            yield self._await_move(max(LEAST_PATIENCE, patience))
 
-    def _rest(self) -> Iterator[LoggedSearch]:
-        """End what had not ended when the log was broken off."""
+    def _finish_searches(self) -> Iterator[LoggedSearch]:
+        """End the searches that were still running at the end of the log."""
         while self._searches:
             words = set(self._searches[0].go.split())
             if not {"nodes", "depth", "movetime", "wtime", "btime"} & words or "ponder" in words:
                 self._process.send("stop")
-            yield self._answer(LEAST_PATIENCE)
+            yield self._await_move(LEAST_PATIENCE)
 
-    def _answer(self, patience: float) -> LoggedSearch:
-        """Wait for the answer to the first search that has none."""
+    def _await_move(self, patience: float) -> LoggedSearch:
+        """Wait for the move of the first search that has none."""
         search = self._searches[0]
         while search.replayed is None:
-            self._hear(patience, "bestmove")
+            self._read_line(patience, "bestmove")
         return self._searches.pop(0)
 
     def _await_ready(self) -> None:
         while not self._ready:
-            self._hear(LEAST_PATIENCE, "readyok")
+            self._read_line(LEAST_PATIENCE, "readyok")
         self._ready -= 1
 
-    def _hear(self, patience: float, awaited: str) -> None:
-        """Take in one line. Raises EngineError if none comes in time."""
+    def _read_line(self, patience: float, awaited: str) -> None:
+        """Read one line of the engine. Raises EngineError if none comes in time."""
         line = next(self._process.lines(patience, awaited=awaited))
         words = line.split()
         if words[:1] == ["readyok"]:
@@ -178,18 +184,18 @@ class Replay:
         elif words[:1] == ["bestmove"]:
             waiting = [search for search in self._searches if search.replayed is None]
             if not waiting:
-                raise EngineError(f"{self._process.name} says {line!r} unasked")
+                raise EngineError(f"{self._process.name} sent {line!r} without a search")
             waiting[0].replayed = words[1] if len(words) > 1 else ""
         else:
-            self._heed(line)
+            self._note_warning(line)
 
-    def _heed(self, line: str) -> None:
+    def _note_warning(self, line: str) -> None:
         if line.startswith(("info string warning", "info string error")):
             self._note(line.removeprefix("info string "))
 
 
 def _seeds(entries: list[Entry]) -> dict[int, str]:
-    """Return the seeds that were in force, by the index of the command whose game they belong to."""
+    """Return the logged seeds by the index of the command that began the game."""
     found: dict[int, str] = {}
     last: int | None = None
     for index, (_, mark, text) in enumerate(entries):
@@ -202,5 +208,5 @@ def _seeds(entries: list[Entry]) -> dict[int, str]:
 
 
 def _between(begin: float, end: float) -> float:
-    """Return the seconds from one time of day to a later one, maybe of the next day."""
+    """Return the seconds from one time of day to a later one, which may be on the next day."""
     return (end - begin) % _DAY

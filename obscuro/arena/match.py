@@ -1,4 +1,4 @@
-"""Matches: many games between two players with colours alternating, and what came of them."""
+"""Matches: many games between two players with alternating colours, and their results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OnGame = Callable[[int, GameRecord], None]
 
 @dataclass
 class MatchResult:
-    """The games of a match by their numbers, from 0; the first player is White in the even ones."""
+    """The games of a match by number, from 0. The first player is White in the even games."""
 
     first: str
     second: str
@@ -31,11 +31,11 @@ class MatchResult:
 
     @staticmethod
     def first_color(number: int) -> chess.Color:
-        """The colour of the first player in this game."""
+        """Return the colour of the first player in this game."""
         return chess.WHITE if number % 2 == 0 else chess.BLACK
 
     def tally(self, color: chess.Color | None = None) -> Tally:
-        """The first player's results, in all games or those with one colour."""
+        """Count the first player's results, in all games or in those with one colour."""
         return Tally.of(
             [
                 game.score(self.first_color(number))
@@ -45,7 +45,7 @@ class MatchResult:
         )
 
     def elo(self) -> Elo:
-        """The first player's advantage; by pairs of games if all are there, else by games."""
+        """Estimate the first player's advantage, from pairs of games if no pair is incomplete."""
         if self.games and all(number ^ 1 in self.games for number in self.games):
             return pentanomial(
                 [
@@ -60,7 +60,7 @@ class MatchResult:
         return trinomial(self.tally())
 
     def statistics(self, first: bool) -> Statistics:
-        """Of all moves of the first player, or of the second."""
+        """Compute the statistics of all moves of the first player, or of the second."""
         turns = [
             turn
             for number, game in sorted(self.games.items())
@@ -69,7 +69,7 @@ class MatchResult:
         return Statistics.of(turns, self.control.movetime)
 
     def irregular(self) -> list[tuple[int, GameRecord]]:
-        """The games that the rules did not end, by number."""
+        """Return the games that the rules did not end, each with its number."""
         return [(n, game) for n, game in sorted(self.games.items()) if not game.regular]
 
 
@@ -87,12 +87,16 @@ def play_match(
     on_ply: OnPly | None = None,
     result: MatchResult | None = None,
 ) -> MatchResult:
-    """Play a match; the players are made once for each of the games that run at a time.
+    """Play a match and return its result.
 
-    movetime: milliseconds for each move; control: a clock; one of them. Raises ValueError otherwise.
-    on_game, on_ply: called after each game and each move, from one thread at a time. result: filled
-    as games end, so that the caller has them even if the match is broken off. A KeyboardInterrupt,
-    and errors that end a match (EngineError, BeliefError), are raised when all players are closed.
+    Each of the *concurrency* threads makes one pair of players and plays games with it.
+
+    movetime: milliseconds for each move. control: a clock. The caller gives one of the two.
+    on_game, on_ply: called after each game and each move, from one thread at a time. result: the
+    object to fill as games end, so that the caller has them even if the match is interrupted.
+
+    Raises ValueError unless exactly one of movetime and control is given. KeyboardInterrupt and
+    the errors that end a match (EngineError, BeliefError) rise after all players are closed.
     """
     control = TimeControl.of(movetime, control)
     result = result or MatchResult("", "", control)
@@ -100,18 +104,18 @@ def play_match(
     for number in range(games):
         numbers.put(number)
     lock = threading.Lock()
-    broken_off = threading.Event()
+    aborted = threading.Event()
 
     def one_ply(board: object, ply: object) -> None:
-        if broken_off.is_set():
-            raise _BrokenOff
+        if aborted.is_set():
+            raise _MatchAborted
         if on_ply is not None:
             with lock:
                 on_ply(board, ply)  # type: ignore[arg-type]
 
     def work() -> None:
-        with _closing(make_first, make_second) as (first, second):
-            while not broken_off.is_set():
+        with _contestants(make_first, make_second) as (first, second):
+            while not aborted.is_set():
                 try:
                     number = numbers.get_nowait()
                 except queue.Empty:
@@ -134,17 +138,17 @@ def play_match(
     if concurrency <= 1:
         work()
     else:
-        _in_threads(work, min(concurrency, games), broken_off)
+        _run_in_threads(work, min(concurrency, games), aborted)
     return result
 
 
-class _BrokenOff(Exception):  # noqa: N818
-    """Another game has failed, or the user has had enough."""
+class _MatchAborted(Exception):  # noqa: N818
+    """Another game has failed, or the user has interrupted the match."""
 
 
 @contextmanager
-def _closing(*makers: MakeContestant) -> Iterator[list[Contestant]]:
-    """Make players, and close those that were made."""
+def _contestants(*makers: MakeContestant) -> Iterator[list[Contestant]]:
+    """Make the players, and close at the end those that could be made."""
     made: list[Contestant] = []
     try:
         for make in makers:
@@ -155,27 +159,27 @@ def _closing(*makers: MakeContestant) -> Iterator[list[Contestant]]:
             contestant.close()
 
 
-def _in_threads(work: Callable[[], None], count: int, broken_off: threading.Event) -> None:
-    """Do the work in so many threads; the first failure stops the others after their move."""
+def _run_in_threads(work: Callable[[], None], count: int, aborted: threading.Event) -> None:
+    """Call *work* in *count* threads; the first failure stops the others after their move."""
     failures: list[BaseException] = []
 
-    def guarded() -> None:
+    def work_until_failure() -> None:
         try:
             work()
-        except _BrokenOff:
+        except _MatchAborted:
             pass
         except BaseException as error:
             failures.append(error)
-            broken_off.set()
+            aborted.set()
 
-    threads = [threading.Thread(target=guarded) for _ in range(count)]
+    threads = [threading.Thread(target=work_until_failure) for _ in range(count)]
     for thread in threads:
         thread.start()
     try:
         for thread in threads:
             thread.join()
     except BaseException:
-        broken_off.set()
+        aborted.set()
         for thread in threads:
             thread.join()
         raise

@@ -1,4 +1,4 @@
-"""What an engine said about one of its moves: read from its `info` lines, or from its own report."""
+"""An engine's report on one of its moves, read from its `info` lines or converted in process."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ _BELIEF_NUMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The last that an engine said in one search. None: it did not say.
+    """The last values that an engine reported in one search. None: it did not report the value.
 
-    belief: |P|, the number of positions that fit what it has seen. exact: whether these are all.
-    nodes: in its tree; carried: of these, from earlier searches. depth: mean. policy: the solver's
-    strategy at its infoset; play: what the move was sampled from. Both in UCI moves, largest first.
+    belief: |P|, the number of positions that fit the engine's observations. exact: whether P holds
+    all of them. nodes: the size of the tree. carried: how many of these nodes come from earlier
+    searches. depth: the mean depth. centipawns: the score in the mover's view. policy: the solver's
+    strategy at the root infoset. play: the distribution from which the engine drew its move. Both
+    are pairs of UCI move and probability, the largest first.
     """
 
     depth: float | None = None
@@ -48,7 +50,7 @@ class Report:
     play: Policy = field(default=())
 
     def with_line(self, line: str) -> Report:
-        """Return the report brought up to date by one `info` line; what can't be read is left out.
+        """Return the report updated by one `info` line; unreadable parts are ignored.
 
         >>> Report().with_line("info string belief 42 exact true carried 7").belief
         42
@@ -70,7 +72,7 @@ class Report:
 
     @classmethod
     def of_lines(cls, lines: Iterable[str]) -> Report:
-        """Read all lines of one search."""
+        """Read a report from all lines of one search."""
         report = cls()
         for line in lines:
             report = report.with_line(line)

@@ -1,4 +1,4 @@
-"""Games as PGN, with the variant's name, so that python-chess and others can replay them."""
+"""Write games as PGN with the variant's name, so that other programs can replay them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ VARIANT = "Fog of War"
 def to_pgn(
     record: GameRecord, *, event: str = "Obscuro arena", round_: int | None = None
 ) -> chess.pgn.Game:
-    """Return the game with headers, and a comment on each move of an engine."""
+    """Convert a record to a game with headers and a comment on each move of an engine.
+
+    round_: the number for the header `Round`; None writes `?`.
+    """
     game = chess.pgn.Game.from_board(record.board)
     game.headers.update(
         {
@@ -47,13 +50,13 @@ def to_pgn(
 def write_pgn(
     stream: TextIO, record: GameRecord, *, event: str = "Obscuro arena", round_: int | None = None
 ) -> None:
-    """Append the game to an open file, and flush it: a match that is broken off keeps its games."""
+    """Append the game to an open file and flush it, so that an interrupted match keeps its games."""
     print(to_pgn(record, event=event, round_=round_), file=stream, end="\n\n")
     stream.flush()
 
 
 def comment(turn: Turn) -> str:
-    """Return what an engine knew and did in its turn, in a few words; empty for who said nothing."""
+    """Summarise an engine's report on its turn in a few words; empty if it made no report."""
     report = turn.report
     if report is None:
         return ""

@@ -1,4 +1,4 @@
-"""Who can play: a random mover, a UCI engine in a process, and our engine in this process."""
+"""The players: a random mover, a UCI engine in a process, and our engine in this process."""
 
 from __future__ import annotations
 
@@ -25,41 +25,44 @@ if TYPE_CHECKING:
     from obscuro.fog.observation import Observation
 
 GRACE_SECONDS = 20.0
-"""An engine that is so late has hung, and loses."""
+"""An engine that is later than this has hung, and loses."""
 LARGEST_LISTED_BELIEF = 20_000
-"""A larger belief is not listed to look for the true position."""
+"""`UciPlayer` does not look for the true position in a larger belief."""
 LISTING_SECONDS = 60.0
+"""The most seconds that an engine may take to list its belief."""
 
 
 class RandomPlayer:
-    """Plays every legal move with the same probability; needs no more than its own pieces."""
+    """Plays every legal move with the same probability. It looks at nothing but the legal moves."""
 
     def __init__(self, name: str = "random") -> None:
         self.name = name
         self._random = random.Random(0)
 
     def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
-        """Start a sequence of moves that depends on the seed alone."""
+        """Start a sequence of random moves that depends on the seed alone."""
         self._random = random.Random(seed)
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
-        """Choose at once."""
+        """Choose a move at once."""
         return Turn(self._random.choice(sorted(move.uci() for move in board.legal_moves)))
 
     def after_ply(self, board: FogOfWarBoard) -> None:
-        """Nothing: it forgets."""
+        """Do nothing: the player remembers nothing."""
 
     def close(self) -> None:
-        """Nothing: it holds nothing."""
+        """Do nothing: the player holds no resources."""
 
 
 class UciPlayer:
-    """An engine in a process of its own, which gets the whole game as every GUI sends it.
+    """An engine in its own process, which receives the whole game as a GUI would send it.
 
-    The process is started at the first game, and again after it has died. options: set at every
-    start. check_belief: before each of its moves, look for the true position in what the command
-    `belief` lists, if the belief is exact and not too large; outside of the time that is measured.
-    on_warning: gets the engine's warnings and errors.
+    The first game starts the process; a later game starts it again if it has died.
+
+    options: the options to set at every start. check_belief: after each search, ask the engine for
+    its belief by the command `belief` and look for the true position in it, if the belief is exact
+    and not too large. This time is not part of the turn. on_warning: receives the engine's warnings
+    and errors.
     """
 
     def __init__(
@@ -82,7 +85,7 @@ class UciPlayer:
 
     @property
     def name(self) -> str:
-        """The name it was given, else what the engine calls itself."""
+        """The name that the caller gave, else the engine's own name."""
         if self._name is not None:
             return self._name
         return self._process.name if self._process is not None else self._command[0]
@@ -95,11 +98,11 @@ class UciPlayer:
 
     @property
     def pid(self) -> int | None:
-        """The id of its process; None where there is none."""
+        """The process's id; None if no process runs."""
         return self._process.pid if self._process is not None else None
 
     def start(self) -> None:
-        """Start the process if there is none, and wait until it could search. Raises EngineError."""
+        """Start the process if none runs, and wait until it can search. Raises EngineError."""
         if self._process is None:
             self._process = UciProcess(self._command)
             if self.knows_variant:
@@ -108,20 +111,20 @@ class UciPlayer:
                 self._warn(f"{self.name} does not offer Fog of War chess (UCI_Variant fogofwar)")
             for name, value in self._options.items():
                 self._process.set_option(name, value)
-        self._heed(self._process.wait_ready())
+        self._report_warnings(self._process.wait_ready())
 
     def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
-        """Tell the engine to forget; start it if need be. Raises EngineError."""
+        """Send `ucinewgame` to a running engine, or start one. Raises EngineError."""
         try:
             if self._process is not None:
                 self._process.send("ucinewgame")
             self.start()
-        except EngineError:  # it may have died between the games
+        except EngineError:  # the engine may have died between the games
             self._end()
             self.start()
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
-        """Let the engine search. Raises Forfeit if it dies or hangs, BeliefError."""
+        """Let the engine search. Raises Forfeit if it dies or hangs; raises BeliefError."""
         if self._process is None:
             raise Forfeit("has no engine")
         try:
@@ -129,10 +132,10 @@ class UciPlayer:
             self._process.send(_position(board))
             self._process.send(f"go {allowance.words}")
             patience = allowance.most / 1000 + self._grace
-            *said, last = self._process.until("bestmove", patience)
+            *lines, last = self._process.until("bestmove", patience)
             seconds = time.monotonic() - begin
-            self._heed(said)
-            report = Report.of_lines(said)
+            self._report_warnings(lines)
+            report = Report.of_lines(lines)
             checks = int(self._check_belief and self._check(board, report))
         except EngineError as error:
             self._end()
@@ -140,13 +143,13 @@ class UciPlayer:
         words = last.split()
         return Turn(words[1] if len(words) > 1 else "", seconds, report, checks)
 
-    def _heed(self, lines: Sequence[str]) -> None:
+    def _report_warnings(self, lines: Sequence[str]) -> None:
         for line in lines:
             if line.startswith(("info string warning", "info string error")):
                 self._warn(f"{self.name}: {line.removeprefix('info string ')}")
 
     def _check(self, board: FogOfWarBoard, report: Report) -> bool:
-        """Look for the true position; tell whether that was possible. Raises BeliefError."""
+        """Look for the true position; return whether that was possible. Raises BeliefError."""
         assert self._process is not None
         if not report.exact or report.belief is None or report.belief > LARGEST_LISTED_BELIEF:
             return False
@@ -154,14 +157,14 @@ class UciPlayer:
         truth = board.epd(en_passant="legal")
         if truth not in listed:
             raise BeliefError(
-                f"{self.name} holds {len(listed)} positions possible, and not the true one: {truth}"
-                f" after {_position(board)}"
+                f"{self.name} has {len(listed)} positions in its belief, but not the true one: "
+                f"{truth} after {_position(board)}"
             )
         return True
 
     @staticmethod
     def _listed_belief(process: UciProcess) -> set[str]:
-        """Ask for all positions that the engine holds possible. Raises EngineError."""
+        """Ask the engine for all positions of its belief. Raises EngineError."""
         process.send(f"belief {LARGEST_LISTED_BELIEF}")
         size, fen = "info string belief size ", "info string belief fen "
         expected: int | None = None
@@ -178,7 +181,7 @@ class UciPlayer:
         return listed
 
     def after_ply(self, board: FogOfWarBoard) -> None:
-        """Nothing: the engine gets the whole game when it is to move."""
+        """Do nothing: `choose` sends the whole game."""
 
     def _end(self) -> None:
         if self._process is not None:
@@ -186,7 +189,7 @@ class UciPlayer:
             self._process = None
 
     def close(self) -> None:
-        """Ask the engine to quit; end it if it doesn't."""
+        """Ask the engine to quit, and kill it if it does not."""
         if self._process is not None:
             self._process.close()
             self._process = None
@@ -203,16 +206,19 @@ class EnginePlayer(Protocol):
     """The part of `obscuro.engine.player.Player` that the arena and the command line use."""
 
     def prepare(self, progress: Callable[[str], None] | None = None) -> None:
-        """Compile and start everything."""
+        """Compile the kernels and start the evaluators."""
 
     def new_game(self, side: int, start: npt.NDArray[np.uint64]) -> None:
-        """Forget; play `side` (0 White) from a position that is common knowledge."""
+        """Forget the last game and play `side` (0 White) from `start`, uint64[8].
+
+        Both sides know the starting position.
+        """
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
-        """Take note of its own move and what it saw then."""
+        """Record the player's own move and its observation after it."""
 
     def opponent_move(self, observation: Observation) -> None:
-        """Take note of what it saw after the other side's move."""
+        """Record the player's observation after the other side's move."""
 
     def update(self) -> None:
         """Bring the belief up to date."""
@@ -227,25 +233,25 @@ class EnginePlayer(Protocol):
 
     @property
     def belief_size(self) -> int:
-        """|P|."""
+        """|P|, the number of positions in the belief."""
 
     @property
     def belief_exact(self) -> bool:
-        """Whether P holds every position that is possible."""
+        """Whether P holds every position that fits the observations."""
 
     def belief_contains(self, words: npt.NDArray[np.uint64]) -> bool:
-        """Whether a position, uint64[8], is in P."""
+        """Return whether the position `words`, uint64[8], is in P."""
 
     def close(self) -> None:
-        """Release everything."""
+        """Release the evaluators and all memory."""
 
 
 class InProcessPlayer:
-    """Our engine in this process. It is told only what its side sees.
+    """Our engine in this process. It learns only what its side sees.
 
-    check_belief: after every ply, its own and the other's, bring the belief up to date and look for
-    the true position in it; raises BeliefError if an exact belief does not hold it. That takes time
-    beside the clock, so the times measured mean less then. player: the engine, closed with this one.
+    player: the engine; `close` closes it. check_belief: after every ply of both sides, update the
+    belief, look for the true position in it, and raise BeliefError if an exact belief lacks it.
+    The clock does not count this time, so the measured times then mean less.
     """
 
     def __init__(
@@ -258,7 +264,7 @@ class InProcessPlayer:
         self._checks = 0
 
     def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
-        """Start afresh from this position."""
+        """Start a new game from this position."""
         from obscuro.board.position import from_board  # noqa: PLC0415 - loads numba
 
         self._color = color
@@ -266,7 +272,7 @@ class InProcessPlayer:
         self.player.new_game(0 if color == chess.WHITE else 1, from_board(board))
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
-        """Search. A Ctrl-C meanwhile ends the search first, then goes on as KeyboardInterrupt."""
+        """Search. On Ctrl-C, stop the search first and then raise KeyboardInterrupt."""
         begin = time.monotonic()
         stop = threading.Event()
         reports: list[SearchInfo] = []
@@ -285,7 +291,7 @@ class InProcessPlayer:
         return Turn(choice.move or "(none)", seconds, report, checks)
 
     def after_ply(self, board: FogOfWarBoard) -> None:
-        """Pass on what this side sees. Raises BeliefError."""
+        """Pass this side's observation to the engine. Raises BeliefError."""
         observation = board.observation(self._color)
         if board.turn == self._color:
             self.player.opponent_move(observation)
@@ -302,8 +308,8 @@ class InProcessPlayer:
             return
         if not self.player.belief_contains(from_board(board)):
             raise BeliefError(
-                f"{self.name} ({chess.COLOR_NAMES[self._color]}) holds {self.player.belief_size} "
-                f"positions possible, and not the true one: {board.epd(en_passant='legal')} "
+                f"{self.name} ({chess.COLOR_NAMES[self._color]}) has {self.player.belief_size} "
+                f"positions in its belief, but not the true one: {board.epd(en_passant='legal')} "
                 f"after {_position(board)}"
             )
         self._checks += 1

@@ -1,4 +1,4 @@
-"""The referee: who may move, whether a move is legal, and when and how the game is over."""
+"""The referee asks the players for moves, checks them, and decides when and how the game ends."""
 
 from __future__ import annotations
 
@@ -30,14 +30,16 @@ def play_game(
     board: FogOfWarBoard | None = None,
     on_ply: OnPly | None = None,
 ) -> GameRecord:
-    """Play one game to its end.
+    """Play one game to its end and return its record.
 
-    A player that makes an illegal move, or none, loses, and so does one without time on its clock.
-    One of movetime and control is needed. movetime: milliseconds for each move; more is measured
-    (`overrun`), not punished. seed: for players without chance of their own; the two get
-    different ones. max_plies: end in a draw then. board: where to start. on_ply: called after every
-    move. Raises ValueError without a time, and what players raise that is no Forfeit (EngineError,
-    BeliefError).
+    A player loses if it makes an illegal move, makes no move, or runs out of time on its clock.
+    The caller gives either movetime or control. movetime: milliseconds for each move; the referee
+    measures an excess (`overrun`) but does not punish it. seed: the game's seed, from which the two
+    players get different seeds. max_plies: the game is a draw after this many plies. board: the
+    starting position. on_ply: called after every move.
+
+    Raises ValueError unless exactly one of movetime and control is given. Errors of players other
+    than Forfeit (EngineError, BeliefError) pass through.
     """
     board = FogOfWarBoard() if board is None else board
     players = {chess.WHITE: white, chess.BLACK: black}
@@ -68,21 +70,21 @@ def play_game(
                 player.after_ply(board)
         if on_ply is not None:
             on_ply(board, plies[-1])
-    return record(outcome.winner, ENDINGS.get(outcome.termination) or _how_lost(board))
+    return record(outcome.winner, ENDINGS.get(outcome.termination) or _cause_of_loss(board))
 
 
 def _legal_move(board: FogOfWarBoard, uci: str) -> chess.Move:
-    """Read a player's move. Raises Forfeit if it isn't one, or not a legal one."""
+    """Parse a player's move. Raises Forfeit if it is no move, or an illegal one."""
     try:
         move = board.parse_uci(uci)
     except chess.InvalidMoveError:
         raise Forfeit(f"said {uci[:20]!r}, which is not a move") from None
     except chess.IllegalMoveError:
         raise Forfeit(f"made the illegal move {uci}") from None
-    if not move:  # python-chess lets the null move pass
+    if not move:  # python-chess accepts the null move
         raise Forfeit(f"made the illegal move {uci}")
     return move
 
 
-def _how_lost(board: FogOfWarBoard) -> str:
+def _cause_of_loss(board: FogOfWarBoard) -> str:
     return "king captured" if board.is_variant_end() else "no moves left"

@@ -1,4 +1,4 @@
-"""Means over the moves of one player, and how far it overran its time."""
+"""Averages over the moves of one player, and the time by which it overran."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ QUANTITIES = {
     "evaluations": "evals",
     "depth": "depth",
 }
-"""What is averaged: the field of a Report, and its heading in tables."""
+"""The averaged quantities: field of `Report` to heading in tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Of some moves of one player.
+    """Statistics of some moves of one player.
 
-    means: of each quantity, over the moves that an engine said it for; None if it never did.
-    largest_belief: the largest |P|. inexact: moves with a belief that was cut. seconds: mean time of
-    a move. overrun: largest time beyond what was allowed, in milliseconds; negative if every move
-    came early; None without moves, or on a clock. belief_checks: how often the true position was found in P.
+    means: the mean of each quantity over the moves whose report states it; None if none does.
+    largest_belief: the largest |P|. inexact: number of moves with an incomplete belief.
+    seconds: mean time of a move. overrun: the largest excess over the allowed time, in
+    milliseconds; negative if every move came early; None without moves, or on a clock.
+    belief_checks: how often the true position was found in P.
     """
 
     moves: int
@@ -40,7 +41,10 @@ class Statistics:
 
     @classmethod
     def of(cls, turns: Sequence[Turn], movetime: int | None) -> Statistics:
-        """Collect them; *movetime* is what each move was allowed, in milliseconds; None: a clock."""
+        """Compute the statistics of *turns*.
+
+        movetime: milliseconds that each move was allowed; None if the player had a clock.
+        """
         reports = [turn.report for turn in turns if turn.report is not None]
         beliefs = [report.belief for report in reports if report.belief is not None]
         return cls(
@@ -67,5 +71,5 @@ def _mean(values: Iterable[float]) -> float | None:
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """Format a number for a table: thousands apart, `-` for none."""
+    """Format a number for a table, with commas between thousands; `-` for None."""
     return "-" if value is None else f"{value:,.{digits}f}"

@@ -1,4 +1,4 @@
-"""How much time players have, and the clock that runs while they think."""
+"""The time that players have, and the clocks that measure it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ MILLISECONDS = 1000
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """So much for each move, or a clock with an increment. All in milliseconds.
+    """A fixed time for each move, or a clock with an increment. All times are in milliseconds.
 
-    movetime: for each move; more is measured, not punished. None: each side has a clock with `base`,
-    gets `increment` after each of its moves, and loses where it has none left.
+    movetime: the time for each move; the referee measures an excess but does not punish it. None:
+    each side has a clock that begins at `base` and gains `increment` after each of its moves. A
+    side whose clock runs out loses.
     """
 
     movetime: int | None
@@ -27,16 +28,16 @@ class TimeControl:
 
     @classmethod
     def of(cls, movetime: int | None, control: TimeControl | None) -> TimeControl:
-        """The one of the two that was given. Raises ValueError."""
+        """Return the control that the caller gave. Raises ValueError unless it gave exactly one."""
         if (movetime is None) == (control is None):
             raise ValueError("give either a movetime or a time control")
         return cls(movetime) if control is None else control
 
     @classmethod
     def parse(cls, text: str) -> TimeControl:
-        """Read a clock as match runners write it: `60`, `180+2`, `10+0.1`, in seconds.
+        """Parse a clock in the notation of match runners: `60`, `180+2`, `10+0.1`, in seconds.
 
-        Raises ValueError.
+        Raises ValueError if the text is no clock, or a clock without time.
         """
         match = _CLOCK.fullmatch(text.strip())
         base, increment = (
@@ -47,7 +48,7 @@ class TimeControl:
         return cls(None, base, increment)
 
     def __str__(self) -> str:
-        """For tables: `100 ms a move`, `60+0.5 s`."""
+        """Format for tables: `100 ms a move`, `60+0.5 s`."""
         if self.movetime is not None:
             return f"{self.movetime} ms a move"
         return f"{self.base / MILLISECONDS:g}+{self.increment / MILLISECONDS:g} s"
@@ -58,7 +59,11 @@ UNTIMED = TimeControl(0)
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a player is told of its time before a move, as `go` says it. All in milliseconds."""
+    """The times that a player learns before its move, as `go` states them, in milliseconds.
+
+    movetime: the time for this move; None if both sides have clocks. white, black: the time left on
+    each clock. increment: what each side gains after a move.
+    """
 
     color: chess.Color
     movetime: int | None = None
@@ -68,21 +73,24 @@ class Allowance:
 
     @property
     def most(self) -> int:
-        """What the move may take."""
+        """The most milliseconds that the move may take."""
         if self.movetime is not None:
             return self.movetime
         return self.white if self.color == chess.WHITE else self.black
 
     @property
     def words(self) -> str:
-        """What follows `go`."""
+        """The words after `go`."""
         if self.movetime is not None:
             return f"movetime {self.movetime}"
         increments = f"winc {self.increment} binc {self.increment}"
         return f"wtime {self.white} btime {self.black} {increments}"
 
     def limits(self, received: float) -> GoLimits:
-        """The same for an engine in this process; received: `time.monotonic()`."""
+        """Convert to the limits of an engine in this process.
+
+        received: when the search began, by `time.monotonic()`.
+        """
         if self.movetime is not None:
             return GoLimits(received, movetime=self.movetime)
         return GoLimits(
@@ -95,26 +103,26 @@ class Allowance:
 
 
 class ChessClock:
-    """The clocks of a game."""
+    """The two clocks of a game."""
 
     def __init__(self, control: TimeControl) -> None:
-        """Set both."""
+        """Set both clocks to the control's base."""
         self._control = control
         self._left = {color: float(control.base) for color in chess.COLORS}
 
     def allowance(self, color: chess.Color) -> Allowance:
-        """What the side to move is told."""
+        """Return the times that *color* learns before its move."""
         if self._control.movetime is not None:
             return Allowance(color, self._control.movetime)
-        told = Allowance(color, None, increment=self._control.increment)
+        allowance = Allowance(color, None, increment=self._control.increment)
         return replace(
-            told,
+            allowance,
             white=max(1, int(self._left[chess.WHITE])),
             black=max(1, int(self._left[chess.BLACK])),
         )
 
     def press(self, color: chess.Color, seconds: float) -> bool:
-        """Take off what a move took; tell whether it came in time."""
+        """Subtract the duration of a move; return whether the move came in time."""
         if self._control.movetime is not None:
             return True
         self._left[color] -= MILLISECONDS * seconds

@@ -1,7 +1,8 @@
-"""A UCI engine as a child process: lines out, lines in, each answer within its time.
+"""A UCI engine as a child process: we send lines and read lines, with a time limit on each answer.
 
-A thread reads what the engine says, so that it never waits for us; the methods belong to one
-thread at a time. The engine gets a session of its own: a Ctrl-C in the terminal is ours alone.
+A thread reads the engine's output, so the engine never blocks on a full pipe. One thread at a time
+may call the methods. The engine runs in its own session, so a Ctrl-C in the terminal does not reach
+it.
 """
 
 from __future__ import annotations
@@ -18,21 +19,22 @@ from collections.abc import Iterator, Sequence
 
 START_SECONDS = 20.0
 READY_SECONDS = 1200.0
-"""For `isready` in all: on a cold cache the engine compiles itself meanwhile."""
+"""The most seconds that `isready` may take: with a cold cache the engine compiles its kernels."""
 READY_SILENCE_SECONDS = 120.0
+"""The most seconds of these without any line of output."""
 QUIT_SECONDS = 3.0
-_WORDS_OF_FAREWELL = 8  # lines of stderr that are kept
+_KEPT_STDERR_LINES = 8
 
 
 class EngineError(Exception):
-    """An engine can't be started, died, or did not answer in time; the text is for the user."""
+    """An engine did not start, died, or did not answer in time; the text is for the user."""
 
 
 class UciProcess:
-    """A running engine that has said `uciok`. Close it, or use it in a `with` statement."""
+    """A running engine that has answered `uciok`. Close it, or use it in a `with` statement."""
 
     def __init__(self, command: Sequence[str], start_seconds: float = START_SECONDS) -> None:
-        """Start the program and shake hands. Raises EngineError."""
+        """Start the program, send `uci` and wait for `uciok`. Raises EngineError."""
         self._command = command[0]
         try:
             self._popen = subprocess.Popen(
@@ -45,8 +47,8 @@ class UciProcess:
             )
         except OSError as error:
             raise EngineError(f"can't run {self._command}: {error.strerror or error}") from error
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()  # None: no more
-        self._stderr: deque[str] = deque(maxlen=_WORDS_OF_FAREWELL)
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()  # None: end of output
+        self._stderr: deque[str] = deque(maxlen=_KEPT_STDERR_LINES)
         self._readers = [
             threading.Thread(target=reader, daemon=True)
             for reader in (self._read_stdout, self._read_stderr)
@@ -55,7 +57,7 @@ class UciProcess:
             reader.start()
         self.name = self._command
         self.options: dict[str, str] = {}
-        """The engine's options: lower-case name to the line that declares it."""
+        """The engine's options: the name in lower case to the line that declares the option."""
         try:
             self._shake_hands(start_seconds)
         except BaseException:
@@ -87,20 +89,20 @@ class UciProcess:
     # -- the dialogue -----------------------------------------------------------------------
 
     def send(self, line: str) -> None:
-        """Send one line. Raises EngineError."""
+        """Send one line. Raises EngineError if the engine is gone."""
         assert self._popen.stdin is not None
         try:
             self._popen.stdin.write(line.encode() + b"\n")
         except (OSError, ValueError) as error:
-            raise EngineError(self._epitaph()) from error
+            raise EngineError(self._exit_message()) from error
 
     def lines(
         self, seconds: float, silence: float | None = None, awaited: str = "answer"
     ) -> Iterator[str]:
-        """Yield the lines that come, without end.
+        """Yield the engine's lines as they come, without end.
 
-        Raises EngineError after so many seconds, or so many of *silence*, or if the engine is gone.
-        awaited: what it did not give then, for the error's text.
+        Raises EngineError when *seconds* have passed in all, when no line came for *silence*
+        seconds, or when the engine is gone. awaited: what the caller waits for; the error names it.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -113,11 +115,11 @@ class UciProcess:
                 raise EngineError(f"{self.name} gave no {awaited} in time") from None
             if line is None:
                 self._lines.put(None)
-                raise EngineError(self._epitaph())
+                raise EngineError(self._exit_message())
             yield line
 
     def until(self, last: str, seconds: float, silence: float | None = None) -> Iterator[str]:
-        """Yield the lines that come, up to and with the first whose first word is *last*.
+        """Yield the engine's lines up to and including the first that begins with the word *last*.
 
         Raises EngineError as `lines` does.
         """
@@ -127,16 +129,16 @@ class UciProcess:
                 return
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option that the engine has. Raises EngineError, also if it hasn't."""
+        """Set an option. Raises EngineError if the engine is gone or has no such option."""
         if name.lower() not in self.options:
             raise EngineError(f"{self.name} has no option {name!r}")
         self.send(f"setoption name {name} value {value}")
 
     def wait_ready(self) -> list[str]:
-        """Say `isready` and wait for `readyok`; return what came before it. Raises EngineError."""
+        """Send `isready`, wait for `readyok`, return the lines before it. Raises EngineError."""
         self.send("isready")
-        *said, _ = self.until("readyok", READY_SECONDS, READY_SILENCE_SECONDS)
-        return said
+        *lines, _ = self.until("readyok", READY_SECONDS, READY_SILENCE_SECONDS)
+        return lines
 
     # -- the end ----------------------------------------------------------------------------
 
@@ -145,23 +147,23 @@ class UciProcess:
         """The process's id."""
         return self._popen.pid
 
-    def _epitaph(self) -> str:
-        """Say what became of an engine that is gone."""
+    def _exit_message(self) -> str:
+        """Describe how an engine that is gone ended, with its last line on stderr."""
         try:
             code = self._popen.wait(1.0)
         except subprocess.TimeoutExpired:
             return f"{self.name} closed its output"
         for reader in self._readers:
             reader.join(1.0)
-        how = f"left with exit code {code}"
+        how = f"exited with code {code}"
         if code < 0:
             with contextlib.suppress(ValueError):
-                how = f"was ended by {signal.Signals(-code).name}"
-        last_words = next((line for line in reversed(self._stderr) if line.strip()), "")
-        return f"{self.name} {how}" + (f": {last_words.strip()}" if last_words else "")
+                how = f"was killed by {signal.Signals(-code).name}"
+        last_line = next((line for line in reversed(self._stderr) if line.strip()), "")
+        return f"{self.name} {how}" + (f": {last_line.strip()}" if last_line else "")
 
     def close(self) -> None:
-        """Ask the engine to quit, and end it if it doesn't. May be called again."""
+        """Ask the engine to quit, and kill it if it does not. A second call does nothing."""
         if self._popen.returncode is None:
             with contextlib.suppress(EngineError):
                 self.send("quit")
@@ -170,7 +172,7 @@ class UciProcess:
         self.kill()
 
     def kill(self) -> None:
-        """End the engine and its children at once. May be called again."""
+        """Kill the engine and its children at once. A second call does nothing."""
         if self._popen.poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, signal.SIGKILL)
@@ -183,9 +185,9 @@ class UciProcess:
                     stream.close()
 
     def __enter__(self) -> UciProcess:
-        """Return itself."""
+        """Return the process itself."""
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Close it."""
+        """Close the engine."""
         self.close()

@@ -143,5 +143,5 @@ def test_a_log_that_was_broken_off_is_played_to_its_end(last: list[str]) -> None
 
 
 def test_an_engine_that_dies_is_an_error() -> None:
-    with pytest.raises(EngineError, match="exit code 3"):
+    with pytest.raises(EngineError, match="exited with code 3"):
         replayed([*START, "> go nodes 5", "< bestmove e2e4"], mode="die")

@@ -49,7 +49,7 @@ class TestUciProcess:
         engine = UciProcess([*FAKE, "die"])
         engine.send("go movetime 1")
         for _ in range(2):
-            with pytest.raises(EngineError, match=r"Fake 1.0 left with exit code 3: out of cheese"):
+            with pytest.raises(EngineError, match=r"Fake 1.0 exited with code 3: out of cheese"):
                 list(engine.until("bestmove", 30))
         engine.close()
         engine.close()
@@ -66,7 +66,7 @@ class TestUciProcess:
             UciProcess(["/nowhere/engine"])
 
     def test_a_program_that_is_no_engine(self) -> None:
-        with pytest.raises(EngineError, match=r"left with exit code 0"):
+        with pytest.raises(EngineError, match=r"exited with code 0"):
             UciProcess([sys.executable, "-c", "pass"])
 
 
@@ -92,7 +92,7 @@ class TestUciPlayer:
         ("mode", "ending"),
         [
             ("illegal", "black made the illegal move e2e5"),
-            ("die", "black forfeits: Fake 1.0 left with exit code 3: out of cheese"),
+            ("die", "black forfeits: Fake 1.0 exited with code 3: out of cheese"),
             ("hang", "black forfeits: Fake 1.0 gave no bestmove in time"),
         ],
     )
@@ -150,7 +150,9 @@ class TestInProcessPlayer:
 
     def test_a_belief_without_the_truth_stops_everything(self) -> None:
         player = InProcessPlayer(FakePlayer(wrong=True), check_belief=True)
-        with pytest.raises(BeliefError, match=r"obscuro \(white\) holds 4321 positions possible"):
+        with pytest.raises(
+            BeliefError, match=r"obscuro \(white\) has 4321 positions in its belief"
+        ):
             play_game(player, RandomPlayer(), movetime=1)
 
     def test_closes_its_engine(self) -> None:

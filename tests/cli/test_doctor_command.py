@@ -94,7 +94,7 @@ def test_a_stockfish_that_does_not_run_is_a_hint(
     broken.chmod(0o755)
     monkeypatch.setattr("obscuro.evaluation.stockfish.process.stockfish_path", lambda: str(broken))
     (finding,) = doctor.stockfish()
-    assert (finding.level, finding.found) == (HINT, f"{broken}: it left with exit code 7")
+    assert (finding.level, finding.found) == (HINT, f"{broken}: it exited with code 7")
 
 
 def test_the_network_is_named_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,9 +125,9 @@ def table() -> Iterator[Table]:
 @pytest.mark.parametrize(
     ("blow", "reason"),
     [
-        (signal.SIGKILL, "it was ended by SIGKILL"),
+        (signal.SIGKILL, "it was killed by SIGKILL"),
         (signal.SIGSTOP, "it was stopped"),
-        (signal.SIGSEGV, "it was ended by SIGSEGV"),
+        (signal.SIGSEGV, "it was killed by SIGSEGV"),
     ],
 )
 def test_a_process_lost_in_mid_search_is_replaced(

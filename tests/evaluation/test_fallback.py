@@ -210,7 +210,7 @@ def test_a_killed_stockfish_is_replaced_with_one_warning() -> None:
         evaluator.evaluate(POSITIONS)
     evaluator.evaluate(POSITIONS)
     assert evaluator.name == "stockfish"
-    assert warnings == ["Stockfish was lost (it was ended by SIGKILL), and another one is started"]
+    assert warnings == ["Stockfish was lost (it was killed by SIGKILL), and another one is started"]
     evaluator.close()
 
 

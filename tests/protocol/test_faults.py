@@ -298,7 +298,7 @@ def test_a_reader_that_goes_on_reading_has_missed_nothing() -> None:
     ("program", "reason"),
     [
         ("/nowhere/stockfish", "Stockfish is missing: there is no program /nowhere/stockfish"),
-        ("/bin/true", "Stockfish does not start: it left with exit code 0"),
+        ("/bin/true", "Stockfish does not start: it exited with code 0"),
         ("/usr/bin/yes", "Stockfish does not start: it talks without end"),
         ("/etc/passwd", "Stockfish is missing: there is no program /etc/passwd"),
     ],

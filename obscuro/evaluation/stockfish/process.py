@@ -289,8 +289,8 @@ class StockfishProcess:
             return "it closed its output"
         if code < 0:
             with contextlib.suppress(ValueError):
-                return f"it was ended by {signal.Signals(-code).name}"
-        return f"it left with exit code {code}"
+                return f"it was killed by {signal.Signals(-code).name}"
+        return f"it exited with code {code}"
 
     def kill(self) -> None:
         """End the process at once. May be called from any thread; `close` must still follow."""

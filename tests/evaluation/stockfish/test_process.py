@@ -98,7 +98,7 @@ def test_a_stopped_process_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("import sys; sys.exit(3)", "exit code 3"),
+        ("import sys; sys.exit(3)", "exited with code 3"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
         ("import sys; sys.stdin.read()", "does not answer"),
         ("while True: print('garbage' * 1000)", "talks without end"),
@@ -132,15 +132,15 @@ def test_without_its_network_it_does_not_start(tmp_path: Path) -> None:
         "while input() != 'go depth 1': pass\n"
         "raise SystemExit(1)\n"
     )
-    with pytest.raises(StockfishError, match="exit code 1"):
+    with pytest.raises(StockfishError, match="exited with code 1"):
         StockfishProcess(fake_stockfish(tmp_path, body))
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("sys.exit(0)", "exit code 0"),
-        ("say('info depth 1 sco'); sys.exit(7)", "exit code 7"),
+        ("sys.exit(0)", "exited with code 0"),
+        ("say('info depth 1 sco'); sys.exit(7)", "exited with code 7"),
         ("say('bestmove e2e4')", "does not answer"),  # the line does not end
         ("while True: say('bestmovee2e4 ' * 1000)", "talks without end"),
         ("import os; os.close(1); sys.stdin.read()", "closed its output"),
