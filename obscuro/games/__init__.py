@@ -1,6 +1,7 @@
-"""Small two-player zero-sum games whose exact answers are known, to prove `obscuro.search`.
+"""Small two-player zero-sum games with known solutions, which prove `obscuro.search` correct.
 
-A game is a few lines of rules (`kuhn`, `leduc`, `liars_dice`, …) behind one protocol (`extensive_form`).
-`tree` enumerates it, `best_response` measures strategies exactly, and `search_game` gives it
-the interface through which `obscuro.search` plays chess.
+A module such as `kuhn`, `leduc` or `liars_dice` holds the rules of one game and implements the
+protocol of `extensive_form`. `game_tree` enumerates a game, `best_response` computes exact values of
+strategies, and `search_game` adapts a game to the interface through which `obscuro.search` plays
+chess.
 """

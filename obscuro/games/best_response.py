@@ -1,7 +1,7 @@
 """Exact values of strategies in small games: expectation, best response, exploitability.
 
-Everything is in the game's own units and in double precision. Infosets that a strategy lacks
-are played uniformly (`strategy.policy_of`).
+All values are in the game's own units and in double precision. At an infoset that a strategy lacks
+it plays uniformly (`strategy.policy_of`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from obscuro.search.game import MAX, MIN
 
 
 def expected_value(tree: GameTree[State], strategy: Strategy) -> float:
-    """▲'s expected payoff when both play `strategy`, u(x, y)."""
+    """Return ▲'s expected payoff, u(x, y), if both players play `strategy`."""
     likelihood = _edge_probabilities(tree, strategy)
     values = tree.payoff.copy()
     for level in reversed(tree.deeper_levels()):
@@ -27,14 +27,14 @@ def expected_value(tree: GameTree[State], strategy: Strategy) -> float:
 def best_response(
     tree: GameTree[State], strategy: Strategy, player: int
 ) -> tuple[float, dict[int, list[float]]]:
-    """Return the best that `player` can do against the other's part of `strategy`.
+    """Compute a best response of `player` to the other player's part of `strategy`.
 
     Returns
     -------
     value : float
-        What the best response earns, in the view of `player`.
+        The value of the best response, in the view of `player`.
     response : {information key: probabilities}
-        A pure best response of `player`, the first of the best actions everywhere.
+        A pure best response of `player`. Among equally good actions it plays the first.
 
     """
     likelihood = _edge_probabilities(tree, strategy)
@@ -42,7 +42,7 @@ def best_response(
     reach = _reach_without(tree, likelihood, player)
     values = sign * tree.payoff
     offsets = tree.infosets.offsets
-    slot_values = np.zeros(offsets[-1])  # counterfactual, by the others' reach
+    slot_values = np.zeros(offsets[-1])  # counterfactual values
     policy = np.zeros(offsets[-1])
     for level in reversed(tree.deeper_levels()):
         parent, slot = tree.parent[level], tree.slot[level]
@@ -62,17 +62,17 @@ def best_response(
 
 
 def nash_gap(tree: GameTree[State], strategy: Strategy) -> float:
-    """What both players could gain together by best responses (NashConv); 0 in equilibrium."""
+    """Return what both players together gain by best responses (NashConv); 0 in equilibrium."""
     return best_response(tree, strategy, MAX)[0] + best_response(tree, strategy, MIN)[0]
 
 
 def exploitability(tree: GameTree[State], strategy: Strategy) -> float:
-    """Half of the Nash gap: what the strategy loses on average to a best response."""
+    """Return half of the Nash gap: the strategy's mean loss to a best response."""
     return nash_gap(tree, strategy) / 2
 
 
 def _edge_probabilities(tree: GameTree[State], strategy: Strategy) -> NDArray[np.float64]:
-    """The probability of the action that led to each node [N]."""
+    """Return the probability of the action that led to each node, float64[N]."""
     policy = policy_of(tree, strategy)
     chosen = tree.slot != NO_SLOT
     likelihood = tree.chance.copy()
@@ -83,7 +83,7 @@ def _edge_probabilities(tree: GameTree[State], strategy: Strategy) -> NDArray[np
 def _reach_without(
     tree: GameTree[State], likelihood: NDArray[np.float64], player: int
 ) -> NDArray[np.float64]:
-    """The probability [N] that all but `player` play towards each node."""
+    """Return the reach of each node by all but `player`, float64[N]."""
     reach = np.ones(len(tree.states))
     for level in tree.deeper_levels():
         parent = tree.parent[level]

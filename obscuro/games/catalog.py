@@ -1,4 +1,4 @@
-"""The games that prove the search, with what is known of each."""
+"""The games that prove the search, with the known facts about each."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from obscuro.games.matching_pennies import MatchingPennies
 
 
 class KnownGame(NamedTuple):
-    """One game of the catalog. Sizes are those of K, Table 2."""
+    """One game of the catalog, with its sizes from K, Table 2."""
 
     make: Callable[[], ExtensiveForm[Any]]
     histories: int  # nodes, the start and the ends included
     infosets: int  # of both players, where they move
     value: float  # ▲'s, in the game's units
-    iterations: int  # enough to be exploitable by less than 0.001 units
+    iterations: int  # enough for an exploitability below 0.001 units
 
 
 CATALOG: Final[dict[str, KnownGame]] = {
@@ -31,6 +31,8 @@ CATALOG: Final[dict[str, KnownGame]] = {
     "goofspiel_random": KnownGame(lambda: Goofspiel(4, "random"), 26773, 3608, 0.0, 4096),
     "matching_pennies": KnownGame(MatchingPennies, 701, 101, 16.6625, 4096),
 }
-"""The values but Kuhn's (Kuhn 1950) are by OpenSpiel's sequence-form linear program, to all digits
-given (`docs/results/small_games.md` has the command). Goofspiel treats both players alike.
+"""The games by name.
+
+Kuhn's value is from Kuhn 1950. OpenSpiel's sequence-form linear program gave the other values, to
+all digits shown (`docs/results/small_games.md` has the command). Goofspiel is symmetric.
 """

@@ -1,8 +1,8 @@
-"""A small game written out in full: arrays over all nodes and all infosets.
+"""The whole tree of a small game, as arrays over all nodes and all infosets.
 
-Nodes are numbered level by level (a level is all nodes of one ply), so parents come before
-children, and the children of one node are next to each other in action order. As every player
-observes every ply, an infoset never spans two levels.
+A level is all nodes of one ply. Node numbers ascend level by level, so a parent comes before its
+children. The children of one node are adjacent, in action order. Every player observes every ply,
+so an infoset never spans two levels.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ NO_INFOSET: Final = -1
 
 
 class Infosets(NamedTuple):
-    """The infosets of the players to move, numbered by first node; I of them with S slots.
+    """The I infosets of the players to move with their S slots, in the order of their first nodes.
 
-    A slot is an infoset's action: the slots of infoset i are `offsets[i]:offsets[i+1]`.
+    A slot is one action at one infoset. The slots of infoset i are `offsets[i]:offsets[i+1]`.
     """
 
     player: NDArray[np.int8]  # [I] MAX or MIN
@@ -47,7 +47,7 @@ class GameTree(NamedTuple, Generic[State]):
     action: NDArray[np.int64]  # [N] the action that led here, -1 at the start
     chance: NDArray[np.float64]  # [N] its probability if chance played it, else 1
     payoff: NDArray[np.float64]  # [N] ▲'s, 0 before the end
-    events: NDArray[np.uint64]  # [N,2] the last ply as ▲ and ▼ live it, 0 at the start
+    events: NDArray[np.uint64]  # [N,2] hash of the last ply in the view of ▲ and ▼, 0 at the start
     keys: NDArray[np.uint64]  # [N,2] the information keys of ▲ and ▼
     levels: NDArray[np.int64]  # [D+1] level d is the nodes levels[d]:levels[d+1]
     infoset: NDArray[np.int64]  # [N] of the player to move, or NO_INFOSET
@@ -55,18 +55,18 @@ class GameTree(NamedTuple, Generic[State]):
     infosets: Infosets
 
     def deeper_levels(self) -> list[slice]:
-        """The nodes of each level but the start's, downwards."""
+        """Return the node numbers of each level below the start, from the top down."""
         return [slice(begin, end) for begin, end in pairwise(self.levels[1:].tolist())]
 
 
 def enumerate_game(game: ExtensiveForm[State]) -> GameTree[State]:
-    """Write out all of `game`."""
+    """Enumerate all nodes and infosets of `game`."""
     states = [game.start()]
     parents, actions, chances, levels = [-1], [-1], [1.0], [0, 1]
     players: list[int] = []
     degrees: list[int] = []
     node = 0
-    while node < len(states):  # the list grows while we walk along it
+    while node < len(states):  # the loop appends to the list that it walks
         if node == levels[-1]:
             levels.append(len(states))
         state = states[node]
@@ -124,7 +124,7 @@ def _events(
     players: list[int],
     actions: list[int],
 ) -> NDArray[np.uint64]:
-    """The ply that led to each node, as each player lives it [N,2]."""
+    """Hash the ply that led to each node in each player's view, uint64[N, 2]."""
     events = np.zeros((len(states), 2), np.uint64)
     for node in range(1, len(states)):
         mover = players[parents[node]]
@@ -141,7 +141,10 @@ def _number_infosets(
     action: NDArray[np.int64],
     keys: NDArray[np.uint64],
 ) -> tuple[NDArray[np.int64], Infosets]:
-    """Number the infosets by their first nodes, and take over these nodes' actions."""
+    """Number the infosets in the order of their first nodes, and copy these nodes' actions.
+
+    Returns the infoset of each node, int64[N], and the infosets.
+    """
     infoset = np.full(len(player), NO_INFOSET, np.int64)
     numbers: dict[int, int] = {}
     leads: list[int] = []
@@ -163,7 +166,7 @@ def _number_infosets(
 
 
 def check(tree: GameTree[State]) -> None:
-    """Raise AssertionError unless the game keeps what `ExtensiveForm` and this file promise."""
+    """Raise AssertionError unless the tree has every property that `ExtensiveForm` promises."""
     n = len(tree.states)
     nodes = np.arange(n)
     assert np.all(tree.parent < nodes), "parents come first"
@@ -171,7 +174,7 @@ def check(tree: GameTree[State]) -> None:
     assert np.array_equal(tree.degree == 0, tree.player == TERMINAL), "the end has no actions"
     assert np.all(np.abs(tree.payoff * tree.game.scale) <= 1.0), "scaled payoffs in [-1, 1]"
     assert np.all(tree.keys != 0), "0 is no key"
-    assert len(np.unique(tree.keys, axis=0)) == n, "the two keys together name one node"
+    assert len(np.unique(tree.keys, axis=0)) == n, "the pair of keys identifies a node"
     assert not np.intersect1d(tree.keys[:, MAX], tree.keys[:, MIN]).size, "players share no key"
     totals = np.bincount(tree.parent[1:], weights=tree.chance[1:], minlength=n)
     assert np.allclose(totals[tree.player == CHANCE], 1.0, atol=1e-12), "chances add up to 1"
@@ -191,7 +194,7 @@ def check(tree: GameTree[State]) -> None:
 
 
 def _last_own_slot(tree: GameTree[State], side: int) -> NDArray[np.int64]:
-    """The slot of the last action of `side` on the way to each node [N], or NO_SLOT."""
+    """Return the slot of the last action of `side` before each node, int64[N], or NO_SLOT."""
     last = np.full(len(tree.states), NO_SLOT, np.int64)
     for level in tree.deeper_levels():
         above = tree.parent[level]

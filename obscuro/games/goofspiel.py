@@ -1,6 +1,6 @@
-"""Goofspiel: both bid cards for a prize at the same time, and see only who won it.
+"""Goofspiel: both players bid cards for a prize at the same time, and see only who won it.
 
-The simultaneous bids are made one after the other, the first one hidden from the second player.
+The game tree makes simultaneous bids one after the other and hides the first from the second player.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from obscuro.games.extensive_form import TERMINAL, Observation
 from obscuro.search.game import CHANCE, MAX, MIN
 
 Order = Literal["random", "increasing"]
-"""How the prizes come: dealt by chance in the course of the game, or the lowest first."""
+"""The order of the prizes: chance deals one in each round, or the lowest comes first."""
 
 
 class GoofspielState(NamedTuple):
@@ -23,26 +23,27 @@ class GoofspielState(NamedTuple):
 
 
 class Goofspiel:
-    """Goofspiel with imperfect information: nobody is shown the other's bids (`K, B.2`).
+    """Goofspiel with imperfect information: nobody sees the other's bids (`K, B.2`).
 
-    In each round the higher bid wins the prize; after equal bids nobody does. The last cards are
-    played without asking. Who has won the higher total wins a stake of 1; equal totals are a draw.
+    In each round the higher bid wins the prize; with equal bids nobody wins it. In the last round
+    each player bids its last card automatically. The player with the higher total of prizes wins a
+    stake of 1; equal totals are a draw.
     """
 
     scale = 1.0
 
     def __init__(self, cards: int = 4, order: Order = "random") -> None:
-        """`cards`: the number of cards in each hand, and of prizes."""
+        """`cards`: the number of cards in each hand, and of prizes. `order`: see `Order`."""
         self.cards = cards
         self.order = order
         self.name = f"goofspiel_{cards}_{order}"
 
     def start(self) -> GoofspielState:
-        """The state before the first prize is turned up, or where the order is known, after it."""
+        """Return the state before the first prize comes up; after it, if the order is known."""
         return GoofspielState(() if self.order == "random" else (0,))
 
     def player(self, state: GoofspielState) -> int:
-        """Who moves: `CHANCE` turns up a prize if the order is random, then ▲ bids, then ▼."""
+        """Return who moves: `CHANCE` turns up a prize if the order is random; ▲ bids, then ▼."""
         mine, theirs = map(len, state.bids)
         if theirs == self.cards - 1:
             return TERMINAL
@@ -51,19 +52,19 @@ class Goofspiel:
         return MAX if mine == theirs else MIN
 
     def actions(self, state: GoofspielState) -> Sequence[int]:
-        """The prizes that are left, or the cards that the player has left."""
+        """Return the remaining prizes, or the player's remaining cards."""
         player = self.player(state)
         if player == TERMINAL:
             return []
         return self._left(state.prizes if player == CHANCE else state.bids[player])
 
     def chances(self, state: GoofspielState) -> Sequence[float]:
-        """Every prize that is left comes alike."""
+        """Return equal probabilities for the remaining prizes."""
         left = self.cards - len(state.prizes)
         return [1 / left] * left
 
     def apply(self, state: GoofspielState, action: int) -> GoofspielState:
-        """The state after `action`."""
+        """Return the state after `action`."""
         player = self.player(state)
         mine, theirs = state.bids
         if player == CHANCE:
@@ -77,7 +78,7 @@ class Goofspiel:
         return GoofspielState(prizes, (mine, (*theirs, action)))
 
     def payoff(self, state: GoofspielState) -> float:
-        """1 if ▲ has won more than ▼, −1 if less, 0 if as much."""
+        """Return 1 if ▲ has won more than ▼, −1 if less, 0 if equal."""
         mine, theirs, prizes = (
             (*cards, *self._left(cards)) for cards in (*state.bids, state.prizes)
         )
@@ -88,15 +89,15 @@ class Goofspiel:
         return float((won > 0) - (won < 0))
 
     def observation(self, state: GoofspielState, player: int) -> Observation:
-        """How many bids have been made, the prizes, and who won which (1 for ▲, −1 for ▼, 0)."""
+        """Return the number of bids, the prizes, and each prize's winner (1: ▲, −1: ▼, 0: nobody)."""
         made = sum(map(len, state.bids))
         return (made, len(state.prizes), *state.prizes, *_winners(*state.bids))
 
     def _left(self, used: tuple[int, ...]) -> list[int]:
-        """The cards that are not among `used`."""
+        """Return the cards that are not in `used`."""
         return [card for card in range(self.cards) if card not in used]
 
 
 def _winners(mine: tuple[int, ...], theirs: tuple[int, ...]) -> list[int]:
-    """Who won each round in which both have bid: 1 for ▲, −1 for ▼, 0 for nobody."""
+    """Return the winner of each round in which both have bid: 1 for ▲, −1 for ▼, 0 for nobody."""
     return [(a > b) - (a < b) for a, b in zip(mine, theirs, strict=False)]

@@ -1,7 +1,7 @@
-"""Information keys of the small games: 64-bit hashes chained over own actions and observations.
+"""Information keys of small games: 64-bit hash chains over own actions and observations.
 
-The same arithmetic serves Python integers (one node) and arrays (a batch), so a key that is
-chained while searching equals the key that was chained while enumerating.
+The functions take Python integers (one node) or uint64 arrays (a batch) and compute the same hash.
+A key that the search chains therefore equals the key that the enumeration chained.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ _SECOND_FACTOR: Final = 0x3C6EF372FE94F82B
 _WORD_OFFSET: Final = 0xA54FF53A5F1D36F1
 
 _OTHER_MOVED: Final = 0
-"""In an event, the place of the own action when it was not the player who moved."""
+"""Stands for the own action in an event in which someone else moved."""
 
 
 def mix(key: Word, word: Word) -> Word:
-    """Chain `word` to `key`: a hash of both, in this order, never 0."""
+    """Chain `word` to `key`: return a hash of both, in this order, that is never 0.
+
+    Both are integers in [0, 2^64) or arrays uint64[n]; the hash has the same type.
+    """
     x: Any = (key * _KEY_FACTOR + word + _WORD_OFFSET) & _MASK
     x = ((x ^ (x >> 32)) * _FIRST_FACTOR) & _MASK
     x = ((x ^ (x >> 29)) * _SECOND_FACTOR) & _MASK
@@ -39,9 +42,9 @@ def mix(key: Word, word: Word) -> Word:
 
 @cache
 def event(action: int | None, observation: Observation) -> int:
-    """The hash of one ply as one player lives it, to be chained to the player's key.
+    """Hash one ply in one player's view, for chaining to the player's key.
 
-    `action` is the player's own action, None when someone else moved.
+    `action` is the player's own action, or None if someone else moved.
     """
     hashed = mix(len(observation), _OTHER_MOVED if action is None else action + 1)
     for number in observation:
@@ -50,5 +53,5 @@ def event(action: int | None, observation: Observation) -> int:
 
 
 def initial_key(player: int, observation: Observation) -> int:
-    """The key of `player` at the start of a game. No two players ever share a key."""
+    """Return the key of `player` at the start of a game. No two players ever share a key."""
     return mix(player + 1, event(None, observation))

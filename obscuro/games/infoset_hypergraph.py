@@ -1,4 +1,4 @@
-"""What the players of a small game know of what each other knows: the infoset hypergraph."""
+"""The infoset hypergraph of a small game: what players know about each other's knowledge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from obscuro.games.game_tree import NO_INFOSET, GameTree
 from obscuro.search.game import MAX, MIN
 
 COMMON_KNOWLEDGE: Final = None
-"""The order of knowledge that leaves out nothing that is connected, infinity."""
+"""The infinite order of knowledge, which includes all connected nodes."""
 
 ORDERS: Final = (1, 2, 3, 4)
 """The finite orders of Table 2."""
@@ -23,10 +23,13 @@ _NO_CLASS: Final = -1
 
 
 class KnowledgeGraph:
-    """Which nodes each player cannot tell apart, terminal nodes left out (`K, Definitions 1, 2`)."""
+    """Each player's classes of indistinguishable nodes, without terminal nodes.
+
+    Source: `K, Definitions 1, 2`.
+    """
 
     def __init__(self, tree: GameTree[Any]) -> None:
-        """Sort the nodes into each player's classes, which have one information key each."""
+        """Group the nodes into classes by each player's information key."""
         inner = np.flatnonzero(tree.player != TERMINAL)
         self._class = np.full((len(tree.states), 2), _NO_CLASS, np.int64)
         self._members: list[list[NDArray[np.int64]]] = []
@@ -38,15 +41,22 @@ class KnowledgeGraph:
             self._members.append(np.split(inner[order], cuts))
 
     def classes(self, nodes: NDArray[np.int64], player: int) -> NDArray[np.int64]:
-        """The numbers of the player's classes that `nodes` touch, in ascending order."""
+        """Return the player's classes that contain any of `nodes`.
+
+        nodes: int64[n], node numbers. Returns int64[c], class numbers in ascending order.
+        """
         return np.unique(self._class[nodes, player])
 
     def members(self, number: int, player: int) -> NDArray[np.int64]:
-        """All nodes of one of the player's classes, in ascending order."""
+        """Return all nodes of one of the player's classes, int64[n], in ascending order."""
         return self._members[player][number]
 
     def within(self, infoset: NDArray[np.int64], order: int | None) -> NDArray[np.int64]:
-        """The order-k knowledge set I^k of the ▲-infoset I with these nodes, in ascending order."""
+        """Return the order-k knowledge set I^k of a ▲-infoset I.
+
+        infoset: int64[n], the nodes of I. order: k, or COMMON_KNOWLEDGE. Returns int64[m], the
+        nodes of I^k in ascending order.
+        """
         found = infoset
         for step in range(1, len(self._class) if order is COMMON_KNOWLEDGE else order):
             player = MIN if step % 2 else MAX
@@ -63,22 +73,22 @@ class KnowledgeSizes(NamedTuple):
 
     nodes: int  # of the game, terminal ones included
     infosets: int  # of both players, where they move
-    diameter: int  # no two connected nodes are further apart
-    average: tuple[float, ...]  # how many nodes are at most 1, 2, 3 and 4 apart from a node
-    connected: float  # how many are connected with a node
+    diameter: int  # the largest distance between two connected nodes
+    average: tuple[float, ...]  # mean number of nodes within 1, 2, 3 and 4 steps of a node
+    connected: float  # mean number of nodes connected with a node
 
 
 def knowledge_sizes(tree: GameTree[Any]) -> KnowledgeSizes:
     """Count what K's Table 2 counts.
 
-    Its figures, all of them, come out when its text is read so:
+    The function reproduces every figure of the table with this reading of K's text:
 
-    - The averages are over the nodes where a player moves, and of these the nodes at most k steps
-      from the node itself. (By Definition 2, I^k has those at most k-1 steps from I.)
-    - Two nodes are one step apart if a player cannot tell them apart who moves there or later;
-      what a player sees who will not move any more connects nothing.
-    - Nodes are left out where the mover has one action and which nothing connects with another
-      node. Of the table's games, only abrupt dark hex has any: 24 certain wins.
+    - The averages run over the nodes where a player moves. They count those of these nodes that are
+      at most k steps from the node. (By Definition 2, I^k has those at most k-1 steps from I.)
+    - Two nodes are one step apart if they look the same to a player who moves there or later. A
+      player who will not move any more connects nothing.
+    - A node does not count if its mover has one action and no other node is connected with it. Of
+      the table's games only abrupt dark hex has such nodes: 24 certain wins.
     """
     nodes = np.flatnonzero(tree.infoset != NO_INFOSET)
     labels = _labels_of_later_movers(tree)[nodes]
@@ -116,7 +126,7 @@ def knowledge_sizes(tree: GameTree[Any]) -> KnowledgeSizes:
 
 
 def _labels_of_later_movers(tree: GameTree[Any]) -> NDArray[np.int64]:
-    """Each player's class [N,2], or `_NO_CLASS` at nodes from where on the player never moves."""
+    """Return each player's class, int64[N, 2]; `_NO_CLASS` if the player never moves from there on."""
     labels = np.full((len(tree.states), 2), _NO_CLASS, np.int64)
     for player in (MAX, MIN):
         later = tree.player == player

@@ -1,8 +1,8 @@
 """Knowledge-limited subgame solving at every infoset of a small game, nested and exact.
 
-Order 1 is 1-KLSS (Zhang and Sandholm 2021), order 2 is 2-KLUSS (`Obscuro, App. C.6`), and no limit is
-subgame solving with common knowledge. All three take the nodes at most so many infosets away from
-the present one as the subgame's roots, and in all three ▼ first chooses among its infosets there.
+Order 1 is 1-KLSS (Zhang and Sandholm 2021), order 2 is 2-KLUSS (`Obscuro, App. C.6`), and order None
+is subgame solving with common knowledge. The order limits how many infosets a root may be away from
+the current one. In all three variants ▼ first chooses among its infosets at the roots.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from obscuro.games.strategy import strategy_of
 from obscuro.search.game import MAX, MIN
 
 _REACHED: Final = 1e-12
-"""A share of the roots' reach that is 0: no group of roots is weighted by less."""
+"""A group with a smaller share of the roots' reach counts as not reached."""
 
 
 class Nested(NamedTuple):
-    """What subgame solving at every infoset has made of a blueprint."""
+    """The result of subgame solving at every infoset, from a blueprint."""
 
-    policy: NDArray[np.float64]  # [S] ▲'s, at each infoset the one solved for there
-    infosets: int  # at which ▲ solved a subgame: those it can still reach
-    programs: int  # that were solved; infosets with the same subgame share one
+    policy: NDArray[np.float64]  # [S] ▲'s policy; at each infoset the solution found there
+    infosets: int  # the number of infosets where ▲ solved a subgame, those it can still reach
+    programs: int  # the number of solved programs; infosets with the same subgame share one
 
 
 class SubgameSolver:
-    """Subgame solving of one order in one game, whose other player is ▼.
+    """Solves ▲'s subgames of one order in one game.
 
     Parameters
     ----------
     tree : GameTree
         The game.
     floor : float64[S]
-        The least probability of each of ▲'s actions; it does not hold at a subgame's first infosets.
+        The least probability of each of ▲'s actions. It does not hold at a subgame's first infosets.
     order : int or None
-        k: the roots are I^k. Odd: ▲'s strategy in I^(k+1) outside of I^k is frozen (k-KLSS). Even:
-        I^(k+1) is left out (k-KLUSS). None: common knowledge.
+        The order k: the live roots are I^k. If k is odd, ▲'s strategy in I^(k+1) outside of I^k is
+        frozen (k-KLSS). If k is even, I^(k+1) is left out (k-KLUSS). None: common knowledge.
     choice : Choice
-        Which of the optimal strategies to take.
+        How to choose among the optimal strategies.
 
     """
 
@@ -64,7 +64,7 @@ class SubgameSolver:
         order: int | None,
         choice: Choice,
     ) -> None:
-        """Prepare for any number of blueprints."""
+        """Build the knowledge graph and the sequence form, for any number of blueprints."""
         self._form = SequenceForm(tree)
         self._graph = KnowledgeGraph(tree)
         self._tree, self._floor, self._order, self._choice = tree, floor, order, choice
@@ -80,9 +80,10 @@ class SubgameSolver:
         self._nodes = dict(zip(np.flatnonzero(mine).tolist(), parts, strict=True))
 
     def roots(self, infoset: int, policy: NDArray[np.float64]) -> SubgameRoots:
-        """Where the subgame of a ▲-infoset begins, if ▲ has got there by `policy`.
+        """Return the roots of the subgame of a ▲-infoset that ▲ has reached by `policy`.
 
-        A ▼-infoset all of whose live roots ▲ or chance avoids is left out.
+        policy: float64[S]. The roots leave out a ▼-infoset if ▲ and chance reach none of its live
+        roots.
         """
         graph = self._graph
         inside = graph.within(self._nodes[infoset], self._order)
@@ -104,7 +105,10 @@ class SubgameSolver:
         )
 
     def solve(self, infoset: int, policy: NDArray[np.float64]) -> NDArray[np.float64]:
-        """▲'s policy [S] after a subgame was solved at `infoset`, before which it was `policy`."""
+        """Solve the subgame at `infoset` and return ▲'s new policy, float64[S].
+
+        policy: float64[S], ▲'s policy before.
+        """
         return self._solve_below(self.roots(infoset, policy), policy)
 
     def _solve_below(self, roots: SubgameRoots, policy: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -118,18 +122,17 @@ class SubgameSolver:
     def solve_everywhere(
         self, blueprint: NDArray[np.float64], progress: Callable[[int, int], None] | None = None
     ) -> Nested:
-        """Solve at every infoset that ▲ can reach, each time from the policy solved for before.
+        """Solve at every infoset that ▲ can reach, each time from the last solution on the way there.
 
-        Infosets whose subgames have the same roots and come from the same solution share one
-        solution; so it is with common knowledge, where ▲'s strategy is then the same wherever it is
-        known that it is.
+        Infosets share one solution if their subgames have the same roots and begin from the same
+        solution. With common knowledge, all infosets of a common-knowledge set share one.
 
         Parameters
         ----------
         blueprint : float64[S]
             ▲'s policy at the start.
         progress : callable, optional
-            Called before each infoset with the number of those done and of those known to wait.
+            Called before each infoset with the number of infosets done and of those found waiting.
 
         """
         tree = self._tree
@@ -158,16 +161,16 @@ class SubgameSolver:
 
 
 class Blueprint(NamedTuple):
-    """▲'s least exploitable strategy that keeps to a floor, and ▼'s best answer to such strategies."""
+    """▲'s least exploitable strategy under a floor, and ▼'s best strategy against such strategies."""
 
     policy: NDArray[np.float64]  # [S] of both players
-    value: float  # what it guarantees ▲
+    value: float  # ▲'s guaranteed value, in the game's units
 
 
 def least_exploitable(tree: GameTree[Any], floor: NDArray[np.float64], choice: Choice) -> Blueprint:
-    """Solve the game in which ▲ plays every action with at least the probability `floor` [S].
+    """Solve the game in which ▲ plays each action with at least the probability `floor`, float64[S].
 
-    With no floor this is an equilibrium and the game's value.
+    If `floor` is 0 the result is an equilibrium with the game's value.
     """
     form = SequenceForm(tree)
     start = SubgameRoots(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_))
@@ -179,5 +182,5 @@ def least_exploitable(tree: GameTree[Any], floor: NDArray[np.float64], choice: C
 
 
 def guaranteed(tree: GameTree[Any], policy: NDArray[np.float64]) -> float:
-    """What ▲ gets by `policy` [S] against a best response, u*(x)."""
+    """Return ▲'s value under `policy`, float64[S], against a best response, u*(x)."""
     return -best_response(tree, strategy_of(tree, policy), MIN)[0]

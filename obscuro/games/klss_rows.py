@@ -1,4 +1,4 @@
-"""The rows of K's tables: games, the weakness of each blueprint, and the numbers printed there."""
+"""The rows of K's tables: each game, the floor of its blueprint, and the printed numbers."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from obscuro.games.matching_pennies import HEADS, MatchingPennies, PenniesState
 from obscuro.search.game import MAX
 
 EPSILON: Final = 0.25
-"""ε: an action that a blueprint must play has at least ε / (number of actions there)."""
+"""ε: a blueprint plays each floored action with at least ε / (number of actions there)."""
 
 
 class FigurePennies(MatchingPennies):
-    """N-matching pennies as K's Figure 1 and the tables have it, not as K's Section 4 has it.
+    """N-matching pennies by the rules of K's Figure 1 and tables, not of K's Section 4.
 
-    ▲ is told ⌊(n+1)/2⌋ and ▼ ⌊n/2⌋, and two tails score N + 1 - n.
+    ▲ observes ⌊(n+1)/2⌋ and ▼ observes ⌊n/2⌋, and two tails score N + 1 - n.
     """
 
     def payoff(self, state: PenniesState) -> float:
-        """N after two heads, N + 1 - n after two tails, else 0."""
+        """Return n after two heads, N + 1 - n after two tails, else 0."""
         mine, theirs = state.pennies
         if mine != theirs:
             return 0.0
         return float(state.number if mine == HEADS else self.numbers + 1 - state.number)
 
     def observation(self, state: PenniesState, player: int) -> Observation:
-        """How many pennies lie, and what the player is told of the number (−1 before)."""
+        """Return how many pennies lie, and what the player observes of the number (−1 before)."""
         return super().observation(state, 1 - player)
 
 
@@ -47,7 +47,7 @@ class TableOne(NamedTuple):
 
 
 class TableTwo(NamedTuple):
-    """K's Table 2, as printed. Averages that are left out equal the last one given."""
+    """K's Table 2, as printed. Averages that the table omits equal the last one it gives."""
 
     nodes: int
     infosets: int
@@ -57,17 +57,17 @@ class TableTwo(NamedTuple):
 
 
 class KlssRow(NamedTuple):
-    """One row of Table 1, with that of its game in Table 2."""
+    """One row of Table 1, with the row of its game in Table 2."""
 
     title: str
     make: Callable[[], ExtensiveForm[Any]]
-    floored: Callable[[Any, int], bool]  # whether the blueprint must play this action here
+    floored: Callable[[Any, int], bool]  # whether the floor holds for this action in this state
     one: TableOne
     two: TableTwo
 
 
 def floor_of(tree: GameTree[Any], row: KlssRow, epsilon: float = EPSILON) -> NDArray[np.float64]:
-    """The least probability [S] of each action in the row's blueprint; 0 for ▼'s."""
+    """Return the least probability of each action in the row's blueprint, float64[S]; 0 for ▼'s."""
     floor = np.zeros(len(tree.infosets.action))
     for node in np.flatnonzero(tree.player == MAX).tolist():
         for child in range(tree.first[node], tree.first[node] + tree.degree[node]):
@@ -77,13 +77,13 @@ def floor_of(tree: GameTree[Any], row: KlssRow, epsilon: float = EPSILON) -> NDA
 
 
 def normalisation(tree: GameTree[Any]) -> float:
-    """What exploitability is multiplied with when payoffs are shifted and scaled to [-1, 1]."""
+    """Return the factor that converts exploitability to payoffs shifted and scaled to [-1, 1]."""
     payoffs = tree.payoff[tree.player == TERMINAL]
     return float(2.0 / (payoffs.max() - payoffs.min()))
 
 
 def _dark_hex() -> ExtensiveForm[Any]:
-    """2x2 abrupt dark hex, the one game that only OpenSpiel has."""
+    """Load 2x2 abrupt dark hex, the one game that only OpenSpiel has."""
     from obscuro.games.openspiel import OpenSpielGame  # noqa: PLC0415  # an optional dependency
 
     return OpenSpielGame("dark_hex(num_rows=2,num_cols=2,gameversion=adh)")
@@ -94,7 +94,7 @@ def _every(_state: Any, _action: int) -> bool:
 
 
 def _kuhn_bet(state: kuhn.KuhnState, action: int) -> bool:
-    """A bet, but not a call."""
+    """Return whether the action is a bet, but not a call."""
     return action == kuhn.BET and kuhn.BET not in state.betting
 
 
@@ -171,4 +171,4 @@ ROWS: Final[dict[str, KlssRow]] = {
         TableTwo(701, 101, 99, ("3.63", "4.29", "4.93", "5.57"), "35.97"),
     ),
 }
-"""In the order of Table 1."""
+"""The rows in the order of Table 1."""

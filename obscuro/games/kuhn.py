@@ -9,9 +9,9 @@ from obscuro.games.extensive_form import TERMINAL, Observation
 from obscuro.search.game import CHANCE, MAX
 
 PASS: Final = 0
-"""Check, or fold when there is a bet."""
+"""Check, or fold after a bet."""
 BET: Final = 1
-"""Bet, or call when there is a bet."""
+"""Bet, or call after a bet."""
 
 _CARDS: Final = 3
 _OVER: Final = {(PASS, PASS), (PASS, BET, PASS), (PASS, BET, BET), (BET, PASS), (BET, BET)}
@@ -21,7 +21,7 @@ class KuhnState(NamedTuple):
     """One state of `KuhnPoker`."""
 
     cards: tuple[int, ...] = ()  # ▲'s, then ▼'s; 0 is the lowest
-    betting: tuple[int, ...] = ()  # PASS or BET by turns, ▲ first
+    betting: tuple[int, ...] = ()  # PASS or BET; ▲ and ▼ alternate, ▲ first
 
 
 class KuhnPoker:
@@ -31,11 +31,11 @@ class KuhnPoker:
     scale = 1 / 2
 
     def start(self) -> KuhnState:
-        """The state before the deal."""
+        """Return the state before the deal."""
         return KuhnState()
 
     def player(self, state: KuhnState) -> int:
-        """Who moves: `CHANCE` deals, then ▲ and ▼ by turns."""
+        """Return who moves: `CHANCE` deals, then ▲ and ▼ alternate."""
         if len(state.cards) < 2:
             return CHANCE
         if state.betting in _OVER:
@@ -43,7 +43,7 @@ class KuhnPoker:
         return len(state.betting) % 2
 
     def actions(self, state: KuhnState) -> Sequence[int]:
-        """The cards that are left, or `PASS` and `BET`."""
+        """Return the remaining cards, or `PASS` and `BET`."""
         player = self.player(state)
         if player == TERMINAL:
             return []
@@ -52,18 +52,18 @@ class KuhnPoker:
         return [PASS, BET]
 
     def chances(self, state: KuhnState) -> Sequence[float]:
-        """Every card that is left comes alike."""
+        """Return equal probabilities for the remaining cards."""
         left = _CARDS - len(state.cards)
         return [1 / left] * left
 
     def apply(self, state: KuhnState, action: int) -> KuhnState:
-        """The state after `action`."""
+        """Return the state after `action`."""
         if len(state.cards) < 2:
             return state._replace(cards=(*state.cards, action))
         return state._replace(betting=(*state.betting, action))
 
     def payoff(self, state: KuhnState) -> float:
-        """▲'s chips won: 1, or 2 where a bet was called."""
+        """Return the chips that ▲ has won: ±1, or ±2 after a call."""
         bets = state.betting.count(BET)
         if bets == 1:  # the last one passed and folded
             folder = (len(state.betting) - 1) % 2
@@ -73,6 +73,6 @@ class KuhnPoker:
         return stake if mine > theirs else -stake
 
     def observation(self, state: KuhnState, player: int) -> Observation:
-        """The number of cards dealt, the own card plus one (0 before it comes), the betting."""
+        """Return the number of cards dealt, the own card plus one (0 before the deal), the betting."""
         own = state.cards[player] + 1 if player < len(state.cards) else 0
         return (len(state.cards), own, *state.betting)

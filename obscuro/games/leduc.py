@@ -13,7 +13,7 @@ from obscuro.search.game import CHANCE, MAX
 
 FOLD: Final = 0
 CALL: Final = 1
-"""Call, or check where there is nothing to call."""
+"""Call, or check if there is nothing to call."""
 RAISE: Final = 2
 
 _SUITS: Final = 2
@@ -32,21 +32,21 @@ class LeducState(NamedTuple):
 
 
 class LeducPoker:
-    """Leduc poker: ante 1, two raises at most in each round, of 2 and then of 4 chips.
+    """Leduc poker: the ante is 1; each round has at most two raises, of 2 and later of 4 chips.
 
     Chance deals ▲'s card, then ▼'s, and the public card after the first round. Folding is legal
-    only against a raise.
+    only after a raise.
     """
 
     name = "leduc_poker"
     scale = 1 / 13
 
     def start(self) -> LeducState:
-        """The state before the deal."""
+        """Return the state before the deal."""
         return LeducState()
 
     def player(self, state: LeducState) -> int:
-        """Who moves: `CHANCE` deals, ▲ opens both rounds."""
+        """Return who moves: `CHANCE` deals, and ▲ opens both rounds."""
         if FOLD in (*state.first[-1:], *state.second[-1:]) or _is_closed(state.second):
             return TERMINAL
         if len(state.cards) < (3 if _is_closed(state.first) else 2):
@@ -54,7 +54,7 @@ class LeducPoker:
         return len(_round(state)) % 2
 
     def actions(self, state: LeducState) -> Sequence[int]:
-        """The cards that are left, or those of `FOLD`, `CALL`, `RAISE` that are legal."""
+        """Return the remaining cards, or the legal ones of `FOLD`, `CALL`, `RAISE`."""
         player = self.player(state)
         if player == TERMINAL:
             return []
@@ -68,12 +68,12 @@ class LeducPoker:
         return legal
 
     def chances(self, state: LeducState) -> Sequence[float]:
-        """Every card that is left comes alike."""
+        """Return equal probabilities for the remaining cards."""
         left = _CARDS - len(state.cards)
         return [1 / left] * left
 
     def apply(self, state: LeducState, action: int) -> LeducState:
-        """The state after `action`."""
+        """Return the state after `action`."""
         if self.player(state) == CHANCE:
             return state._replace(cards=(*state.cards, action))
         if len(state.cards) == 3:
@@ -81,11 +81,11 @@ class LeducPoker:
         return state._replace(first=(*state.first, action))
 
     def payoff(self, state: LeducState) -> float:
-        """▲'s chips won: the loser's stake, or 0 where the pot is split."""
+        """Return the chips that ▲ has won: the loser's stake, or 0 if the players split the pot."""
         raises = (state.first.count(RAISE), state.second.count(RAISE))
         stake = _ANTE + sum(n * size for n, size in zip(raises, _RAISE_SIZES, strict=True))
         betting = _round(state)
-        if betting[-1] == FOLD:  # the last raise was not called
+        if betting[-1] == FOLD:  # nobody called the last raise
             stake -= _RAISE_SIZES[1 if state.second else 0]
             folder = (len(betting) - 1) % 2
             return float(-stake if folder == MAX else stake)
@@ -93,23 +93,23 @@ class LeducPoker:
         return float(stake * ((mine > theirs) - (mine < theirs)))
 
     def observation(self, state: LeducState, player: int) -> Observation:
-        """The number of cards dealt, the own and the public card plus one (0: none), the bets."""
+        """Return the number of cards dealt, own and public card plus one (0: none), the bets."""
         own = state.cards[player] + 1 if player < len(state.cards) else 0
         public = state.cards[2] + 1 if len(state.cards) == 3 else 0
         return (len(state.cards), own, public, len(state.first), *state.first, *state.second)
 
 
 def _round(state: LeducState) -> tuple[int, ...]:
-    """The actions of the round that is being played, or was played last."""
+    """Return the actions of the current or last round."""
     return state.second if len(state.cards) == 3 else state.first
 
 
 def _is_closed(betting: tuple[int, ...]) -> bool:
-    """Whether a round is over with nobody out: all called after the opening action."""
+    """Return whether a round ended without a fold: the last action is a call, not the opening."""
     return len(betting) >= 2 and betting[-1] == CALL
 
 
 def _hand(card: int, public: int) -> tuple[bool, int]:
-    """What to compare at the showdown: a pair with the public card first, then the rank."""
+    """Return what the showdown compares: a pair with the public card first, then the rank."""
     rank = card // _SUITS
     return rank == public // _SUITS, rank

@@ -1,4 +1,4 @@
-"""Maxmargin subgames solved exactly by linear programming, with HiGHS (`K, Section 3`)."""
+"""Solve maxmargin subgames exactly by linear programming with HiGHS (`K, Section 3`)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from scipy.optimize import linprog
 from obscuro.games.sequence_form import SequenceForm, SubgameForm, answers_by
 
 TOLERANCE: Final = 1e-9
-"""Of HiGHS, for the feasibility of the program and of its dual."""
+"""HiGHS's tolerance for the feasibility of the program and of its dual."""
 
 _SLACKS: Final = (1e-9, 1e-8, 1e-7)
-"""What the least margin may lose to the choice among optimal strategies: the first that HiGHS takes."""
+"""By how much the choice among optimal strategies may lower the least margin.
+
+`solve_maxmargin` uses the first slack with which HiGHS solves the second program.
+"""
 
 
 Method = Literal["highs-ds", "highs-ipm"]
@@ -23,47 +26,47 @@ Method = Literal["highs-ds", "highs-ipm"]
 
 
 class Margins:
-    """Among the optimal strategies, one with the greatest sum of all margins.
+    """Choose an optimal strategy with the greatest sum of all margins.
 
-    It is not dominated: no strategy has a greater margin somewhere and nowhere a smaller one.
+    No strategy dominates it, with a greater margin somewhere and a smaller one nowhere.
     """
 
 
 class AsSolved:
-    """The optimal strategy that the LP solver happens to return, a vertex of all there are."""
+    """Choose the optimal strategy that the LP solver returns first, which is a vertex."""
 
     def __init__(self, method: Method = "highs-ds") -> None:
-        """`method`: of HiGHS. The vertex differs from one to the other."""
+        """`method`: HiGHS's method; different methods return different vertices."""
         self.method = method
 
 
 class AtRandom:
-    """An optimal strategy that is the best in a random direction, of a generator's own."""
+    """Choose the optimal strategy that is best in a random direction."""
 
     def __init__(self, seed: int) -> None:
-        """`seed`: of the generator."""
+        """`seed`: the seed of the random direction."""
         self.rng = np.random.default_rng(seed)
 
 
 class Against:
-    """An optimal strategy that does best, or worst, against one policy of ▼ in the whole game."""
+    """Choose the optimal strategy that does best, or worst, against one policy of ▼."""
 
     def __init__(self, policy: NDArray[np.float64], *, worst: bool = False) -> None:
-        """`policy`: the probability [S] of each of ▼'s actions."""
+        """`policy`: float64[S], the probability of each of ▼'s actions in the whole game."""
         self.policy = policy
         self.sign = -1.0 if worst else 1.0
 
 
 Choice = Margins | AsSolved | AtRandom | Against
-"""How to choose among the optimal strategies, of which a maxmargin subgame mostly has many."""
+"""How to choose among the optimal strategies; a maxmargin subgame usually has many."""
 
 
 class Solved(NamedTuple):
-    """▲'s strategy in a subgame."""
+    """▲'s strategy in a subgame with G groups (see `SubgameForm`)."""
 
-    margin: float  # the least, over all groups
-    x: NDArray[np.float64]  # [X]
-    y: NDArray[np.float64]  # [G+Y] how often ▼ takes each of its rows to hold it down to that
+    margin: float  # the least margin over all groups
+    x: NDArray[np.float64]  # [X] ▲'s probability of each of its sequences
+    y: NDArray[np.float64]  # [G+Y] how often ▼ takes each row to hold ▲ down to the least margin
 
 
 def solve_maxmargin(
@@ -77,21 +80,21 @@ def solve_maxmargin(
 ) -> Solved:
     """Find ▲'s strategy x with the greatest least margin, min over J of u*(x|J) - alternate[J].
 
-    As in `K, Algorithm 12`, the margin of J is in units of what ▲ and chance play towards the live
-    roots of J only; the values of `sub` and the alternate values are in units of all.
+    As in `K, Algorithm 12`, the margin of J is in units of the reach by ▲ and chance of J's live
+    roots only. The values of `sub` and the alternate values are in units of the reach of all roots.
 
     Parameters
     ----------
     form, sub : SequenceForm, SubgameForm
         The game and the subgame.
     floor : float64[S]
-        The least probability of each of ▲'s actions, given that its infoset is reached.
+        The least probability of each of ▲'s actions, given that play reaches its infoset.
     alternate : float64[G]
-        What each group is worth to ▲ by the strategy so far.
+        ▲'s value of each group under its strategy so far, v^alt(J), in the game's units.
     choice : Choice
-        Which of the optimal strategies to take.
+        How to choose among the optimal strategies.
     lift : bool
-        Whether `floor` does not hold at the infosets of the live roots.
+        Whether to ignore `floor` at the infosets of the live roots.
 
     Raises
     ------
@@ -128,22 +131,22 @@ def solve_maxmargin(
         chosen = _solve(program, objective, method)
         if chosen.x is not None:
             return solved._replace(x=chosen.x[x])
-    return solved  # too close to its bounds for another program
+    return solved  # the bounds are too tight for the second program
 
 
 class _Program(NamedTuple):
-    """Variables: x [X], the values [V] of ▼'s infosets, the margins [G], the least margin.
+    """A linear program. Variables: x [X], values [V] of ▼'s infosets, margins [G], least margin.
 
-    The margins are in the units of `SubgameForm`, the least one in those of the group of which the
-    greatest share is alive.
+    The margins are in the units of `SubgameForm`. The least margin is in the units of the group with
+    the greatest share of live roots.
     """
 
-    at_most: Any  # sparse, times the variables is at most
+    at_most: Any  # sparse; at_most @ variables <= bound
     bound: NDArray[np.float64]
-    equal: Any  # sparse, times the variables is
+    equal: Any  # sparse; equal @ variables == constant
     constant: NDArray[np.float64]
-    lower: NDArray[np.float64]  # of each variable
-    upper: NDArray[np.float64]
+    lower: NDArray[np.float64]  # the least value of each variable
+    upper: NDArray[np.float64]  # the greatest value of each variable
 
 
 def _program(
@@ -153,12 +156,12 @@ def _program(
     alternate: NDArray[np.float64],
     lift: bool,
 ) -> _Program:
-    """Write out the program, but for what to maximise."""
+    """Build the program without its objective."""
     offsets = form.tree.infosets.offsets
     n_x, n_v, groups = len(sub.slots), len(sub.answers), sub.groups
     height = groups + len(sub.rows)
 
-    # A value is at most that of each of ▼'s actions, which is a payoff plus the values that follow.
+    # The value of a ▼-infoset is at most that of each action: its payoff plus the values below it.
     degree = offsets[sub.answers + 1] - offsets[sub.answers]
     rows, values = np.arange(groups, height), np.repeat(np.arange(n_v), degree)
     own = sparse.csr_array((np.ones(len(rows)), (rows, values)), shape=(height, n_v))
@@ -170,7 +173,7 @@ def _program(
     bound = sub.fixed.copy()
     bound[:groups] -= alternate
 
-    # The least margin is at most every margin, all in units of the live roots.
+    # The least margin is at most every margin. All are in units of the live roots here.
     least = sparse.hstack(
         [
             sparse.csr_array((groups, n_x + n_v)),
@@ -180,7 +183,7 @@ def _program(
         format="csr",
     )
 
-    # A sequence has at least its floor's share of the one before it, and all shares make it up.
+    # A sequence has at least its floor times the sequence before it; all its siblings sum to that.
     degree = offsets[sub.infosets + 1] - offsets[sub.infosets]
     infoset = np.repeat(np.arange(len(sub.infosets)), degree)
     share = floor[sub.slots]
@@ -217,7 +220,7 @@ def _program(
 
 
 def _solve(program: _Program, objective: NDArray[np.float64], method: Method) -> Any:
-    """Scipy's result, with the variables that make `objective` greatest, if it has found them."""
+    """Maximise `objective`; return scipy's result, whose `x` is None if there is no solution."""
     return linprog(
         -objective,
         A_ub=program.at_most,

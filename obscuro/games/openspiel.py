@@ -1,6 +1,6 @@
-"""Any of OpenSpiel's two-player zero-sum games as an `ExtensiveForm`.
+"""OpenSpiel's two-player zero-sum games as an `ExtensiveForm`.
 
-OpenSpiel (PyPI `open_spiel`) is needed for this module only; nothing that plays imports it.
+Only this module needs OpenSpiel (PyPI `open_spiel`). No playing code imports it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from obscuro.games.extensive_form import TERMINAL, Observation
 from obscuro.search.game import CHANCE, MAX, MIN
 
 SpielState = Any
-"""A `pyspiel.State`, which is never changed once it has been made here."""
+"""A `pyspiel.State`. This module never changes a state after creating it."""
 
 _SIMULTANEOUS = pyspiel.GameType.Dynamics.SIMULTANEOUS
 _PLAYERS = {
@@ -27,20 +27,20 @@ _PLAYERS = {
 
 
 class OpenSpielGame:
-    """One of OpenSpiel's games. Its first player is ▲; simultaneous moves are made ▲ first.
+    """One of OpenSpiel's games. Its first player is ▲. In simultaneous moves ▲ chooses first.
 
-    What a player is shown after a ply is OpenSpiel's information state, and whether it is the
-    player's turn.
+    A player's observation after a ply is OpenSpiel's information state and whether the player is
+    to move.
 
     Parameters
     ----------
     text : str
-        The game with its parameters as OpenSpiel writes them, `liars_dice(dice_sides=5)`.
+        The game with its parameters in OpenSpiel's notation, such as `liars_dice(dice_sides=5)`.
 
     Raises
     ------
     ValueError
-        If the game is not one of two players whose payoffs add up to 0.
+        If the game does not have two players, or is not zero-sum.
 
     """
 
@@ -57,33 +57,33 @@ class OpenSpielGame:
         self._game = game
 
     def start(self) -> SpielState:
-        """The state before the first ply."""
+        """Return the state before the first ply."""
         return self._game.new_initial_state()
 
     def player(self, state: SpielState) -> int:
-        """Who moves."""
+        """Return who moves: `MAX`, `MIN`, `CHANCE`, or `TERMINAL`."""
         return _PLAYERS[state.current_player()]
 
     def actions(self, state: SpielState) -> Sequence[int]:
-        """The legal actions, or chance's, in OpenSpiel's order."""
+        """Return the legal actions, or those of chance, in OpenSpiel's order."""
         if state.is_chance_node():
             return [action for action, _ in state.chance_outcomes()]
         actions: list[int] = state.legal_actions()
         return actions
 
     def chances(self, state: SpielState) -> Sequence[float]:
-        """The probability of each of chance's actions."""
+        """Return the probability of each of chance's actions."""
         return [probability for _, probability in state.chance_outcomes()]
 
     def apply(self, state: SpielState, action: int) -> SpielState:
-        """The state after `action`."""
+        """Return the state after `action`."""
         return state.child(action)
 
     def payoff(self, state: SpielState) -> float:
-        """What the first player has won."""
+        """Return the first player's payoff."""
         return float(state.returns()[MAX])
 
     def observation(self, state: SpielState, player: int) -> Observation:
-        """A hash of OpenSpiel's information state, and whether it is the player's turn."""
+        """Return a hash of OpenSpiel's information state, and whether the player is to move."""
         seen = blake2b(state.information_state_string(player).encode(), digest_size=8)
         return (int.from_bytes(seen.digest()), int(state.current_player() == player))

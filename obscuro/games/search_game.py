@@ -1,4 +1,4 @@
-"""A small game as `obscuro.search` plays it: the `Game` interface over an enumerated tree."""
+"""An adapter: an enumerated small game behind the `Game` interface of `obscuro.search`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from obscuro.search.game import CHANCE, Expansion
 
 
 class GameRoots(NamedTuple):
-    """The R states a search of the whole game starts from: one J, in which chance picks one."""
+    """The R root states of a search of the whole game. All lie in one J, and chance picks one."""
 
     states: NDArray[np.uint64]  # [R,1]
-    probabilities: NDArray[np.float64]  # [R] they add up to 1
+    probabilities: NDArray[np.float64]  # [R] sum 1
     keys: NDArray[np.uint64]  # [R,2] the information keys of ▲ and ▼
     values: NDArray[np.float32]  # [R] ▲'s view, in [-1, 1]
 
@@ -26,15 +26,15 @@ class GameRoots(NamedTuple):
 class SearchGame(Generic[State]):
     """The `Game` of an enumerated small game. A state is one word, the number of its node.
 
-    Payoffs are multiplied with `scale`, the game's own, so that they lie in [-1, 1].
+    Values are payoffs times the game's own `scale`, so they lie in [-1, 1].
 
     Parameters
     ----------
     tree : GameTree
-        The game, as `enumerate_game` writes it out.
+        The game, as `enumerate_game` returns it.
     evaluate : callable, optional
-        The value of a state that is not terminal, in ▲'s view and in [-1, 1]. The default finds
-        every such state worth 0.
+        Returns the value of a state that is not terminal, in ▲'s view, in [-1, 1]. Without it
+        every such state has the value 0.
 
     """
 
@@ -43,7 +43,7 @@ class SearchGame(Generic[State]):
     def __init__(
         self, tree: GameTree[State], evaluate: Callable[[State], float] | None = None
     ) -> None:
-        """Evaluate all states once."""
+        """Evaluate all states."""
         self.tree = tree
         self.scale = tree.game.scale
         self._terminal = (tree.player == TERMINAL).astype(np.uint8)
@@ -53,9 +53,9 @@ class SearchGame(Generic[State]):
                 self._values[node] = evaluate(tree.states[node])
 
     def roots(self) -> GameRoots:
-        """The nodes at which chance's opening plies (the deal) have brought the game to a player.
+        """Return the first nodes after the opening plies of chance, that is, after the deal.
 
-        Chance nodes further down stay in the tree.
+        Later chance nodes stay in the tree.
         """
         tree = self.tree
         probability = np.ones(len(tree.states))
@@ -74,10 +74,16 @@ class SearchGame(Generic[State]):
         )
 
     def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
-        """All children of the leaves `states` [B,1] that are known under `keys` [B,2].
+        """Return all children of B leaves.
 
-        The children's keys are chained to `keys`, whether or not these are the keys of the whole
-        game: a search that lets a player start to know only here passes fresh ones.
+        Parameters
+        ----------
+        states : uint64[B, 1]
+            The leaves.
+        keys : uint64[B, 2]
+            The leaves' information keys of ▲ and ▼. The children's keys are chained to them. They
+            need not be the keys of the whole game: a search in which a player's memory begins at
+            the roots passes fresh ones.
 
         Raises
         ------

@@ -1,8 +1,9 @@
 """Subtrees of a small game in ▲'s and ▼'s sequence form (`K, Section 2`).
 
-A sequence is the chain of one player's own actions down to a slot; as nobody forgets, a slot names
-it. ▲'s strategy in the subtrees is the vector x of the probabilities that ▲ plays each of its
-sequences, counted from the subtrees' roots; what ▼ gets for each of its sequences is linear in x.
+A sequence is the chain of one player's own actions down to a slot. With perfect recall the slot
+identifies the sequence. The vector x holds ▲'s strategy in the subtrees: the probability that ▲
+plays each of its sequences, counted from the subtrees' roots. The payoff of each of ▼'s sequences is
+linear in x.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from obscuro.games.game_tree import NO_INFOSET, NO_SLOT, GameTree
 from obscuro.search.game import MAX, MIN
 
 _UNPLAYED: Final = 1e-9
-"""A sequence of less probability is an LP solver's zero."""
+"""A sequence with a smaller probability counts as never played: an LP solver returns such zeros."""
 _UNPLAYED_SHARE: Final = 1e-7
-"""So is an action of less probability."""
+"""An action with a smaller probability counts as never played."""
 
 
 class SequenceForm:
-    """What every subtree of one game shares: the players' sequences, and chance's probabilities.
+    """The data that all subtrees of one game share: the players' sequences and chance's reach.
 
     Attributes
     ----------
@@ -36,12 +37,12 @@ class SequenceForm:
     infoset_of : int64[S]
         The infoset of each slot.
     chance : float64[N]
-        The probability that chance plays towards each node.
+        Chance's reach of each node, the product of its probabilities on the way there.
 
     """
 
     def __init__(self, tree: GameTree[Any]) -> None:
-        """Walk down the game once."""
+        """Walk down the whole game once."""
         n = len(tree.states)
         self.tree = tree
         self.last = np.full((n, 2), NO_SLOT, np.int64)
@@ -59,12 +60,12 @@ class SequenceForm:
         self.infoset_of = np.repeat(np.arange(len(infosets.key)), np.diff(infosets.offsets))
 
     def uniform(self) -> NDArray[np.float64]:
-        """The policy [S] that plays every action of an infoset alike."""
+        """Return the uniform policy, float64[S]."""
         degrees = np.diff(self.tree.infosets.offsets)
         return np.repeat(1.0 / degrees, degrees)
 
     def reach(self, policy: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The probability [N] that ▲ and chance play towards each node under `policy` [S]."""
+        """Return the reach of each node by ▲ and chance, float64[N], under `policy`, float64[S]."""
         tree = self.tree
         reach = self.chance.copy()
         mine = np.ones(len(reach))
@@ -77,32 +78,32 @@ class SequenceForm:
 
 
 class SubgameRoots(NamedTuple):
-    """The R nodes below which a subgame lies, in G groups; a group is a part of one ▼-infoset J."""
+    """The R roots of a subgame in G groups. Each group is a part of one ▼-infoset J."""
 
     node: NDArray[np.int64]  # [R]
     group: NDArray[np.int64]  # [R] from 0 to G-1
-    live: NDArray[np.bool_]  # [R] False where ▲'s strategy is frozen
+    live: NDArray[np.bool_]  # [R] False where ▲'s strategy below the root is frozen
 
 
 class SubgameForm(NamedTuple):
-    """What ▼ gets below G groups of roots, as a function of ▲'s strategy x there.
+    """The values of ▼'s sequences below G groups of roots, as a function of ▲'s strategy x there.
 
-    ▼'s rows are the groups and then its slots. Below group J and in ▲'s view, in units of what ▲
-    and chance play towards the roots of J, a row has the payoff `payoff @ x + fixed` of the ends
-    after which ▼ has no action any more, plus the values of the ▼-infosets that follow it.
+    The rows are the groups, followed by ▼'s slots. The value of a row is `payoff @ x + fixed`, from
+    the terminal nodes after ▼'s last action, plus the values of the ▼-infosets that follow the row.
+    Values below group J are in ▲'s view and in units of the reach of J's roots by ▲ and chance.
     """
 
     groups: int  # G
-    weight: NDArray[np.float64]  # [G] what ▲ and chance play towards the roots
+    weight: NDArray[np.float64]  # [G] reach of the roots by ▲ and chance
     alive: NDArray[np.float64]  # [G] the live roots' share of that, not 0
     arrived: NDArray[np.int64]  # [G] ▼'s slot before the group, or NO_SLOT
     slots: NDArray[np.int64]  # [X] ▲'s slots below live roots, in ascending order
     infosets: NDArray[np.int64]  # [U] ▲'s infosets below live roots, in ascending order
-    at_root: NDArray[np.bool_]  # [U] whether a live root is among the infoset's nodes
+    at_root: NDArray[np.bool_]  # [U] whether the infoset contains a live root
     above: NDArray[np.int64]  # [U] the column of ▲'s sequence before it, -1: none below the root
     rows: NDArray[np.int64]  # [Y] ▼'s slots in the order of their rows G..G+Y-1
     answers: NDArray[np.int64]  # [V] ▼'s infosets, in ascending order
-    follows: NDArray[np.int64]  # [V] the row that each of them follows
+    follows: NDArray[np.int64]  # [V] the row before each of them
     payoff: Any  # sparse [G+Y, X]
     fixed: NDArray[np.float64]  # [G+Y]
 
@@ -110,16 +111,16 @@ class SubgameForm(NamedTuple):
 def subgame_form(
     form: SequenceForm, roots: SubgameRoots, policy: NDArray[np.float64]
 ) -> SubgameForm:
-    """Write out the subtrees below `roots`.
+    """Build the sequence form of the subtrees below `roots`.
 
     Parameters
     ----------
     form : SequenceForm
         The game.
     roots : SubgameRoots
-        Where the subgame begins. The live roots of each group must be reached by ▲ and chance.
+        The roots of the subgame. ▲ and chance must reach the live roots of every group.
     policy : float64[S]
-        ▲'s strategy so far: it weights the roots, and is played below those that are not live.
+        ▲'s strategy so far. It weights the roots, and ▲ plays it below roots that are not live.
 
     """
     tree, offsets = form.tree, form.tree.infosets.offsets
@@ -144,7 +145,7 @@ def subgame_form(
     theirs = below.player == MIN
     group_of[below.infoset[theirs]] = roots.group[below.root[theirs]]
 
-    # An action before the roots has neither row nor column: its row is then the group's own.
+    # An action before the roots has neither row nor column. Its row is the group's own instead.
     before = form.before[answers]
     follows = np.where(before == NO_SLOT, -1, row[before])
     follows = np.where(follows < 0, group_of[answers], follows)
@@ -185,8 +186,8 @@ class _Below(NamedTuple):
     """All nodes of the subtrees, the roots included."""
 
     node: NDArray[np.int64]
-    root: NDArray[np.int64]  # the number of its root among the roots
-    weight: NDArray[np.float64]  # the root's, times what chance and frozen ▲ play from there
+    root: NDArray[np.int64]  # the index of its root in SubgameRoots
+    weight: NDArray[np.float64]  # the root's weight times the reach from there by chance, frozen ▲
     player: NDArray[np.int8]
     infoset: NDArray[np.int64]
     degree: NDArray[np.int64]
@@ -222,7 +223,7 @@ def _descend(
 
 
 def _slots_of(offsets: NDArray[np.int64], infosets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The slots of these infosets, in the same order."""
+    """Return the slots of `infosets`, in the same order."""
     degree = offsets[infosets + 1] - offsets[infosets]
     shift = np.repeat(offsets[infosets] - (np.cumsum(degree) - degree), degree)
     slots: NDArray[np.int64] = shift + np.arange(degree.sum())
@@ -230,7 +231,7 @@ def _slots_of(offsets: NDArray[np.int64], infosets: NDArray[np.int64]) -> NDArra
 
 
 def _numbering(size: int, members: NDArray[np.int64], start: int) -> NDArray[np.int64]:
-    """For each of `size` slots its number among `members`, counted from `start`, or -1."""
+    """Number the slots `members` from `start`; return int64[size] with -1 for other slots."""
     numbers = np.full(size, -1, np.int64)
     numbers[members] = np.arange(start, start + len(members))
     return numbers
@@ -239,7 +240,7 @@ def _numbering(size: int, members: NDArray[np.int64], start: int) -> NDArray[np.
 def played_from_roots(
     form: SequenceForm, sub: SubgameForm, policy: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """`policy` [S] as a vector x [X] of the subgame: ▲'s probability of each of its sequences."""
+    """Convert `policy`, float64[S], to the subgame's x, float64[X], by ▲'s sequences."""
     offsets = form.tree.infosets.offsets
     x = np.zeros(len(sub.slots))
     begin = 0
@@ -257,9 +258,11 @@ def policy_from(
     plan: NDArray[np.float64],
     policy: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """`policy` [S] changed at `infosets`, whose `slots` [X] are played as often as `plan` [X] says.
+    """Return `policy` with the strategy that `plan` describes at `infosets`.
 
-    It is unchanged at infosets that the plan does not get to.
+    infosets: int64[U]. slots: int64[X], the slots of these infosets. plan: float64[X], the
+    probability of each slot's sequence. policy: float64[S], which stays valid at infosets that the
+    plan does not reach. Returns float64[S].
     """
     offsets = form.tree.infosets.offsets
     degree = offsets[infosets + 1] - offsets[infosets]
@@ -277,7 +280,10 @@ def policy_from(
 def answer_values(
     form: SequenceForm, sub: SubgameForm, x: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """▲'s value [G] of each group when ▼ answers x [X] as well as it can, u*(x|J)."""
+    """Return ▲'s value of each group, u*(x|J), float64[G], if ▼ plays a best response to x.
+
+    x: float64[X]. Values are in the game's units, and in units of the reach of the group's roots.
+    """
     offsets = form.tree.infosets.offsets
     values: NDArray[np.float64] = sub.payoff @ x + sub.fixed
     end = len(values)
@@ -293,10 +299,10 @@ def answer_values(
 def answers_by(
     form: SequenceForm, sub: SubgameForm, policy: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """How often [G+Y] each row is reached in the whole game if ▼ plays `policy` [S].
+    """Return the reach of each row in the whole game, float64[G+Y], if ▼ plays `policy`, float64[S].
 
-    `answers_by(...) @ (sub.payoff @ x + sub.fixed)` is ▲'s share of the game's expected payoff that
-    comes from the subgame.
+    `answers_by(...) @ (sub.payoff @ x + sub.fixed)` is the part of ▲'s expected payoff that comes
+    from the subgame.
     """
     offsets = form.tree.infosets.offsets
     y = np.zeros(sub.groups + len(sub.rows))

@@ -1,9 +1,9 @@
-"""Solve a small game by the search that plays chess, as a proof of it.
+"""Solve a small game with the search that plays chess, to prove that search correct.
 
-The tree is grown from the game's root states by GT-CFR, one iteration of PCFR+ after another, as in
-a turn of chess but without a clock; or it is written out at once, which proves the solver alone. The
-root is one infoset J of ▼ with the alternate value −1, the least there is: ▼ gains nothing by
-leaving, so the subgame is the game itself.
+GT-CFR grows the tree from the game's root states between iterations of PCFR+, as in a turn of chess
+but without a clock. The method "whole" expands the full tree first, which tests the solver alone.
+The root is one infoset J of ▼ with alternate value −1, the least possible value. ▼ therefore gains
+nothing by leaving the subgame, so the subgame is the game itself.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from obscuro.search.subgame import NewRoots
 from obscuro.search.tree import EDGES, EDGES_PER_NODE, LEAF, NODES, OPEN, Tree, bytes_per_edge
 
 Method = Literal["whole", "one-sided", "two-sided"]
-"""PCFR+ on the whole tree, or on one that one-sided or two-sided GT-CFR grows."""
+"""PCFR+ on the whole tree, or on a tree that one-sided or two-sided GT-CFR grows."""
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
-BATCHES_PER_ITERATION = 4  # of leaves expanded between two iterations while the tree grows
-SETTLING = 0.25  # the last share of the iterations, in which the tree does not grow
+BATCHES_PER_ITERATION = 4  # batches of leaves to expand before each iteration of a growing tree
+SETTLING = 0.25  # in this last share of the iterations the tree does not grow
 
 LEAST_VARIANCE: Final = 0.4
-"""The least σ in PUCT. With the 0.05 of chess, growth takes too long for a proof.
+"""The least σ in PUCT. With the 0.02 of chess, growth takes too long for a proof.
 
-An action that has never been tried and seems to lose `gap` is tried once its infoset has been visited
-(gap / σ)² times (see `selection.explore`). With 0.005 Kuhn poker stays exploitable by 1/12 for more
-than 4,000 iterations, because ▲ does not learn what a check with the king is worth after a bet.
+An action that was never tried and seems worse by `gap` gets its first try after about (gap / σ)²
+visits of its infoset (see `selection.explore`). With 0.005, Kuhn poker stays exploitable by 1/12 for
+more than 4,000 iterations, because ▲ does not learn the value of a check with the king after a bet.
 """
 PARAMETERS: Final = SearchParameters(puct_least_variance=LEAST_VARIANCE)
 
@@ -47,25 +47,27 @@ class Solution:
 
     average: Policies  # of both players; converges to an equilibrium
     last: Policies  # the last iterate, which a search of chess plays
-    value: float  # ▲'s, of the grown tree under the last iterate, in the game's units
+    value: float  # ▲'s value of the grown tree under the last iterate, in the game's units
     iterations: int
     expansions: int
     tree: Tree
 
 
 class GameSolver(Generic[State]):
-    """One small game being solved.
+    """Solves one small game step by step.
 
     Parameters
     ----------
     tree : GameTree
         The game.
     method : Method
-        How the tree comes about. With "whole" it is there from the beginning.
+        How the tree grows. With "whole" it is complete from the beginning.
+    seed : int
+        Seeds the search.
     parameters : SearchParameters
-        Of the search; `one_sided` is set by `method`.
+        The parameters of the search; `method` sets `one_sided`.
     evaluate : callable, optional
-        The value of a state that is not terminal; see `SearchGame`.
+        Returns the value of a state that is not terminal; see `SearchGame`.
 
     """
 
@@ -78,7 +80,7 @@ class GameSolver(Generic[State]):
         parameters: SearchParameters = PARAMETERS,
         evaluate: Callable[[State], float] | None = None,
     ) -> None:
-        """Place the root states; unless the method is "whole", nothing is expanded yet."""
+        """Create the root states and, for the method "whole", expand the full tree."""
         game = SearchGame(tree, evaluate)
         self._scale = game.scale
         self._grows = method != "whole"
@@ -100,10 +102,10 @@ class GameSolver(Generic[State]):
         self.iterations = 0
 
     def run(self, iterations: int, *, grow: bool = True) -> None:
-        """Iterate; with `grow`, expand leaves before each iteration.
+        """Run iterations; with `grow`, expand leaves before each iteration.
 
-        The average strategy is that of all iterations (Obscuro, Theorem 1), the late ones weighing
-        most. By the same theorem the tree of a finite game stops growing.
+        The average strategy covers all iterations (Obscuro, Theorem 1), and late ones weigh most.
+        By the same theorem the tree of a finite game stops growing.
         """
         for _ in range(iterations):
             if grow and self._grows:
@@ -113,7 +115,7 @@ class GameSolver(Generic[State]):
             self.iterations += 1
 
     def solution(self) -> Solution:
-        """What has been found so far."""
+        """Return the result of the iterations so far."""
         tree = self._search.tree
         return Solution(
             average=self._average.policies(),
@@ -126,14 +128,14 @@ class GameSolver(Generic[State]):
 
 
 def growing_iterations(iterations: int) -> int:
-    """How many of all iterations are accompanied by growth."""
+    """Return during how many of all `iterations` the tree grows."""
     return iterations - int(iterations * SETTLING)
 
 
 def solve(
     tree: GameTree[Any], iterations: int, method: Method = "one-sided", *, seed: int = 1
 ) -> Solution:
-    """Solve a game by so many iterations, in the last quarter of which its tree does not grow."""
+    """Solve a game by `iterations` iterations. In the last quarter of them its tree does not grow."""
     solver = GameSolver(tree, method, seed=seed)
     growing = growing_iterations(iterations)
     solver.run(growing)
@@ -142,16 +144,16 @@ def solve(
 
 
 class _SteppedSearch(Search):
-    """The search, one step at a time instead of by a clock."""
+    """The search, controlled step by step instead of by a clock."""
 
     def grow(self, batches: int) -> None:
-        """Expand so many batches of leaves, as far as some are found."""
+        """Expand up to `batches` batches of leaves."""
         for _ in range(batches):
             if not self.progress.full:
                 self._expand_once()
 
     def expand_everything(self) -> None:
-        """Expand all leaves, level by level, until only the ends of the game are left."""
+        """Expand all leaves, level by level, until every leaf is terminal."""
         tree = self.tree
         while True:
             status, child = (a[: tree.counts[EDGES]] for a in (tree.edge_status, tree.edge_child))
@@ -165,16 +167,16 @@ class _SteppedSearch(Search):
             self._attach(edges, nodes.astype(np.int32), expansion)
 
     def iterate_once(self) -> None:
-        """One iteration of the solver."""
+        """Run one iteration of the solver."""
         self._solve(0)
 
     def root_value(self) -> float:
-        """▲'s value of the one J there is, as the search sees it."""
+        """Return ▲'s value of the only J under the last iterate, in [-1, 1]."""
         return float(self._gadget.value[0])
 
 
 def _room_for(tree: GameTree[Any]) -> int:
-    """Bytes with which a search's tree cannot become full."""
+    """Return a number of bytes that suffices for the search's tree of the whole game."""
     nodes = int(np.count_nonzero(tree.player != TERMINAL)) + ROOM_FOR_ROOTS + 2
     edges = max(EDGES_PER_NODE * nodes, len(tree.states) + ROOM_FOR_ROOTS + 2)
     return int(2 * bytes_per_edge(SearchGame.state_words) * (edges + 1))

@@ -1,4 +1,4 @@
-"""Strategies of small games: {information key: probabilities}, and the same as one array."""
+"""Strategies of small games, as {information key: probabilities} and as one array."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from obscuro.games.extensive_form import State
 from obscuro.games.game_tree import GameTree
 
 Strategy = Mapping[int, Sequence[float] | NDArray[np.floating[Any]]]
-"""The probabilities of the actions, in canonical order, under the key of the one who moves.
+"""The mover's information key to the probabilities of its actions, in canonical order.
 
-The players' keys differ, so one mapping can hold both players' strategies.
+No two players share a key, so one mapping can hold the strategies of both.
 """
 
 _TOLERANCE = 1e-3
-"""How far probabilities in single precision may be from adding up to 1."""
+"""How far the sum of probabilities may be from 1, as they may have single precision."""
 
 
 def policy_of(tree: GameTree[State], strategy: Strategy) -> NDArray[np.float64]:
-    """The probability of every slot [S] under `strategy`.
+    """Return the probability of every slot under `strategy`, float64[S].
 
-    Infosets that `strategy` lacks are played uniformly; keys that are not the game's are
-    ignored. Probabilities are divided by their sum.
+    At infosets that `strategy` lacks the policy is uniform. Keys of other games are ignored.
+    Probabilities are divided by their sum.
 
     Raises
     ------
     ValueError
-        If an infoset's probabilities are too many or too few, negative, or do not add up to 1.
+        If an infoset has the wrong number of probabilities, if one of them is negative, or if their
+        sum is not about 1.
 
     """
     offsets = tree.infosets.offsets
@@ -50,7 +51,7 @@ def policy_of(tree: GameTree[State], strategy: Strategy) -> NDArray[np.float64]:
 
 
 def strategy_of(tree: GameTree[State], policy: NDArray[np.float64]) -> dict[int, list[float]]:
-    """The mapping that holds the probabilities `policy` [S] of all slots."""
+    """Convert `policy`, float64[S], to a mapping from information key to probabilities."""
     offsets = tree.infosets.offsets.tolist()
     return {
         key: policy[offsets[i] : offsets[i + 1]].tolist()
