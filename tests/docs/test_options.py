@@ -1,0 +1,55 @@
+"""The options table of docs/protocol.md holds exactly the options, with their true facts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from obscuro.engine import options
+from obscuro.engine.options import MEBIBYTE, OPTIONS
+from tests.docs.pages import page
+from tools.record.option_table import BEGIN, END, OF_MACHINE, with_table
+
+
+def table() -> str:
+    text = page("docs/protocol.md").text
+    return text.partition(BEGIN)[2].partition(END)[0]
+
+
+def test_the_table_is_what_the_command_writes() -> None:
+    text = page("docs/protocol.md").text
+    assert with_table(text) == text
+
+
+def test_every_option_says_what_it_does() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \|.*\| ([^|]*) \|$", table(), re.M)
+    assert [name for name, _ in rows] == [option.name for option in OPTIONS]
+    assert all(len(what) > 10 for _, what in rows)
+
+
+def test_a_false_default_is_put_right_and_the_words_stay() -> None:
+    text = page("docs/protocol.md").text
+    false = text.replace("| spin | `30` |", "| spin | `31` |")
+    assert false != text
+    assert with_table(false) == text
+
+
+def test_a_page_without_marks_is_refused() -> None:
+    with pytest.raises(ValueError, match="begin options"):
+        with_table("no table")
+
+
+def test_the_words_for_what_depends_on_the_machine_are_true() -> None:
+    by_name = {option.name: option for option in OPTIONS}
+    memory = options._memory()
+    said = {
+        ("Threads", "default"): min(options._cores(), 4),
+        ("Hash", "default"): min(max(memory // MEBIBYTE // 8, 64), 1024),
+        ("Hash", "maximum"): max(memory // MEBIBYTE, 1024),
+        ("Eval Cache", "maximum"): max(memory // MEBIBYTE, 1024),
+        ("Max Positions", "default"): min(max(memory // 800, 100_000), 8_000_000),
+        ("Max Positions", "maximum"): 8_000_000,
+    }
+    assert said.keys() == OF_MACHINE.keys()
+    assert said == {(name, fact): getattr(by_name[name], fact) for name, fact in said}

@@ -1,0 +1,87 @@
+"""Write the facts of the options table in docs/protocol.md: name, type, default and range.
+
+    python -m tools.record.option_table
+
+The facts come from `obscuro.engine.options`. What an option does is written by hand, in the last
+column, and stays as it is. A new option gets a row with its help text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from obscuro.engine.options import OPTIONS, Option
+from obscuro.evaluation.factory import BUILT_IN
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
+BEGIN = "<!-- begin options: made by python -m tools.record.option_table -->"
+END = "<!-- end options -->"
+
+OF_MACHINE = {
+    ("Threads", "default"): "cores, at most 4",
+    ("Hash", "default"): "memory / 8, 64 to 1024",
+    ("Hash", "maximum"): "memory",
+    ("Eval Cache", "maximum"): "memory",
+    ("Max Positions", "default"): "memory / 800 B, 100000 to 8000000",
+    ("Max Positions", "maximum"): "8000000",
+}
+"""What depends on the machine, in words."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the table into the page; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args(arguments)
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    return 0
+
+
+def with_table(page: str) -> str:
+    """Return the page's text with the facts of the table brought up to date.
+
+    Raises ValueError if the page lacks the marks that the table stands between.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    old, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"the page lacks {BEGIN!r} or {END!r}")
+    told = dict(re.findall(r"^\| `([^`]+)` .*\| ([^|]+) \|$", old, re.M))
+    rows = ["| option | type | default | range | what it does |", "|---|---|---|---|---|"]
+    for option in OPTIONS:
+        facts = [f"`{option.name}`", option.kind, default(option), values(option)]
+        rows.append(f"| {' | '.join((*facts, told.get(option.name, option.help)))} |")
+    return "\n".join([before + begin, *rows, end + after])
+
+
+def default(option: Option) -> str:
+    """Return an option's default, in words where it depends on the machine."""
+    told = OF_MACHINE.get((option.name, "default"))
+    if told is not None:
+        return told
+    if option.kind == "check":
+        return f"`{str(option.default).lower()}`"
+    return f"`{option.default}`" if option.default != "" else "empty"
+
+
+def values(option: Option) -> str:
+    """Return what an option can be set to."""
+    if option.kind == "check":
+        return "`true`, `false`"
+    if option.kind == "combo":
+        # Plug-ins add their names to the evaluators; the page lists ours.
+        ours = BUILT_IN if option.name == "Evaluator" else option.choices
+        return ", ".join(f"`{name}`" for name in ours)
+    if option.kind == "spin":
+        most = OF_MACHINE.get((option.name, "maximum"), str(option.maximum))
+        return f"{option.minimum} to {most}"
+    return "any text"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
