@@ -6,6 +6,6 @@ numba is to keep the compiled kernels (see `obscuro.kernel_cache`).
 
 from obscuro import kernel_cache
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 kernel_cache.activate()

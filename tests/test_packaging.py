@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import tomllib
@@ -232,3 +233,12 @@ def test_version_is_a_literal_that_setuptools_can_read() -> None:
 
 def test_changelog_has_an_entry_for_this_version() -> None:
     assert f"## [{obscuro.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_citation_names_this_version_and_its_date() -> None:
+    citation = (ROOT / "CITATION.cff").read_text()
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    heading = re.search(rf"^## \[{re.escape(obscuro.__version__)}\] - (\S+)$", changelog, re.M)
+    assert heading is not None
+    assert f"\nversion: {obscuro.__version__}\n" in citation
+    assert f"\ndate-released: {heading[1]}\n" in citation
