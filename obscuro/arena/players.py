@@ -16,13 +16,12 @@ from obscuro.arena.move_report import Report
 from obscuro.arena.time_control import Allowance
 from obscuro.arena.uci_process import EngineError, UciProcess
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
+from obscuro.fog.account import PlyListener, last_ply
 from obscuro.fog.board import FogOfWarBoard
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-    from obscuro.fog.observation import Observation
 
 GRACE_SECONDS = 20.0
 """An engine that is later than this has hung, and loses."""
@@ -202,7 +201,7 @@ def _position(board: FogOfWarBoard) -> str:
     return f"position {start} moves {moves}" if moves else f"position {start}"
 
 
-class EnginePlayer(Protocol):
+class EnginePlayer(PlyListener, Protocol):
     """The part of `obscuro.engine.player.Player` that the arena and the command line use."""
 
     def prepare(self, progress: Callable[[str], None] | None = None) -> None:
@@ -213,12 +212,6 @@ class EnginePlayer(Protocol):
 
         Both sides know the starting position.
         """
-
-    def own_move(self, uci: str, observation: Observation | None) -> None:
-        """Record the player's own move and its observation after it."""
-
-    def opponent_move(self, observation: Observation) -> None:
-        """Record the player's observation after the other side's move."""
 
     def update(self) -> None:
         """Bring the belief up to date."""
@@ -292,11 +285,7 @@ class InProcessPlayer:
 
     def after_ply(self, board: FogOfWarBoard) -> None:
         """Pass this side's observation to the engine. Raises BeliefError."""
-        observation = board.observation(self._color)
-        if board.turn == self._color:
-            self.player.opponent_move(observation)
-        else:
-            self.player.own_move(board.peek().uci(), observation)
+        last_ply(board, self._color).tell(self.player)
         if self._check_belief:
             self._check(board)
 

@@ -55,7 +55,8 @@ from obscuro.board.layout import (
 )
 from obscuro.board.position import find_move, hash_positions, move_squares
 from obscuro.board.tables import TABLES
-from obscuro.fog.observation import EN_PASSANT_WORD, OBSERVATION_WORDS, Observation
+from obscuro.fog.observation import Observation
+from obscuro.fog.observation_words import EN_PASSANT_WORD, OBSERVATION_WORDS
 
 __all__ = ["Belief", "ContradictionError", "Update"]
 

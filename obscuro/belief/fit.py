@@ -27,7 +27,12 @@ from obscuro.board.layout import (
     RANK_6,
 )
 from obscuro.board.moves import occupied_squares, pieces_of
-from obscuro.fog.observation import EN_PASSANT_WORD, OBSERVATION_WORDS, SEEN, observation_words
+from obscuro.fog.observation_words import (
+    EN_PASSANT_WORD,
+    OBSERVATION_WORDS,
+    SEEN,
+    observation_words,
+)
 from obscuro.fog.vision import vision
 
 REQUIREMENT_WORDS = 12

@@ -4,7 +4,7 @@ from numba import njit
 
 from obscuro.belief.record import unpack
 from obscuro.board.layout import ALL
-from obscuro.fog.observation import OBSERVATION_WORDS, observation_words
+from obscuro.fog.observation_words import OBSERVATION_WORDS, observation_words
 
 
 @njit(nogil=True, cache=True)

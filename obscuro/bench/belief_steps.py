@@ -11,12 +11,13 @@ from obscuro.bench.common import BenchmarkError
 from obscuro.bench.recorded import RecordedGame, RecordedUpdate
 from obscuro.board.position import from_fen
 from obscuro.engine.options import MOST_POSITIONS
+from obscuro.fog.account import Account
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.observation import Observation
 
 
 class Step(NamedTuple):
-    """One ply as a side gets to know it."""
+    """One ply of a recorded game, as the side that is followed gets to know it."""
 
     ply: int  # counted from 0
     move: str | None  # our own move; None for one of the other side
@@ -25,13 +26,13 @@ class Step(NamedTuple):
 
 def steps(game: RecordedGame) -> Iterator[Step]:
     """Yield the plies of a game. Raises BenchmarkError for a start or a move that is not legal."""
-    color = game.side == 0
     try:
         board = FogOfWarBoard(game.fen)
-        for ply, uci in enumerate(game.moves):
-            ours = board.turn == color
+        account = Account(board, game.side == 0)
+        for number, uci in enumerate(game.moves):
             board.push(board.parse_uci(uci))
-            yield Step(ply, uci if ours else None, board.observation(color))
+            ply = account.append(board)
+            yield Step(number, ply.move, account.observation)
     except ValueError as error:
         raise BenchmarkError(f"{game.name}: {error}") from None
 

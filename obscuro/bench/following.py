@@ -19,6 +19,7 @@ from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits, SearchInfo
+from obscuro.fog.account import play_move
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.search.search import Search
 
@@ -77,7 +78,7 @@ class Follower:
             player.new_game(side, from_board(self.board))
         try:
             for uci in position.moves.split():
-                self._push(uci)
+                play_move(self.board, uci, self._players)
             for player in self._players:
                 player.update()
         except ValueError as error:
@@ -105,12 +106,12 @@ class Follower:
 
     def play_on(self) -> bool:
         """Make the move that `think` has chosen, and one of the other side; tell if the game goes on."""
-        self._push(self._move)
+        play_move(self.board, self._move, self._players)
         if self.board.outcome() is not None:
             return False
         other = self._players[1 - self.position.side]
         _, reply = self._choose(other, REPLY_NODES, None)
-        self._push(reply)
+        play_move(self.board, reply, self._players)
         self.player.update()
         return self.board.outcome() is None
 
@@ -137,16 +138,6 @@ class Follower:
         if choice.move is None or choice.info is None:
             raise BenchmarkError(f"{self.position.name}: nothing to search, {self.board.epd()}")
         return choice.info, choice.move
-
-    def _push(self, uci: str) -> None:
-        mover = 1 - int(self.board.turn)
-        self.board.push(self.board.parse_uci(uci))
-        for side, player in enumerate(self._players):
-            seen = self.board.observation(side == 0)
-            if side == mover:
-                player.own_move(uci, seen)
-            else:
-                player.opponent_move(seen)
 
 
 def _player(threads: int, evaluator: str, seed: int, hash_mib: int) -> Player:

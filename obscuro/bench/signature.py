@@ -30,6 +30,7 @@ from obscuro.board.position import from_board, hash_positions
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits, SearchInfo
+from obscuro.fog.account import play_move
 from obscuro.fog.board import FogOfWarBoard
 
 SHOWN = 12  # hexadecimal digits of a signature
@@ -206,7 +207,7 @@ def play(game: Game, evaluator: str) -> Iterator[tuple[SearchInfo, str]]:
                 raise EvaluatorMissingError
             player.new_game(side, from_board(board))
         for uci in game.moves.split():
-            _push(board, players, uci)
+            play_move(board, uci, players)
         for _ in range(game.plies):
             if board.outcome() is not None:
                 break
@@ -215,7 +216,7 @@ def play(game: Game, evaluator: str) -> Iterator[tuple[SearchInfo, str]]:
             if choice.move is None or choice.info is None:
                 raise BenchmarkError(f"{game.name}: the engine finds no move in {board.fen()}")
             yield choice.info, _describe(choice.move, choice.info, player)
-            _push(board, players, choice.move)
+            play_move(board, choice.move, players)
     except ValueError as error:
         raise BenchmarkError(f"{game.name}: {error}") from None
     finally:
@@ -230,14 +231,3 @@ def _describe(move: str, info: SearchInfo, player: Player) -> str:
     facts += [f"{name} {p:.5f}" for name, p in (*info.policy, *info.play)]
     facts += [info.belief, info.exact, *player.belief_fens(LISTED)]
     return "\n".join(map(str, facts))
-
-
-def _push(board: FogOfWarBoard, players: list[Player], uci: str) -> None:
-    mover = 1 - int(board.turn)
-    board.push(board.parse_uci(uci))
-    for side, player in enumerate(players):
-        seen = board.observation(side == 0)
-        if side == mover:
-            player.own_move(uci, seen)
-        else:
-            player.opponent_move(seen)

@@ -228,7 +228,7 @@ class Bridge:
         if table.result is None or table.result.known:
             self._over.add(name)
         table.join()
-        if self._games_left is not None and table.game.referee is not None:
+        if self._games_left is not None and table.game.view is not None:
             self._games_left -= 1
             if self._games_left <= 0:
                 self._finish()

@@ -1,4 +1,4 @@
-"""The referee between a server, which tells everything, and the engine, which may know one side."""
+"""Our side of a game on a server: the server tells everything, the engine may know one side."""
 
 from __future__ import annotations
 
@@ -6,41 +6,43 @@ from collections.abc import Sequence
 
 import chess
 
+from obscuro.fog.account import Account
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.protocol.protocol_error import ProtocolError
 from obscuro.protocol.start import start_board
+from obscuro.protocol.witness import turns_text
 
 
-class RefereeError(Exception):
-    """A game can't be followed: a start or a move that isn't possible; the text is one line."""
+class ViewError(Exception):
+    """A start or a move of the server is not possible; the text is one line for the user."""
 
 
-class Referee:
-    """Follows a game, and says what one side did and saw in it (`position fog`).
+class OurView:
+    """Follows a whole game, and tells what our side did and saw in it (`position fog`).
 
-    The moves stay in here; what comes out is that side's own moves, observations, and legal moves.
+    The other side's moves stay in here. Our moves, our observations and our legal moves come out.
     """
 
     def __init__(self, side: chess.Color, start: str | None) -> None:
-        """side: ours. start: a FEN, None for the usual start. Raises RefereeError."""
+        """side: ours. start: a FEN, None for the usual start. Raises ViewError."""
         self.side = side
         self._start_text = "startpos" if start is None else f"fen {start}"
         try:
             self._start = start_board(start)
         except ProtocolError as error:
-            raise RefereeError(str(error)) from None
+            raise ViewError(str(error)) from None
         self._rewind()
 
     def _rewind(self) -> None:
         self._board = self._start.copy()
+        self._account = Account(self._board, self.side)
         self.moves: tuple[str, ...] = ()
         """The moves of both sides, as the server wrote them."""
-        self._turns: list[str] = []
 
     def follow(self, moves: Sequence[str]) -> None:
-        """Bring the game to these moves, going on from where it stands if they continue it.
+        """Bring the game to these moves, from where it stands if they continue it.
 
-        Raises RefereeError; the game stands before the bad move then.
+        Raises ViewError if a move is not legal; the game then stands before this move.
         """
         if tuple(moves[: len(self.moves)]) != self.moves:
             self._rewind()
@@ -48,23 +50,20 @@ class Referee:
             self._take(move)
 
     def _take(self, text: str) -> None:
-        board = self._board
         try:
-            # The king to its rook's square is castling as well, for some servers.
-            move = board.parse_uci(text)
+            # Some servers write castling as the king's move to its rook's square.
+            move = self._board.parse_uci(text)
         except ValueError:
             move = chess.Move.null()
         if not move:
-            raise RefereeError(f"move {len(self.moves) + 1} of the game, {text!r}, is not legal")
-        if board.turn == self.side:
-            self._turns.append(move.uci())
-        board.push(move)
-        self._turns.append(board.fog_fen(self.side))
+            raise ViewError(f"move {len(self.moves) + 1} of the game, {text!r}, is not legal")
+        self._board.push(move)
+        self._account.append(self._board)
         self.moves = (*self.moves, text)
 
     @property
     def plies(self) -> int:
-        """How many moves have been made."""
+        """How many moves both sides have made."""
         return len(self.moves)
 
     @property
@@ -74,21 +73,22 @@ class Referee:
 
     @property
     def decided(self) -> bool:
-        """Whether nothing can be played any more: a king was captured, or there is no move.
+        """Whether no move is left: a king was captured, or the side to move is blocked.
 
-        Draws are the server's to declare: it may let a repeated position be played on.
+        The server declares draws. It may let both sides play on after a repetition.
         """
         return not any(self._board.generate_legal_moves())
 
     @property
     def won(self) -> bool:
-        """Whether our side has captured the king, or left the other without a move."""
+        """Whether our side has captured the king, or left the other side without a move."""
         return self.decided and self._board.turn != self.side
 
     def position(self) -> str:
         """Return the command that tells an engine our side of the game."""
-        turns = f" turns {' '.join(self._turns)}" if self._turns else ""
-        return f"position fog {chess.COLOR_NAMES[self.side]} {self._start_text}{turns}"
+        command = f"position fog {chess.COLOR_NAMES[self.side]} {self._start_text}"
+        turns = turns_text(self._account.plies)
+        return f"{command} turns {turns}" if turns else command
 
     def legal_moves(self) -> tuple[str, ...]:
         """Return our side's moves, those that capture the king first; none out of turn."""

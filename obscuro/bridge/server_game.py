@@ -18,7 +18,7 @@ from obscuro.bridge.events import (
     GameState,
     OpponentGone,
 )
-from obscuro.bridge.our_view import Referee, RefereeError
+from obscuro.bridge.our_view import OurView, ViewError
 
 FIRST_MOVE_MS = 8_000
 """For our first move at most, of a clock that doesn't run yet: servers abort games not begun."""
@@ -193,7 +193,7 @@ class ServerGame:
         self.finished = False
         self._user = user
         self._settings = settings
-        self._referee: Referee | None = None
+        self._view: OurView | None = None
         self._state = GameState(())
         self._turn: _Turn | None = None
         self._number = 0
@@ -206,9 +206,9 @@ class ServerGame:
         self._claim_at: float | None = None
 
     @property
-    def referee(self) -> Referee | None:
-        """The referee, once the game is known."""
-        return self._referee
+    def view(self) -> OurView | None:
+        """Our view of the game, once the game is known."""
+        return self._view
 
     def handle(self, message: Message, now: float) -> list[Action]:
         """Return what is to be done after a message. now: seconds of a clock that never goes back."""
@@ -247,7 +247,7 @@ class ServerGame:
 
     def _full(self, full: GameFull, now: float) -> list[Action]:
         fresh, self._fresh = self._fresh, False
-        if self._referee is None:
+        if self._view is None:
             return self._begin(full, now)
         if not fresh or full.state.over:
             return self._news(full.state, now)
@@ -258,7 +258,7 @@ class ServerGame:
             return self._take(full.state, now)
         # It was written before a move of ours arrived, or read from a queue that the last connection
         # left behind. To play by it could put a move where another belongs; so we look again.
-        known = self._referee.plies
+        known = self._view.plies
         self._doubts = (known, self._doubts[1] + 1 if self._doubts[0] == known else 1)
         return [Resync()] if self._doubts[1] <= MOST_DOUBTS else self._take(full.state, now)
 
@@ -271,8 +271,8 @@ class ServerGame:
             return [Finish(f"{self._user} plays neither side, left alone")]
         self._state = full.state
         try:
-            self._referee = Referee(side, full.start)
-        except RefereeError as error:
+            self._view = OurView(side, full.start)
+        except ViewError as error:
             return self._hopeless(str(error))
         self._heard_at = now
         self.opponent = min(full.black if side == chess.WHITE else full.white, default="?")
@@ -282,31 +282,31 @@ class ServerGame:
 
     def _news(self, state: GameState, now: float) -> list[Action]:
         """Take a state from the middle of a stream, which may be old."""
-        if self._referee is None:
+        if self._view is None:
             return []  # left over from another connection; how the game stands comes first
         if state.over:
             return self._take(state, now)
         return [] if self._is_stale(state) else self._take(state, now)
 
     def _is_stale(self, state: GameState) -> bool:
-        assert self._referee is not None
-        return len(state.moves) < self._referee.plies
+        assert self._view is not None
+        return len(state.moves) < self._view.plies
 
     def _take(self, state: GameState, now: float) -> list[Action]:
         """Take a state as how the game stands."""
-        assert self._referee is not None
-        referee, before = self._referee, self._referee.moves
+        assert self._view is not None
+        view, before = self._view, self._view.moves
         if state.over:
             return [*self._stop(), Finish(self._result(state))]
         try:
-            referee.follow(state.moves)
-        except RefereeError as error:
+            view.follow(state.moves)
+        except ViewError as error:
             return self._hopeless(str(error))
         self._state = state
-        if referee.moves != before:
+        if view.moves != before:
             self._heard_at, self._looks = now, 0
             self._asked.clear()
-        if referee.decided:
+        if view.decided:
             return [*self._stop(), Finish(self._result(state), known=False)]
         return [*self._answer_offers(state), *self._play(now)]
 
@@ -316,14 +316,14 @@ class ServerGame:
         return [*self._stop(), Note(why), Ask(ask), Finish(f"can't be followed: {why}")]
 
     def _answer_offers(self, state: GameState) -> list[Action]:
-        assert self._referee is not None
-        other = not self._referee.side
+        assert self._view is not None
+        other = not self._view.side
         actions: list[Action] = []
         if state.offers_draw(other):
             settings, last = self._settings, self._scores[-1:]
             wanted = (
                 settings.draw_score is not None
-                and self._referee.plies >= settings.draw_plies
+                and self._view.plies >= settings.draw_plies
                 and bool(last)
                 and last[0] <= settings.draw_score
             )
@@ -340,16 +340,16 @@ class ServerGame:
 
     def _look_at_clock(self, now: float) -> list[Action]:
         """See whether something is overdue; comes with every sign of life of the stream."""
-        referee, state = self._referee, self._state
-        if referee is None or referee.our_turn:
+        view, state = self._view, self._state
+        if view is None or view.our_turn:
             return []
         if self._claim_at is not None and now >= self._claim_at:
             self._claim_at = None
             return [Ask("claim-victory")]
         waited = now - self._heard_at
-        if referee.plies < FIRST_CLOCK_PLIES and waited > self._settings.abort_seconds:
+        if view.plies < FIRST_CLOCK_PLIES and waited > self._settings.abort_seconds:
             return self._ask_once("abort")
-        clock = state.clock(not referee.side)
+        clock = state.clock(not view.side)
         if clock is None or waited < clock / 1000 + OVERDUE_SECONDS * (self._looks + 1):
             return []
         self._looks += 1
@@ -361,16 +361,16 @@ class ServerGame:
 
     def _play(self, now: float) -> list[Action]:
         """Have a move made if it is our turn and none is on its way."""
-        assert self._referee is not None
-        referee = self._referee
-        position = referee.position()
-        if not referee.our_turn:
+        assert self._view is not None
+        view = self._view
+        position = view.position()
+        if not view.our_turn:
             return [*self._stop(), Wait(position)]
         turn = self._turn
         if turn is None or turn.position != position:
             stopped = self._stop()
             self._number += 1
-            clock = self._state.clock(referee.side)
+            clock = self._state.clock(view.side)
             self._turn = _Turn(position, self._number, now, clock)
             return [*stopped, self._think(self._turn)]
         if turn.chosen is None or turn.sending or turn.in_doubt:
@@ -378,13 +378,13 @@ class ServerGame:
         return self._send(turn, turn.chosen)  # the server doesn't have it, whatever it said
 
     def _think(self, turn: _Turn) -> Think:
-        assert self._referee is not None
-        referee, state = self._referee, self._state
+        assert self._view is not None
+        view, state = self._view, self._state
         clocks, movetime = None, None
         white, black, ours = state.wtime, state.btime, turn.clock
         if ours is None:
             movetime = self._settings.movetime
-        elif referee.plies < FIRST_CLOCK_PLIES:
+        elif view.plies < FIRST_CLOCK_PLIES:
             movetime = max(1, min(FIRST_MOVE_MS, ours // FIRST_MOVE_SHARE))
         else:
             clocks = (
@@ -396,8 +396,8 @@ class ServerGame:
         return Think(
             number=turn.number,
             position=turn.position,
-            moves=referee.legal_moves(),
-            side=referee.side,
+            moves=view.legal_moves(),
+            side=view.side,
             clocks=clocks,
             movetime=movetime,
             since=turn.since,
@@ -432,31 +432,31 @@ class ServerGame:
         if sent.error is not None:
             turn.in_doubt = True
             return self._refused(turn, sent.move, sent.error) if sent.refused else [Resync()]
-        assert self._referee is not None
+        assert self._view is not None
         # Not every server sends our own move back.
-        moves = (*self._referee.moves, sent.move)
+        moves = (*self._view.moves, sent.move)
         try:
-            self._referee.follow(moves)
-        except RefereeError as error:
+            self._view.follow(moves)
+        except ViewError as error:
             return self._hopeless(str(error))
         self._turn = None
         self._heard_at, self._looks = now, 0
         self._asked.clear()
-        if self._referee.decided:
+        if self._view.decided:
             return [Finish(self._result(self._state), known=False)]
-        return [Wait(self._referee.position())]
+        return [Wait(self._view.position())]
 
     def _refused(self, turn: _Turn, move: str, error: str) -> list[Action]:
         """The server didn't take a move: it is over, or was made before, or the rules differ.
 
         How the game stands, told anew, decides which; if it is still our turn, another move is tried.
         """
-        assert self._referee is not None
+        assert self._view is not None
         turn.refused.append(move)
         said = Note(f"the server refuses {move}: {error}")
         if len(turn.refused) > MOST_REFUSALS:
             return [said, Ask("resign"), Finish("given up: the server refuses our moves")]
-        others = [uci for uci in self._referee.legal_moves() if uci not in turn.refused]
+        others = [uci for uci in self._view.legal_moves() if uci not in turn.refused]
         turn.chosen = others[0] if others else move
         return [said, Resync()]
 
@@ -468,14 +468,14 @@ class ServerGame:
 
     def _result(self, state: GameState) -> str:
         """Say how the game ended, as far as that is known."""
-        referee = self._referee
-        if referee is None:
+        view = self._view
+        if view is None:
             return "over"
         how = state.status if state.over else ""
         if state.winner is not None:
-            return f"{'won' if state.winner == referee.side else 'lost'}{how and f': {how}'}"
+            return f"{'won' if state.winner == view.side else 'lost'}{how and f': {how}'}"
         if how in ("draw", "stalemate"):
             return f"drawn: {how}"
-        if referee.decided:
-            return f"{'won' if referee.won else 'lost'}: king captured"
+        if view.decided:
+            return f"{'won' if view.won else 'lost'}: king captured"
         return how or "over"

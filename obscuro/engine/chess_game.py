@@ -17,7 +17,7 @@ from obscuro.board.tables import TABLES
 from obscuro.engine.constants import FIFTY_MOVES
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.fog.key import key_after_other_move, key_after_own_move
-from obscuro.fog.observation import observation_hash
+from obscuro.fog.observation_words import observation_hash
 from obscuro.search.game import MAX, MIN, Expansion
 
 STATE_WORDS = WORDS + 1

@@ -4,15 +4,12 @@ import time
 from collections.abc import Callable
 from threading import Event
 
-import chess
-import numpy as np
-
 from obscuro.belief.warming import warm_up
-from obscuro.board.make import make_move
-from obscuro.board.position import find_move, from_fen
+from obscuro.board.position import from_board
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
-from obscuro.fog.observation import Observation
+from obscuro.fog.account import last_ply
+from obscuro.fog.board import FogOfWarBoard
 
 # A short game that needs every kernel: both kinds of belief update, a capture, a kept tree.
 GAME = ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3")
@@ -39,20 +36,14 @@ def load_kernels(tell: Callable[[str], None]) -> None:
             options.set(name, value)
         options.set("Seed", "1")
         player = Player(options, lambda text: None)
-        words = from_fen(chess.STARTING_FEN)
-        player.new_game(side, words)
-        for ply, uci in enumerate(GAME):
+        board, color = FogOfWarBoard(), side == 0
+        player.new_game(side, from_board(board))
+        for uci in GAME:
             tell(f"playing {uci} as {'black' if side else 'white'}")
-            if ply % 2 == side:
+            if board.turn == color:
                 player.search(GoLimits(time.monotonic(), nodes=3000), Event())
-            move = find_move(words, uci)
-            assert move is not None
-            words = np.array(make_move(tuple(words), move), dtype=np.uint64)
-            seen = Observation.of(words, side)
-            if ply % 2 == side:
-                player.own_move(uci, seen)
-            else:
-                player.opponent_move(seen)
+            board.push_uci(uci)
+            last_ply(board, color).tell(player)
         player.update()
         player.close()
     _loaded = True

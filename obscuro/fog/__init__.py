@@ -1,7 +1,7 @@
 """The rules of Fog of War chess: what a side sees, what it is told, when the game ends.
 
-Importing this package costs nothing: the names below load on first use, and the compiled
-kernels only with the modules that hold them.
+Importing this package costs nothing: the names below load python-chess when they are first used,
+and the compiled kernels load only with the modules that hold them.
 """
 
 from __future__ import annotations

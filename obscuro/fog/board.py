@@ -7,34 +7,11 @@ files with ``[Variant "Fog of War"]`` find it. No compiled code is loaded for it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import chess
 import chess.variant
 
-if TYPE_CHECKING:
-    from obscuro.fog.observation import Observation
-
-UNSEEN = "*"
-"""The character that stands for a square not seen, in a fog FEN."""
-
-
-def fog_placement(board: chess.BaseBoard, seen: chess.Bitboard) -> str:
-    """Return the pieces on the squares of the mask *seen* as in a FEN, ``*`` for the others."""
-    ranks = []
-    for rank in reversed(range(8)):
-        cells = ""
-        for square in chess.SquareSet(chess.BB_RANKS[rank]):
-            if not seen & chess.BB_SQUARES[square]:
-                cells += UNSEEN
-            elif piece := board.piece_at(square):
-                cells += piece.symbol()
-            elif cells and cells[-1].isdigit():
-                cells = cells[:-1] + str(int(cells[-1]) + 1)
-            else:
-                cells += "1"
-        ranks.append(cells)
-    return "/".join(ranks)
+from obscuro.fog.observation import Observation
 
 
 class FogOfWarBoard(chess.Board):
@@ -255,19 +232,15 @@ class FogOfWarBoard(chess.Board):
         >>> FogOfWarBoard().fog_fen(chess.WHITE)
         '********/********/********/********/8/8/PPPPPPPP/RNBQKBNR'
         """
-        text = fog_placement(self, self.vision_mask(color))
-        target = self.ep_target(color)
-        return text if target is None else f"{text},{chess.square_name(target)}"
+        return self.observation(color).text()
 
     def observation(self, color: chess.Color) -> Observation:
         """Return what *color* is shown, in the form that the engine takes.
 
-        Loads the compiled kernels on the first call.
+        >>> FogOfWarBoard("8/8/8/3pP3/8/8/k7/7K w - d6 0 1").observation(chess.WHITE).en_passant
+        43
         """
-        from obscuro.board.position import from_board  # noqa: PLC0415
-        from obscuro.fog.observation import Observation  # noqa: PLC0415
-
-        return Observation.of(from_board(self), 0 if color == chess.WHITE else 1)
+        return Observation.on(self, self.vision_mask(color), self.ep_target(color))
 
 
 if FogOfWarBoard not in chess.variant.VARIANTS:

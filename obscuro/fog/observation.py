@@ -1,71 +1,24 @@
 """What a side observes after a ply: the seen squares, what stands there, and en passant.
 
-In kernels an observation is 9 `uint64` words: the mask of seen squares, the seven piece boards
-(pawns … kings, white pieces) restricted to it, and the square where the side can capture en passant
-(0 = none). `Observation` is the same for Python, with the text form of the protocol.
+Importing this loads no compiled code. `Observation.of` and `key` load it when they are first called.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import chess
-import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-from obscuro.board.bits import folded_product
-from obscuro.board.layout import ONE, WHITE
-from obscuro.board.tables import TABLES
-from obscuro.fog.vision import capturable_en_passant, vision
+from obscuro.fog import text as observation_text
+from obscuro.fog.text import Boards
 
-OBSERVATION_WORDS = 9
-SEEN = 0
-EN_PASSANT_WORD = 8
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-_UNSEEN = "*?"
-# The binary digits of π, after those of the hash of positions.
-_K0 = np.uint64(0x9216D5D98979FB1B)
-_K1 = np.uint64(0xD1310BA698DFB5AC)
-_K2 = np.uint64(0x2FFD72DBD01ADFB7)
-_K3 = np.uint64(0xB8E1AFED6A267E96)
-_K4 = np.uint64(0xBA7C9045F12C7F99)
-_K5 = np.uint64(0x24A19947B3916CF7)
-_K6 = np.uint64(0x0801F2E2858EFC16)
-_K7 = np.uint64(0x636920D871574E69)
-_K8 = np.uint64(0xA458FEA3F4933D7F)
-
-
-@njit(nogil=True, cache=True)
-def observation_words(tables, pos, side):
-    """What `side` observes in `pos`, as a tuple of 9 uint64 words (see the module)."""
-    seen = vision(tables, pos, side)
-    return (
-        seen,
-        pos[0] & seen,
-        pos[1] & seen,
-        pos[2] & seen,
-        pos[3] & seen,
-        pos[4] & seen,
-        pos[5] & seen,
-        pos[6] & seen,
-        capturable_en_passant(tables, pos, side),
-    )
-
-
-@njit(nogil=True, cache=True)
-def hash_words(words):
-    """A 64-bit hash of an observation's 9 words, never 0; made as `position_hash` is."""
-    h = folded_product(words[0] ^ _K0, words[1] ^ _K1)
-    h ^= folded_product(words[2] ^ _K2, words[3] ^ _K3)
-    h ^= folded_product(words[4] ^ _K4, words[5] ^ _K5)
-    h ^= folded_product(words[6] ^ _K6, words[7] ^ _K7)
-    h = folded_product(h ^ words[EN_PASSANT_WORD], _K8)
-    return h if h else ONE
-
-
-@njit(nogil=True, cache=True)
-def observation_hash(tables, pos, side):
-    """`hash_words` of what `side` observes in `pos`."""
-    return hash_words(observation_words(tables, pos, side))
+WHITE_PIECES = 6
+"""Index of the white pieces in `Observation.boards`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,99 +31,84 @@ class Observation:
     """
 
     seen: int
-    boards: tuple[int, int, int, int, int, int, int]
+    boards: Boards
     en_passant: int | None = None
 
     @classmethod
-    def of(cls, words: npt.NDArray[np.uint64], side: int) -> "Observation":
-        """What `side` (0 = White) observes in the position uint64[8]."""
+    def on(cls, board: chess.BaseBoard, seen: int, en_passant: int | None = None) -> Observation:
+        """Return what a board shows on the squares of the mask `seen`."""
+        return cls(
+            seen,
+            (
+                board.pawns & seen,
+                board.knights & seen,
+                board.bishops & seen,
+                board.rooks & seen,
+                board.queens & seen,
+                board.kings & seen,
+                board.occupied_co[chess.WHITE] & seen,
+            ),
+            en_passant,
+        )
+
+    @classmethod
+    def of(cls, words: npt.NDArray[np.uint64], side: int) -> Observation:
+        """Return what `side` (0 = White) observes in the position uint64[8], by the kernels."""
+        from obscuro.board.tables import TABLES  # noqa: PLC0415 - loads numba
+        from obscuro.fog.observation_words import observation_words  # noqa: PLC0415
+
         return cls.from_words(observation_words(TABLES, tuple(words), side))
 
     @classmethod
-    def from_words(cls, words: tuple[int, ...] | npt.NDArray[np.uint64]) -> "Observation":
-        """The observation with these 9 words."""
+    def from_words(cls, words: tuple[int, ...] | npt.NDArray[np.uint64]) -> Observation:
+        """Return the observation with these 9 words (see `obscuro.fog.observation_words`)."""
         seen, p, n, b, r, q, k, white, en_passant = (int(w) for w in words)
         return cls(seen, (p, n, b, r, q, k, white), en_passant or None)
 
     @classmethod
-    def parse(cls, text: str) -> "Observation":
+    def parse(cls, text: str) -> Observation:
         """Read the protocol's text form: `<placement>[,<ep>]`, `*` or `?` for an unseen square.
 
         Raises ValueError, with what is wrong, if the text is not an observation.
         """
-        placement, _, en_passant_name = text.partition(",")
-        boards = [0] * 7
-        seen = 0
-        ranks = placement.split("/")
-        if len(ranks) != 8:
-            raise ValueError(f"an observation has 8 ranks, this has {len(ranks)}: {text!r}")
-        for rank, row in zip(range(7, -1, -1), ranks, strict=True):
-            file = 0
-            for character in row:
-                if character in "12345678":
-                    width = int(character)
-                    if file + width <= 8:
-                        seen |= ((1 << width) - 1) << (rank * 8 + file)
-                elif character in _UNSEEN:
-                    width = 1
-                elif character in "pnbrqkPNBRQK":
-                    width = 1
-                    if file < 8:
-                        bit = 1 << (rank * 8 + file)
-                        seen |= bit
-                        boards["pnbrqk".index(character.lower())] |= bit
-                        if character.isupper():
-                            boards[WHITE] |= bit
-                else:
-                    raise ValueError(f"an observation has no character {character!r}: {text!r}")
-                file += width
-            if file != 8:
-                raise ValueError(f"rank {rank + 1} has {file} squares, not 8: {text!r}")
-        en_passant = None
-        if en_passant_name and en_passant_name != "-":
-            if en_passant_name not in chess.SQUARE_NAMES:
-                raise ValueError(f"no such en passant square: {en_passant_name!r}")
-            en_passant = chess.SQUARE_NAMES.index(en_passant_name)
-        p, n, b, r, q, k, white = boards
-        return cls(seen, (p, n, b, r, q, k, white), en_passant)
+        return cls(*observation_text.read(text))
 
     def text(self) -> str:
-        """The protocol's text form; the inverse of `parse`."""
-        ranks = []
-        for rank in range(7, -1, -1):
-            row, empty = "", 0
-            for square in range(rank * 8, rank * 8 + 8):
-                symbol = self.symbol_at(square)
-                if symbol == ".":
-                    empty += 1
-                    continue
-                row += (str(empty) if empty else "") + symbol
-                empty = 0
-            ranks.append(row + (str(empty) if empty else ""))
-        suffix = f",{chess.SQUARE_NAMES[self.en_passant]}" if self.en_passant is not None else ""
-        return "/".join(ranks) + suffix
+        """Return the protocol's text form; the inverse of `parse`."""
+        return observation_text.write(self.seen, self.boards, self.en_passant)
 
-    def symbol_at(self, square: int) -> str:
-        """`*` where the square is not seen, `.` where it is empty, else the piece as in a FEN."""
-        bit = 1 << square
-        if not self.seen & bit:
-            return "*"
-        for board, symbol in zip(self.boards, "pnbrqk", strict=False):
-            if board & bit:
-                return symbol.upper() if self.boards[WHITE] & bit else symbol
-        return "."
+    def symbols(self) -> list[str]:
+        """Return one character for each square, a1 first.
+
+        It is `*` where the square is not seen, `.` where it is empty, else the letter as in a FEN.
+        """
+        return observation_text.symbols(self.seen, self.boards)
+
+    def board(self) -> chess.BaseBoard:
+        """Return the pieces seen, on a board of their own."""
+        board = chess.BaseBoard.empty()
+        white = self.boards[WHITE_PIECES]
+        for piece_type, mask in zip(chess.PIECE_TYPES, self.boards, strict=False):
+            for square in chess.scan_forward(mask):
+                board.set_piece_at(square, chess.Piece(piece_type, bool(white >> square & 1)))
+        return board
 
     def words(self) -> npt.NDArray[np.uint64]:
-        """The 9 words for kernels: uint64[9]."""
+        """Return the 9 words for kernels: uint64[9]."""
+        import numpy as np  # noqa: PLC0415 - the protocol's front end does without
+
         return np.array([self.seen, *self.boards, self.en_passant or 0], dtype=np.uint64)
 
     def key(self) -> int:
-        """The hash that information keys are chained with (`hash_words`)."""
+        """Return the hash that information keys are chained with (`hash_words`)."""
+        from obscuro.fog.observation_words import hash_words  # noqa: PLC0415 - loads numba
+
         return int(hash_words(tuple(self.words())))
 
     def pieces(self, side: int) -> int:
-        """Squares of the seen pieces of `side` (0 = White), as a mask."""
+        """Return the squares of the seen pieces of `side` (0 = White), as a mask."""
         occupied = 0
-        for board in self.boards[:WHITE]:
+        for board in self.boards[:WHITE_PIECES]:
             occupied |= board
-        return occupied & (self.boards[WHITE] if side == 0 else ~self.boards[WHITE])
+        white = self.boards[WHITE_PIECES]
+        return occupied & (white if side == 0 else ~white)

@@ -1,11 +1,12 @@
 """A game as one side lived it: the only thing that the engine is ever told."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import chess
 
+from obscuro.fog.account import Ply
 from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.observation import Observation
 
 _ENDINGS = {
     chess.Termination.FIFTY_MOVES: "fifty moves",
@@ -15,26 +16,19 @@ KING_CAPTURED = "king captured"
 NO_MOVE = "no move"
 
 
-class Ply(NamedTuple):
-    """One ply of either side."""
-
-    move: str | None  # our side's, in UCI; None: the other side moved
-    seen: str | None  # our side's observation then, canonical text; None: not told
-
-
 @dataclass(frozen=True, slots=True)
 class History:
     """What one side did and saw, and what it therefore knows now.
 
-    start: the position both sides know the game to have begun from (FEN without counters). seen: the
-    last observation. moves: the side's legal moves; none where it isn't its turn or the game is over.
-    over: how the game ended, None while it goes on.
+    start: the position from which both sides know that the game began (FEN without counters).
+    observation: what the side sees now. moves: the side's legal moves; there are none if it is not
+    its turn or if the game is over. over: how the game ended; None while it goes on.
     """
 
     side: chess.Color
     start: str
     plies: tuple[Ply, ...]
-    seen: str
+    observation: Observation
     our_turn: bool
     moves: tuple[str, ...]
     over: str | None

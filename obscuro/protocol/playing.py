@@ -26,7 +26,6 @@ from obscuro.protocol.printing import (
     board_lines,
     info_lines,
 )
-from obscuro.protocol.sight import parse_sight
 from obscuro.protocol.worker import TICK_SECONDS, Ticker
 
 if TYPE_CHECKING:
@@ -244,7 +243,6 @@ class Playing:
     def _tell(self, player: "Player", history: History) -> None:
         """Tell the player what it doesn't know yet: the new plies of its game, or all of another."""
         from obscuro.board.position import from_fen  # noqa: PLC0415 - loads numba
-        from obscuro.fog.observation import Observation  # noqa: PLC0415 - loads numba
 
         if history is self._told:
             return
@@ -255,13 +253,8 @@ class Playing:
             player.new_game(0 if history.side == chess.WHITE else 1, from_fen(history.start))
             self._output.fact("seed", player.seed)
             new = history.plies
-        for move, seen in new:
-            observation = None if seen is None else Observation.parse(seen)
-            if move is not None:
-                player.own_move(move, observation)
-            else:
-                assert observation is not None
-                player.opponent_move(observation)
+        for ply in new:
+            ply.tell(player)
         self._told = history
 
     # -- failures ---------------------------------------------------------------------------
@@ -293,8 +286,7 @@ def stand_in(order: SearchOrder) -> str | None:
 
 def any_move(history: History) -> str | None:
     """Return a move to go on with where the search has failed: the king if it can be taken."""
-    board = parse_sight(history.seen).board
-    enemy_king = board.king(not history.side)
+    enemy_king = history.observation.board().king(not history.side)
     for uci in history.moves:
         if chess.Move.from_uci(uci).to_square == enemy_king:
             return uci

@@ -7,7 +7,7 @@ import chess
 from obscuro.protocol.history import History
 from obscuro.protocol.parsing import PositionArguments, parse_position
 from obscuro.protocol.start import start_board
-from obscuro.protocol.whole_game import Referee
+from obscuro.protocol.whole_game import WholeGame
 from obscuro.protocol.witness import Witness
 
 
@@ -19,7 +19,7 @@ class PositionReader:
 
     def __init__(self) -> None:
         self._source: tuple[chess.Color | None, str | None] | None = None
-        self._reader: Referee | Witness = Referee(start_board(None))
+        self._reader: WholeGame | Witness = WholeGame(start_board(None))
         self._taken: list[str] = []  # the tokens that the reader has taken
 
     def read(self, arguments: str) -> History:
@@ -36,7 +36,7 @@ class PositionReader:
 
         It can't where the game's referee keeps secrets. The function may be called by any thread.
         """
-        if isinstance(self._reader, Referee):
+        if isinstance(self._reader, WholeGame):
             return self._reader.anticipation()
         return lambda move: None
 
@@ -47,5 +47,5 @@ class PositionReader:
             return
         start = start_board(command.fen)
         self._source = source
-        self._reader = Referee(start) if command.side is None else Witness(command.side, start)
+        self._reader = WholeGame(start) if command.side is None else Witness(command.side, start)
         self._taken = []

@@ -8,7 +8,6 @@ from obscuro import __version__
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.report import SearchInfo
 from obscuro.protocol.history import History
-from obscuro.protocol.sight import parse_sight
 
 DRAW_SHARE = 0.1
 """Share of draws in `wdl` where both sides stand alike. A convention: nothing was measured."""
@@ -108,19 +107,14 @@ def bestmove_line(move: str | None, ponder: str | None = None) -> str:
 
 def board_lines(history: History) -> list[str]:
     """Return the board as a side sees it: `*` not seen, `.` seen and empty."""
-    sight = parse_sight(history.seen)
+    symbols = history.observation.symbols()
     lines = []
     for rank in reversed(range(8)):
-        cells = []
-        for square in chess.SquareSet(chess.BB_RANKS[rank]):
-            piece = sight.board.piece_at(square)
-            seen = sight.seen & chess.BB_SQUARES[square]
-            cells.append(piece.symbol() if piece else "." if seen else "*")
-        lines.append(f"{rank + 1}  {' '.join(cells)}")
+        lines.append(f"{rank + 1}  {' '.join(symbols[rank * 8 : rank * 8 + 8])}")
     lines.append("   a b c d e f g h")
     turn = history.over or ("to move" if history.our_turn else "not to move")
     lines.append(f"side {chess.COLOR_NAMES[history.side]}, {turn}")
-    lines.append(f"fog fen {history.seen}")
+    lines.append(f"fog fen {history.observation.text()}")
     return lines
 
 

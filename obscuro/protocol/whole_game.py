@@ -1,30 +1,32 @@
-"""A whole game, as GUIs send it: what each side has seen of it, ply by ply."""
+"""A whole game, as GUIs send it: both sides' accounts of it."""
 
 from collections.abc import Callable
 
 import chess
 
+from obscuro.fog.account import Account, last_ply
 from obscuro.fog.board import FogOfWarBoard
-from obscuro.protocol.history import History, Ply, ending, start_text
+from obscuro.protocol.history import History, ending, start_text
 from obscuro.protocol.protocol_error import ProtocolError
 
 
-class Referee:
-    """Follows a whole game and keeps both sides' accounts of it.
+class WholeGame:
+    """Follows a whole game on a board of its own, and keeps both sides' accounts of it.
 
-    The board is his alone. What a `History` holds is that side's moves and observations, and what
-    everybody is told: that the game is over.
+    The board stays in here. A `History` holds one side's account, and what both sides are told:
+    that the game is over.
     """
 
     def __init__(self, start: FogOfWarBoard) -> None:
         self._board = start
         self._start = start_text(start)
-        self._plies: dict[chess.Color, list[Ply]] = {chess.WHITE: [], chess.BLACK: []}
+        self._accounts = {side: Account(start, side) for side in chess.COLORS}
 
     def take(self, token: str) -> None:
-        """Make a move of the side to move, in UCI. Raises ProtocolError; nothing changes then.
+        """Make a move of the side to move, in UCI.
 
-        A game may go on past a draw, if it is played on.
+        A game may go on past a draw. Raises ProtocolError if the move is not legal; nothing changes
+        then.
         """
         board = self._board
         try:
@@ -35,47 +37,44 @@ class Referee:
             over = ending(board)
             why = f", the game is over: {over}" if over else ""
             raise ProtocolError(f"illegal move {token!r}{why}")
-        mover = board.turn
         board.push(move)
-        for side in chess.COLORS:
-            own = token if side == mover else None
-            self._plies[side].append(Ply(own, board.fog_fen(side)))
+        for account in self._accounts.values():
+            account.append(board)
 
     def history(self) -> History:
-        """Return the account of the side to move, which is the one that `go` is meant for."""
+        """Return the account of the side to move: `go` is meant for this side."""
         board = self._board
-        side = board.turn
+        account = self._accounts[board.turn]
         over = ending(board)
         return History(
-            side=side,
+            side=account.side,
             start=self._start,
-            plies=tuple(self._plies[side]),
-            seen=board.fog_fen(side),
+            plies=account.plies,
+            observation=account.observation,
             our_turn=True,
             moves=() if over else tuple(move.uci() for move in board.legal_moves),
             over=over,
         )
 
     def anticipation(self) -> Callable[[str], History | None]:
-        """Return a function: the account of the side to move after one of its moves.
+        """Return a function: a move of the side to move -> this side's account after the move.
 
-        It is None if the game is over then. May be called by any thread.
+        The function returns None if the game is over then. Any thread may call it.
         """
+        side = self._board.turn
         board = self._board.copy(stack=False)
-        start, plies = self._start, tuple(self._plies[board.turn])
+        start, plies = self._start, self._accounts[side].plies
 
         def after(move: str) -> History | None:
-            side = board.turn
             then = board.copy(stack=False)
             then.push_uci(move)
             if then.is_variant_end():
                 return None
-            seen = then.fog_fen(side)
             return History(
                 side=side,
                 start=start,
-                plies=(*plies, Ply(move, seen)),
-                seen=seen,
+                plies=(*plies, last_ply(then, side)),
+                observation=then.observation(side),
                 our_turn=False,
                 moves=(),
                 over=None,

@@ -1,27 +1,41 @@
 """One side's own account of a game (`position fog`), as a referee that keeps secrets sends it."""
 
+from collections.abc import Iterable
+
 import chess
 
+from obscuro.fog.account import Ply
 from obscuro.fog.board import FogOfWarBoard
-from obscuro.protocol.history import KING_CAPTURED, NO_MOVE, History, Ply, ending, start_text
+from obscuro.fog.observation import Observation
+from obscuro.protocol.history import KING_CAPTURED, NO_MOVE, History, ending, start_text
 from obscuro.protocol.protocol_error import ProtocolError
-from obscuro.protocol.sight import Sight, parse_sight
 
 NOT_TOLD = "-"
+"""Stands for an observation after an own move that the referee does not tell."""
+
+
+def turns_text(plies: Iterable[Ply]) -> str:
+    """Return the turns of `position fog` for these plies; `Witness` reads them."""
+    tokens = []
+    for ply in plies:
+        if ply.move is not None:
+            tokens.append(ply.move)
+        tokens.append(NOT_TOLD if ply.observation is None else ply.observation.text())
+    return " ".join(tokens)
 
 
 class _View(FogOfWarBoard):
-    """A side's own board: a king that isn't there is just not seen, and the game goes on."""
+    """A side's own board: a king that is not on it is out of sight, and the game goes on."""
 
     def is_variant_end(self) -> bool:
         return False
 
 
 class Witness:
-    """Reads the turns of one side in order of play: own moves and observations.
+    """Reads the turns of one side in order of play: its own moves and its observations.
 
-    What the side last saw fixes its legal moves exactly: it sees every square that it can move to.
-    Only its castling rights are remembered.
+    What the side last saw fixes its legal moves, since it sees every square that it can move to.
+    Beside the last observation only the castling rights are remembered.
     """
 
     def __init__(self, side: chess.Color, start: FogOfWarBoard) -> None:
@@ -32,7 +46,7 @@ class Witness:
         self._plies: list[Ply] = []
         self._pending: str | None = None  # our move, while what was seen then is still to come
         self._rights = start.castling_rights
-        self._look(Sight(start, start.vision_mask(side), start.ep_target(side)))
+        self._look(start.observation(side))
 
     def take(self, token: str) -> None:
         """Take the next token. Raises ProtocolError; nothing changes then."""
@@ -55,7 +69,7 @@ class Witness:
             side=self._side,
             start=self._start,
             plies=tuple(self._plies),
-            seen=self._seen.text(),
+            observation=self._seen,
             our_turn=our_turn,
             moves=moves,
             over=NO_MOVE if our_turn and self._over is None and not moves else self._over,
@@ -78,47 +92,50 @@ class Witness:
     def _take_own_observation(self, move: str, token: str) -> None:
         if token == NOT_TOLD:
             own = self._view.occupied_co[self._side]
-            self._look(Sight(self._view.copy(stack=False), own, None))
+            self._look(Observation.on(self._view, own))
             self._plies.append(Ply(move, None))
         else:
-            sight = self._observation(token, f"what was seen after {move}")
-            self._look(sight)
-            self._plies.append(Ply(move, sight.text()))
+            observation = self._observation(token, f"what was seen after {move}")
+            self._look(observation)
+            self._plies.append(Ply(move, observation))
         self._pending = None
 
     def _take_other_observation(self, token: str) -> None:
         other = chess.COLOR_NAMES[not self._side]
-        sight = self._observation(token, f"what was seen after {other}'s move")
+        observation = self._observation(token, f"what was seen after {other}'s move")
         self._turn = not self._turn
-        self._look(sight)
-        self._plies.append(Ply(None, sight.text()))
-        if not sight.board.kings & sight.board.occupied_co[self._side]:
+        self._look(observation)
+        self._plies.append(Ply(None, observation))
+        if self._view.king(self._side) is None:
             self._over = KING_CAPTURED
 
-    def _observation(self, token: str, expected: str) -> Sight:
+    def _observation(self, token: str, expected: str) -> Observation:
         if "/" not in token:
             raise ProtocolError(f"{expected} must come, not {_short(token)}")
-        return parse_sight(token)
+        try:
+            return Observation.parse(token)
+        except ValueError as error:
+            raise ProtocolError(str(error)) from None
 
     # -- what the side knows ----------------------------------------------------------------
 
-    def _look(self, sight: Sight) -> None:
-        """See the board anew: the pieces seen, and of castling rights those still possible."""
+    def _look(self, observation: Observation) -> None:
+        """Set up the view: the pieces seen, and the castling rights that are still possible."""
         view = _View(None)
-        view.set_piece_map(sight.board.piece_map(mask=sight.seen))
+        view.set_piece_map(observation.board().piece_map())
         view.turn = self._side
         view.castling_rights = self._rights
         self._rights = view.castling_rights = view.clean_castling_rights()
-        view.ep_square = sight.ep if self._turn == self._side else None
+        view.ep_square = observation.en_passant if self._turn == self._side else None
         self._view = view
-        self._seen = Sight(view, sight.seen, sight.ep)
+        self._seen = observation
 
     def _moves(self) -> tuple[str, ...]:
         moves = self._view.generate_pseudo_legal_moves()
         return tuple(move.uci() for move in moves if not self._is_blocked(move))
 
     def _is_blocked(self, move: chess.Move) -> bool:
-        """Tell whether a pawn's way ahead is not seen, hence not free: its blocker is in the fog."""
+        """Tell whether a pawn's way ahead is out of sight: then a piece in the fog blocks it."""
         way = chess.between(move.from_square, move.to_square) | chess.BB_SQUARES[move.to_square]
         is_pawn = chess.BB_SQUARES[move.from_square] & self._view.pawns
         return bool(is_pawn and way & ~self._seen.seen)

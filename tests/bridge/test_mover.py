@@ -15,7 +15,7 @@ import pytest
 from obscuro.arena.uci_process import EngineError
 from obscuro.bridge import mover as engine
 from obscuro.bridge.mover import EngineMover, MoverPool, go_command, last_score
-from obscuro.bridge.our_view import Referee
+from obscuro.bridge.our_view import OurView
 from obscuro.bridge.server_game import Think
 from tests.bridge.movers import QuickMover
 
@@ -23,9 +23,9 @@ NOBODY = threading.Event()
 
 
 def think_after(moves: list[str], **values: object) -> Think:
-    referee = Referee(chess.WHITE, None)
-    referee.follow(moves)
-    think = Think(1, referee.position(), referee.legal_moves(), chess.WHITE, movetime=1000)
+    view = OurView(chess.WHITE, None)
+    view.follow(moves)
+    think = Think(1, view.position(), view.legal_moves(), chess.WHITE, movetime=1000)
     return replace(think, **values)  # type: ignore[arg-type]
 
 
@@ -140,12 +140,12 @@ def test_nothing_is_started_after_the_end(tmp_path: Path) -> None:
 def test_an_engine_that_ponders_hears_of_our_move(tmp_path: Path) -> None:
     with fog(tmp_path, Ponder="true") as mover:
         mover.choose("a", think_after([]), NOBODY)
-        referee = Referee(chess.WHITE, None)
-        referee.follow(["e2e4"])
-        mover.watch("a", referee.position())
+        view = OurView(chess.WHITE, None)
+        view.follow(["e2e4"])
+        mover.watch("a", view.position())
         mover.watch("b", "position of another game")
         mover.close()
-        assert mover.heard[-2] == referee.position()
+        assert mover.heard[-2] == view.position()
 
 
 @pytest.mark.parametrize(

@@ -343,8 +343,8 @@ class World:
     @property
     def known(self) -> int:
         """How many plies the bridge knows of."""
-        referee = self.play.game.referee
-        return 0 if referee is None else referee.plies
+        view = self.play.game.view
+        return 0 if view is None else view.plies
 
     def position(self, ply: int) -> str:
         turns = " ".join(turns_of(self.bot, self.moves[:ply]))

@@ -17,7 +17,9 @@ import chess.variant
 import pytest
 
 import obscuro.fog.board
+from obscuro.board.position import from_board
 from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.observation import Observation
 from tests import reference
 
 TRICKY_FENS = [
@@ -85,12 +87,12 @@ def test_board_played_move_by_move_stays_with_the_reference() -> None:
             assert board.is_game_over() or reference.goes_on(plain)
 
 
-def test_observation_reads_as_the_fog_fen() -> None:
+def test_observation_is_what_the_kernels_observe() -> None:
     for seed in range(4):
         for plain in reference.random_game(random.Random(seed), plies=60):
             board = FogOfWarBoard(plain.fen())
-            for color in chess.COLORS:
-                assert board.observation(color).text() == board.fog_fen(color)
+            for side, color in enumerate((chess.WHITE, chess.BLACK)):
+                assert board.observation(color) == Observation.of(from_board(board), side)
 
 
 def perft(board: FogOfWarBoard, depth: int) -> int:

@@ -1,4 +1,4 @@
-"""Vision and observation kernels against the plain reference; their text form; information keys."""
+"""Vision and observation kernels against the plain reference; information keys."""
 
 import itertools
 import random
@@ -6,14 +6,13 @@ import random
 import chess
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numba import njit
 
 from obscuro.board.position import from_board, from_fen
 from obscuro.board.tables import TABLES
 from obscuro.fog.key import initial_key, key_after_other_move, key_after_own_move
-from obscuro.fog.observation import Observation, hash_words, observation_hash
+from obscuro.fog.observation import Observation
+from obscuro.fog.observation_words import hash_words, observation_hash
 from obscuro.fog.vision import vision
 from tests import reference
 
@@ -40,7 +39,7 @@ def test_vision_and_observations_equal_the_reference():
 def test_blocked_pawn_does_not_see_its_blocker():
     words = from_fen("4k3/8/8/4p3/4P3/8/8/4K3 w - - 0 1")
     for side, blocker in ((WHITE, chess.E5), (BLACK, chess.E4)):
-        assert Observation.of(words, side).symbol_at(blocker) == "*"
+        assert Observation.of(words, side).symbols()[blocker] == "*"
 
 
 def test_pawn_sees_diagonals_only_with_an_enemy_there():
@@ -55,36 +54,6 @@ def test_en_passant_shows_the_square_and_the_pawn_to_the_capturer_only(side, sho
     observation = Observation.of(words, side)
     assert (observation.en_passant == chess.D6) == (side == WHITE)
     assert squares(observation.seen) & {"d6"} == shown & {"d6"}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "8/8/8/8/8/8/8",
-        "9/8/8/8/8/8/8/8",
-        "8/8/8/8/8/8/8/7x",
-        "8/8/8/8/8/8/8/8,e9",
-        "44/8/8/8/8/8/8/8k",
-    ],
-)
-def test_a_text_that_is_no_observation_is_refused_with_a_reason(text):
-    with pytest.raises(ValueError, match=r"rank|character|square"):
-        Observation.parse(text)
-
-
-@given(st.text(max_size=90))
-def test_parsing_any_text_gives_an_observation_or_a_value_error(text):
-    try:
-        observation = Observation.parse(text)
-    except ValueError:
-        return
-    assert Observation.parse(observation.text()) == observation
-
-
-def test_both_signs_for_unseen_squares_are_read():
-    text = "****????/8/8/8/8/8/8/4K3"
-    assert Observation.parse(text) == Observation.parse(text.replace("?", "*"))
 
 
 def test_keys_tell_apart_moves_observations_order_and_sides():

@@ -3,19 +3,26 @@ from __future__ import annotations
 import chess
 import pytest
 
+from obscuro.board.position import from_board
+from obscuro.fog.account import Ply
 from obscuro.fog.board import FogOfWarBoard
-from obscuro.protocol.history import KING_CAPTURED, NO_MOVE, History, Ply
+from obscuro.fog.observation import Observation
+from obscuro.protocol.history import KING_CAPTURED, NO_MOVE, History
 from obscuro.protocol.protocol_error import ProtocolError
 from obscuro.protocol.start import start_board
-from obscuro.protocol.whole_game import Referee
+from obscuro.protocol.whole_game import WholeGame
 from tests.protocol.games import FENS, START, look_alikes, random_moves
 
 
 def account(moves: list[str], fen: str = START) -> History:
-    referee = Referee(start_board(fen))
+    game = WholeGame(start_board(fen))
     for move in moves:
-        referee.take(move)
-    return referee.history()
+        game.take(move)
+    return game.history()
+
+
+def seen_by_kernels(board: FogOfWarBoard, side: chess.Color) -> Observation:
+    return Observation.of(from_board(board), 0 if side == chess.WHITE else 1)
 
 
 @pytest.mark.parametrize("fen", FENS)
@@ -29,12 +36,11 @@ def test_passes_on_what_the_side_to_move_did_and_saw(fen: str, seed: int) -> Non
         board.push_uci(move)
         for side in chess.COLORS:
             own = move if side == mover else None
-            # The engine's compiled observation, not the board's own text.
-            expected[side].append(Ply(own, board.observation(side).text()))
+            expected[side].append(Ply(own, seen_by_kernels(board, side)))
     history = account(moves, fen)
     assert history.side == board.turn
     assert history.plies == tuple(expected[board.turn])
-    assert history.seen == board.observation(board.turn).text()
+    assert history.observation == seen_by_kernels(board, board.turn)
     assert sorted(history.moves) == sorted(move.uci() for move in board.legal_moves)
 
 

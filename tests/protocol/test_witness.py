@@ -3,12 +3,13 @@ from __future__ import annotations
 import chess
 import pytest
 
+from obscuro.fog.account import Ply
 from obscuro.fog.board import FogOfWarBoard
-from obscuro.protocol.history import KING_CAPTURED, History, Ply
+from obscuro.protocol.history import KING_CAPTURED, History
 from obscuro.protocol.protocol_error import ProtocolError
 from obscuro.protocol.start import start_board
-from obscuro.protocol.whole_game import Referee
-from obscuro.protocol.witness import Witness
+from obscuro.protocol.whole_game import WholeGame
+from obscuro.protocol.witness import Witness, turns_text
 from tests.protocol.games import FENS, START, random_moves, turns_of
 
 AFTER_E4 = "********/********/********/1*****1*/2*3*1/3P4/PPP1PPPP/RNBQKBNR"  # any observation
@@ -25,16 +26,16 @@ def account(side: chess.Color, tokens: list[str], fen: str = START) -> History:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_sides_account_gives_what_the_whole_game_gives(fen: str, seed: int) -> None:
     moves = random_moves(seed + 10, 60 + seed % 2, fen)
-    referee = Referee(start_board(fen))
+    game = WholeGame(start_board(fen))
     for move in moves:
-        referee.take(move)
-    whole = referee.history()
+        game.take(move)
+    whole = game.history()
     told = account(whole.side, turns_of(whole.side, moves, fen), fen)
     assert told.plies == whole.plies
-    assert (told.side, told.start, told.seen, told.our_turn) == (
+    assert (told.side, told.start, told.observation, told.our_turn) == (
         whole.side,
         whole.start,
-        whole.seen,
+        whole.observation,
         True,
     )
     if whole.over is None:
@@ -56,6 +57,14 @@ def test_what_a_side_sees_gives_its_legal_moves(fen: str, side: chess.Color) -> 
             witness.take(board.fog_fen(side))
 
 
+@pytest.mark.parametrize("side", chess.COLORS)
+def test_the_turns_of_an_account_are_the_tokens_it_was_read_from(side: chess.Color) -> None:
+    for fen in FENS:
+        tokens = turns_of(side, random_moves(7, 40, fen), fen)
+        assert turns_text(account(side, tokens, fen).plies) == " ".join(tokens)
+    assert turns_text(account(chess.WHITE, ["e2e4", "-"]).plies) == "e2e4 -"
+
+
 def test_own_observations_need_not_be_told() -> None:
     moves = random_moves(1, 41)
     tokens = turns_of(chess.BLACK, moves)
@@ -66,7 +75,7 @@ def test_own_observations_need_not_be_told() -> None:
     told = account(chess.BLACK, tokens)
     history = account(chess.BLACK, untold)
     assert history.moves == told.moves
-    assert history.seen == told.seen
+    assert history.observation == told.observation
     assert history.plies == tuple(
         ply if ply.move is None else Ply(ply.move, None) for ply in told.plies
     )
@@ -75,7 +84,9 @@ def test_own_observations_need_not_be_told() -> None:
 def test_untold_leaves_own_pieces_in_sight() -> None:
     history = account(chess.WHITE, ["e2e4", "-"])
     assert not history.our_turn
-    assert history.seen == "********/********/********/********/****P***/********/PPPP*PPP/RNBQKBNR"
+    assert history.observation.text() == (
+        "********/********/********/********/****P***/********/PPPP*PPP/RNBQKBNR"
+    )
 
 
 def test_question_marks_are_stars() -> None:
@@ -88,7 +99,7 @@ def test_black_begins_with_what_it_sees_after_whites_first_move() -> None:
     history = account(chess.BLACK, turns_of(chess.BLACK, ["e2e4"]))
     assert history.our_turn
     assert len(history.moves) == 20
-    assert history.plies == (Ply(None, history.seen),)
+    assert history.plies == (Ply(None, history.observation),)
 
 
 @pytest.mark.parametrize(

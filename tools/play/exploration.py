@@ -18,13 +18,13 @@ from threading import Event
 import chess
 import numpy as np
 
-from obscuro.board.make import make_move
-from obscuro.board.position import find_move, from_fen
+from obscuro.board.position import from_board, from_fen
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.evaluation.factory import BUILT_IN
-from obscuro.fog.observation import Observation
+from obscuro.fog.account import last_ply
+from obscuro.fog.board import FogOfWarBoard
 from obscuro.games.best_response import exploitability
 from obscuro.games.catalog import CATALOG
 from obscuro.games.game_tree import enumerate_game
@@ -107,8 +107,8 @@ def compare_chess(nodes: int, evaluator: str, rules: Sequence[str]) -> None:
             Max_Positions="1000000",
         )
         player = Player(made, print)
-        words = from_fen(chess.STARTING_FEN)
-        player.new_game(0, words)
+        board = FogOfWarBoard()
+        player.new_game(0, from_board(board))
         for ply, uci in enumerate(LINE):
             if ply % 2 == 0:
                 begin = time.monotonic()
@@ -120,14 +120,8 @@ def compare_chess(nodes: int, evaluator: str, rules: Sequence[str]) -> None:
                     f"| {info.carried:,} | {info.infosets:,} | {info.expansions:,} | {rate:.0f} |",
                     flush=True,
                 )
-            move = find_move(words, uci)
-            assert move is not None
-            words = np.array(make_move(tuple(words), move), dtype=np.uint64)
-            seen = Observation.of(words, 0)
-            if ply % 2 == 0:
-                player.own_move(uci, seen)
-            else:
-                player.opponent_move(seen)
+            board.push_uci(uci)
+            last_ply(board, chess.WHITE).tell(player)
         player.close()
 
 

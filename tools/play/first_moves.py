@@ -29,7 +29,8 @@ from obscuro.board.position import from_board
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, GoLimits
-from obscuro.fog.observation import Observation
+from obscuro.fog.account import last_ply
+from obscuro.fog.board import FogOfWarBoard
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORT = ROOT / "docs" / "results" / "first_moves.md"
@@ -109,11 +110,11 @@ def first_choice(player: Player, opening: str, movetime: int) -> Choice:
     """Search the first move of a new game, as Black after `opening`, else as White; close the player."""
     try:
         player.prepare()
-        board = chess.Board()
+        board = FogOfWarBoard()
         player.new_game(1 if opening else 0, from_board(board))
         if opening:
             board.push_uci(opening)
-            player.opponent_move(Observation.of(from_board(board), 1))
+            last_ply(board, chess.BLACK).tell(player)
         return player.search(GoLimits(time.monotonic(), movetime=movetime), Event())
     finally:
         player.close()

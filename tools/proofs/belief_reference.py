@@ -89,6 +89,7 @@ def engines() -> tuple[Callable[[int], MoveList], ...]:
     from obscuro.engine.options import Options  # noqa: PLC0415
     from obscuro.engine.player import Player  # noqa: PLC0415
     from obscuro.engine.report import GoLimits  # noqa: PLC0415
+    from obscuro.fog.account import last_ply  # noqa: PLC0415
     from obscuro.fog.board import FogOfWarBoard  # noqa: PLC0415
 
     options = Options()
@@ -109,8 +110,8 @@ def engines() -> tuple[Callable[[int], MoveList], ...]:
             assert move is not None
             board.push_uci(move)
             if not board.is_game_over():
-                players[not board.turn].own_move(move, board.observation(not board.turn))
-                players[board.turn].opponent_move(board.observation(board.turn))
+                for color, player in players.items():
+                    last_ply(board, color).tell(player)
         return MoveList(board.starting_fen, board.move_stack)
 
     return (play,)

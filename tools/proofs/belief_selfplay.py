@@ -44,6 +44,7 @@ from obscuro.engine.constants import BELIEF_SHARE
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.engine.player import Player
 from obscuro.engine.turn_time import turn_time
+from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
 from tools.play.first_light import machine, table_head
 
@@ -157,11 +158,7 @@ class WatchedPlayer:
 
     def after_ply(self, board: FogOfWarBoard) -> None:
         """Pass on what this side sees."""
-        observation = board.observation(self._color)
-        if board.turn == self._color:
-            self._player.opponent_move(observation)
-        else:
-            self._player.own_move(board.peek().uci(), observation)
+        last_ply(board, self._color).tell(self._player)
 
     def close(self) -> None:
         """Close the engine."""

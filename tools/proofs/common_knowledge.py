@@ -144,7 +144,7 @@ def histories_from_keys(plies: int = PLIES) -> Histories:
     from obscuro.board.position import from_board, load, store  # noqa: PLC0415
     from obscuro.board.tables import TABLES  # noqa: PLC0415
     from obscuro.fog import key as information  # noqa: PLC0415
-    from obscuro.fog.observation import observation_hash  # noqa: PLC0415
+    from obscuro.fog.observation_words import observation_hash  # noqa: PLC0415
 
     start_key = information.initial_key
     own, other = information.key_after_own_move, information.key_after_other_move

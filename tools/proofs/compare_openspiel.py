@@ -26,7 +26,8 @@ import chess
 import chess.pgn
 import pyspiel
 
-from obscuro.fog.board import FogOfWarBoard, fog_placement
+from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.observation import Observation
 
 ALMOST_STUCK = "8/8/8/8/8/p1p5/ppPp4/kn2K3 w - - 0 1"
 OPENINGS = [
@@ -128,7 +129,7 @@ class Kernels:
         for side, color in enumerate((chess.WHITE, chess.BLACK)):
             if int(vision(TABLES, tuple(self.words), side)) != board.vision_mask(color):
                 tally.error("kernel vision", f"{board.fen()} side {side}")
-            if board.observation(color).text() != board.fog_fen(color):
+            if Observation.of(self.words, side) != board.observation(color):
                 tally.error("kernel observation", f"{board.fen()} side {side}")
 
     def push(self, move: chess.Move) -> None:
@@ -250,7 +251,7 @@ def openspiel_slip(board: FogOfWarBoard, color: chess.Color) -> tuple[str, str] 
         kind = OWN_DOUBLE_PUSH_OVER_THE_EDGE
     else:
         return None
-    return kind, f"{fog_placement(board, seen)},{chess.square_name(square)}".replace("*", "?")
+    return kind, Observation.on(board, seen, square).text().replace("*", "?")
 
 
 def main() -> int:

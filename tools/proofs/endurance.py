@@ -19,7 +19,7 @@ from typing import NamedTuple
 import chess
 
 from obscuro.arena.uci_process import UciProcess
-from obscuro.bridge.our_view import Referee
+from obscuro.bridge.our_view import OurView
 from obscuro.cli.local_engine import engine_command
 
 MOST_GROWTH_MIB = 64
@@ -55,12 +55,12 @@ def play(process: UciProcess, seed: int, nodes: int, most_plies: int) -> int:
     """Play one game; return its plies."""
     rng = random.Random(seed)
     side = seed % 2 == 0
-    referee = Referee(side, None)
-    board = referee.board()
+    view = OurView(side, None)
+    board = view.board()
     process.send("ucinewgame")
     while not board.is_game_over() and len(board.move_stack) < most_plies:
         if board.turn == side:
-            process.send(referee.position())
+            process.send(view.position())
             process.send(f"go nodes {nodes}")
             *said, last = process.until("bestmove", SEARCH_SECONDS)
             for line in said:
@@ -70,7 +70,7 @@ def play(process: UciProcess, seed: int, nodes: int, most_plies: int) -> int:
         else:
             move = rng.choice(sorted(map(chess.Move.uci, board.legal_moves)))
         board.push_uci(move)
-        referee.follow([made.uci() for made in board.move_stack])
+        view.follow([made.uci() for made in board.move_stack])
     return len(board.move_stack)
 
 

@@ -24,10 +24,10 @@ except ImportError:
 
 with atheris.instrument_imports(include=["obscuro", "chess"]):
     from obscuro.engine.options import OptionError, Options
+    from obscuro.fog.observation import Observation
     from obscuro.protocol.parsing import parse_belief, parse_go, parse_setoption
     from obscuro.protocol.positions import PositionReader
     from obscuro.protocol.protocol_error import ProtocolError
-    from obscuro.protocol.sight import parse_sight
 
 SEEDS = (
     "position startpos moves e2e4 e7e5 g1f3",
@@ -52,8 +52,8 @@ def read(line: str, positions: PositionReader, options: Options) -> None:
         history = positions.read(text)
         if PositionReader().read(text) != history:
             raise AssertionError("read line by line the game is another one")
-        if (sight := parse_sight(history.seen)).text() != history.seen:
-            raise AssertionError(f"{history.seen} is written as {sight.text()}")
+        if Observation.parse(text := history.observation.text()) != history.observation:
+            raise AssertionError(f"{text} does not say {history.observation}")
         if history.our_turn and history.over is None and not history.moves:
             raise AssertionError("the game goes on without a move")
     elif name == "go":

@@ -34,6 +34,7 @@ from obscuro.board.position import from_board
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import SearchInfo
+from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.search.game import CHANCE
 from obscuro.search.tree import NODES, ROOTS, Tree
@@ -146,11 +147,7 @@ class WatchedPlayer:
 
     def after_ply(self, board: FogOfWarBoard) -> None:
         """Pass on what this side sees."""
-        observation = board.observation(self._color)
-        if board.turn == self._color:
-            self._player.opponent_move(observation)
-        else:
-            self._player.own_move(board.peek().uci(), observation)
+        last_ply(board, self._color).tell(self._player)
 
     def close(self) -> None:
         """Close the engine."""
