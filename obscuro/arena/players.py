@@ -13,6 +13,7 @@ import chess
 
 from obscuro.arena.game_record import BeliefError, Forfeit, Turn
 from obscuro.arena.move_report import Report
+from obscuro.arena.restartable_engine import RestartableEngine
 from obscuro.arena.time_control import Allowance
 from obscuro.arena.uci_process import EngineError, UciProcess
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
@@ -74,85 +75,73 @@ class UciPlayer:
         grace: float = GRACE_SECONDS,
         on_warning: Callable[[str], None] | None = None,
     ) -> None:
-        self._command = list(command)
         self._name = name
-        self._options = dict(options or {})
         self._check_belief = check_belief
         self._grace = grace
         self._warn = on_warning or (lambda text: None)
-        self._process: UciProcess | None = None
+        self._engine = RestartableEngine(
+            command, options or {}, lambda text: self._warn(f"{self.name}: {text}")
+        )
 
     @property
     def name(self) -> str:
         """The name that the caller gave, else the engine's own name."""
-        if self._name is not None:
-            return self._name
-        return self._process.name if self._process is not None else self._command[0]
+        return self._name if self._name is not None else self._engine.name
 
     @property
     def knows_variant(self) -> bool:
         """Whether the running engine offers Fog of War chess."""
-        declared = self._process.options.get("uci_variant", "") if self._process else ""
-        return "fogofwar" in declared.split()
+        return self._engine.knows_variant
 
     @property
     def pid(self) -> int | None:
         """The process's id; None if no process runs."""
-        return self._process.pid if self._process is not None else None
+        return self._engine.pid
 
     def start(self) -> None:
         """Start the process if none runs, and wait until it can search. Raises EngineError."""
-        if self._process is None:
-            self._process = UciProcess(self._command)
-            if self.knows_variant:
-                self._process.set_option("UCI_Variant", "fogofwar")
-            else:
+        if self._engine.process is None:
+            self._engine.running()
+            if not self.knows_variant:
                 self._warn(f"{self.name} does not offer Fog of War chess (UCI_Variant fogofwar)")
-            for name, value in self._options.items():
-                self._process.set_option(name, value)
-        self._report_warnings(self._process.wait_ready())
+        self._engine.prepare()
 
     def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
         """Send `ucinewgame` to a running engine, or start one. Raises EngineError."""
         try:
-            if self._process is not None:
-                self._process.send("ucinewgame")
+            if self._engine.process is not None:
+                self._engine.process.send("ucinewgame")
             self.start()
         except EngineError:  # the engine may have died between the games
-            self._end()
+            self._engine.kill()
             self.start()
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         """Let the engine search. Raises Forfeit if it dies or hangs; raises BeliefError."""
-        if self._process is None:
+        process = self._engine.process
+        if process is None:
             raise Forfeit("has no engine")
         try:
             begin = time.monotonic()
-            self._process.send(_position(board))
-            self._process.send(f"go {allowance.words}")
+            process.send(_position(board))
+            process.send(f"go {allowance.words}")
             patience = allowance.most / 1000 + self._grace
-            *lines, last = self._process.until("bestmove", patience)
+            *lines, last = process.until("bestmove", patience)
             seconds = time.monotonic() - begin
-            self._report_warnings(lines)
+            self._engine.report_warnings(lines)
             report = Report.of_lines(lines)
-            checks = int(self._check_belief and self._check(board, report))
+            checks = int(self._check_belief and self._check(board, report, process))
         except EngineError as error:
-            self._end()
+            self._engine.kill()
             raise Forfeit(f"forfeits: {error}") from error
         words = last.split()
         return Turn(words[1] if len(words) > 1 else "", seconds, report, checks)
 
-    def _report_warnings(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            if line.startswith(("info string warning", "info string error")):
-                self._warn(f"{self.name}: {line.removeprefix('info string ')}")
-
-    def _check(self, board: FogOfWarBoard, report: Report) -> bool:
+    def _check(self, board: FogOfWarBoard, report: Report, process: UciProcess) -> bool:
         """Look for the true position; return whether that was possible. Raises BeliefError."""
-        assert self._process is not None
         if not report.exact or report.belief is None or report.belief > LARGEST_LISTED_BELIEF:
             return False
-        listed = self._listed_belief(self._process)
+        listed = self._listed_belief(process)
         truth = board.epd(en_passant="legal")
         if truth not in listed:
             raise BeliefError(
@@ -182,16 +171,9 @@ class UciPlayer:
     def after_ply(self, board: FogOfWarBoard) -> None:
         """Do nothing: `choose` sends the whole game."""
 
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process = None
-
     def close(self) -> None:
         """Ask the engine to quit, and kill it if it does not."""
-        if self._process is not None:
-            self._process.close()
-            self._process = None
+        self._engine.close()
 
 
 def _position(board: FogOfWarBoard) -> str:

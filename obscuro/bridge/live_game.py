@@ -16,8 +16,7 @@ from typing import Protocol
 
 from obscuro.bridge.client import ApiError, EventStream, Refused
 from obscuro.bridge.events import Ping, parse_game_event
-from obscuro.bridge.mover import Mover, MoverPool
-from obscuro.bridge.server_game import (
+from obscuro.bridge.messages import (
     Action,
     Ask,
     Connected,
@@ -28,12 +27,13 @@ from obscuro.bridge.server_game import (
     Resync,
     Send,
     Sent,
-    ServerGame,
     StopThinking,
     Think,
     Thought,
     Wait,
 )
+from obscuro.bridge.mover import Mover, MoverPool
+from obscuro.bridge.server_game import ServerGame
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """The engine that chooses the moves of a game: a process of ours, started anew when it fails.
 
-The whole of what our side did and saw is sent for every move, so nothing is lost with a process.
+All that our side did and saw is sent for every move, so nothing is lost when a process dies.
 """
 
 from __future__ import annotations
@@ -15,50 +15,54 @@ from typing import Protocol
 
 import chess
 
+from obscuro.arena.restartable_engine import RestartableEngine
 from obscuro.arena.uci_process import EngineError, UciProcess
-from obscuro.bridge.server_game import Think
+from obscuro.bridge.messages import Think
 
 ATTEMPTS = 3
-"""Processes that are tried for one move; then any legal move is made."""
+"""How many processes are tried for one move; then the first legal move is made."""
 GRACE_SECONDS = 10.0
-"""An engine that is so much later than `movetime` has hung."""
+"""An engine that is this much later than `movetime` has hung."""
 CLOCK_SHARE = 0.5
-"""So does one that uses up this part of its clock; engines plan with far less."""
+"""An engine that uses up this part of its clock has hung too; engines plan with far less."""
 LEAST_PATIENCE = 1.0
+"""The seconds that an engine gets in any case."""
 _SCORE = re.compile(r" score (cp|mate) (-?\d{1,9})\b")
 _MATE_CENTIPAWNS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class MoverChoice:
-    """A move, and what the engine thinks of it: centipawns for its side, None where it didn't say."""
+    """A move, and its score in centipawns for the engine's side; None if the engine said none."""
 
     move: str
     score: int | None = None
 
 
 class Mover(Protocol):
-    """What chooses moves. `stop` may be called by any thread, all else belongs to one at a time."""
+    """What chooses moves. Any thread may call `stop`; one thread at a time calls the rest."""
 
     def prepare(self) -> None:
         """Get ready to search at once. Raises EngineError."""
 
     def choose(self, game: str, think: Think, cancel: threading.Event) -> MoverChoice:
-        """Choose a move, whatever happens; soon after `cancel` and `stop` any move will do."""
+        """Choose a move, whatever happens. After `cancel` and `stop` it returns soon, any move."""
 
     def stop(self) -> None:
-        """End a search that goes on."""
+        """End the search that is under way, if any."""
 
     def watch(self, game: str, position: str) -> None:
-        """Hear how the game stands after our move."""
+        """Take note of the position after our move."""
 
     def close(self) -> None:
-        """Let go of everything. May be called again."""
+        """Release everything. It may be called again."""
 
 
 class EngineMover:
-    """A UCI engine that reads `position fog`. options: set at every start. report: gets a line for
-    every failure and warning. start: makes the process. clock: seconds, as `Think.since`.
+    """A UCI engine that reads `position fog`.
+
+    options: the options to set at every start. report: receives a line for every failure and
+    warning. start: makes the process. clock: seconds, as `Think.since`.
     """
 
     def __init__(
@@ -70,26 +74,28 @@ class EngineMover:
         start: Callable[[Sequence[str]], UciProcess] = UciProcess,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._command = list(command)
-        self._options = dict(options)
+        self._engine = RestartableEngine(
+            command,
+            options,
+            lambda text: report(f"engine: {text}"),
+            needs_variant=True,
+            start=start,
+        )
         self._report = report
-        self._start = start
         self._clock = clock
-        self._lock = threading.Lock()  # of the engine's input and of `_searching`
-        self._process: UciProcess | None = None
-        self._searching = False
-        self._closed = False
-        self._game: str | None = None
-        self._ponders = self._options.get("Ponder", "").lower() == "true"
+        self._lock = threading.Lock()  # of the engine's input during a search
+        self._searched: UciProcess | None = None  # the process that searches now
+        self._played: tuple[UciProcess, str] | None = None  # the process and game of the last move
+        self._ponders = options.get("Ponder", "").lower() == "true"
 
     @property
     def pid(self) -> int | None:
-        """The id of the process, None where there is none."""
-        return self._process.pid if self._process is not None else None
+        """The id of the process; None if none runs."""
+        return self._engine.pid
 
     def prepare(self) -> None:
-        """Start the process and wait until it could search. Raises EngineError."""
-        self._heed(self._running().wait_ready())
+        """Start the process and wait until it can search. Raises EngineError."""
+        self._engine.prepare()
 
     def choose(self, game: str, think: Think, cancel: threading.Event) -> MoverChoice:
         """Choose a move. A process that dies, hangs, or answers nonsense is replaced."""
@@ -100,7 +106,7 @@ class EngineMover:
                 return self._ask(game, think, cancel)
             except EngineError as error:
                 self._report(f"engine: {error}; starting it anew")
-                self._end()
+                self._engine.kill()
         if not cancel.is_set():
             self._report("there is no engine; making any move")
         return MoverChoice(think.moves[0])
@@ -108,78 +114,48 @@ class EngineMover:
     def stop(self) -> None:
         """Tell the engine to answer now."""
         with self._lock:
-            process = self._process
-            if self._searching and process is not None:
-                with contextlib.suppress(EngineError):  # who waits for its answer will see it
-                    process.send("stop")
+            if self._searched is not None:
+                with contextlib.suppress(EngineError):  # the thread that waits for it will see it
+                    self._searched.send("stop")
 
     def watch(self, game: str, position: str) -> None:
         """Send the position to an engine that ponders by itself."""
-        if self._ponders and self._process is not None and game == self._game:
+        process = self._engine.process
+        if self._ponders and process is not None and self._played == (process, game):
             try:
-                self._process.send(position)
+                process.send(position)
             except EngineError as error:
                 self._report(f"engine: {error}")
-                self._end()
+                self._engine.kill()
 
     def close(self) -> None:
         """Ask the engine to quit; end it if it doesn't."""
-        with self._lock:
-            self._closed = True
-            process, self._process = self._process, None
-        if process is not None:
-            process.close()
+        self._engine.close()
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _running(self) -> UciProcess:
-        if self._process is None:
-            if self._closed:
-                raise EngineError("it was closed")
-            process = self._start(self._command)
-            try:
-                process.set_option("UCI_Variant", "fogofwar")
-                for name, value in self._options.items():
-                    process.set_option(name, value)
-            except EngineError:
-                process.kill()
-                raise
-            self._process, self._game = process, None
-        return self._process
-
     def _ask(self, game: str, think: Think, cancel: threading.Event) -> MoverChoice:
-        process = self._running()
-        if self._game != game:
+        process = self._engine.running()
+        if self._played != (process, game):
             process.send("ucinewgame")
-            self._game = game
+            self._played = process, game
         go, patience = go_command(think, self._clock() - think.since)
         with self._lock:
             process.send(think.position)
             process.send(go)
-            self._searching = True
+            self._searched = process
             if cancel.is_set():
                 process.send("stop")
         try:
             *said, last = process.until("bestmove", patience)
         finally:
             with self._lock:
-                self._searching = False
-        self._heed(said)
+                self._searched = None
+        self._engine.report_warnings(said)
         move = last.removeprefix("bestmove").split()[0] if " " in last else ""
         if move not in think.moves:
             raise EngineError(f"{process.name} answers {move[:20]!r}, which is not a legal move")
         return MoverChoice(move, last_score(said))
-
-    def _heed(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            if line.startswith(("info string warning", "info string error")):
-                self._report(f"engine: {line.removeprefix('info string ')}")
-
-    def _end(self) -> None:
-        with self._lock:
-            process, self._process = self._process, None
-        if process is not None:
-            process.kill()
 
 
 def go_command(think: Think, elapsed: float) -> tuple[str, float]:
@@ -215,9 +191,9 @@ def last_score(lines: Sequence[str]) -> int | None:
 
 
 class MoverPool:
-    """Movers for games that go on at the same time; those of finished games are used again.
+    """Movers for games that go on at the same time. A finished game's mover is used again.
 
-    make: makes one. spare: so many are kept though nobody uses them.
+    make: makes one. spare: how many unused ones are kept.
     """
 
     def __init__(self, make: Callable[[], Mover], spare: int) -> None:
@@ -229,7 +205,7 @@ class MoverPool:
         self._closed = False
 
     def prepare(self) -> None:
-        """Have one ready to search. Raises EngineError."""
+        """Make one ready to search. Raises EngineError."""
         mover = self.take()
         try:
             mover.prepare()

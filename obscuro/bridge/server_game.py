@@ -1,7 +1,7 @@
-"""One game on a server, as a state machine: messages in, things to do out.
+"""One game on a server, as a state machine: messages in, actions out.
 
-It does nothing itself and has no clock of its own, so that every order of events can be tried: the
-server's, late, doubled or missing ones, the engine's answers, and failures of either.
+It does no I/O and reads no clock, so that tests can try every order of messages: the server's late,
+doubled or missing ones, the engine's answers, and failures of either.
 """
 
 from __future__ import annotations
@@ -10,148 +10,50 @@ from dataclasses import dataclass, field, replace
 
 import chess
 
-from obscuro.bridge.events import (
-    FOG_VARIANTS,
-    GameEnd,
-    GameEvent,
-    GameFull,
-    GameState,
-    OpponentGone,
+from obscuro.bridge.events import FOG_VARIANTS, GameEnd, GameFull, GameState, OpponentGone
+from obscuro.bridge.messages import (
+    Action,
+    Ask,
+    Connected,
+    Finish,
+    Message,
+    Missing,
+    Note,
+    Resync,
+    Send,
+    Sent,
+    StopThinking,
+    Think,
+    Thought,
+    Wait,
 )
 from obscuro.bridge.our_view import OurView, ViewError
 
 FIRST_MOVE_MS = 8_000
-"""For our first move at most, of a clock that doesn't run yet: servers abort games not begun."""
+"""The most for our first move. The clock does not run yet, but servers abort games not begun."""
 FIRST_MOVE_SHARE = 20
-"""And at most this part of the clock."""
+"""Our first move takes at most the clock divided by this."""
 FIRST_CLOCK_PLIES = 2
-"""Until both sides have moved, no clock runs."""
+"""No clock runs until both sides have moved."""
 OVERDUE_SECONDS = 60.0
-"""The other side's clock has run out so long ago, and nobody told us: ask how the game stands."""
+"""We look how the game stands if the other side's clock ran out so long ago and no news came."""
 OVERDUE_LOOKS = 3
-"""After so many looks without news the game is given up: the server has forgotten it."""
+"""The game is given up after so many looks without news: the server has forgotten it."""
 GIVEN_UP = "given up: the other side's clock has run out, and the server says nothing"
 MOST_REFUSALS = 3
+"""The game is given up if the server refuses more moves of one turn."""
 MOST_DOUBTS = 3
-"""So often must a server insist that a game has fewer moves than it has told us."""
-
-
-# -- what comes in, besides the server's events -------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Connected:
-    """The game's stream is open anew: the next `GameFull` is how the game stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Thought:
-    """The engine's answer to a `Think`. score: centipawns for our side, None where unknown."""
-
-    number: int
-    move: str
-    score: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """What became of a move of ours. error: None if the server took it. refused: it said no, and not
-    just nothing; a move that may have arrived must not be sent again before we know.
-    """
-
-    number: int
-    move: str
-    error: str | None = None
-    refused: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """The server knows no such game, or it is none of ours."""
-
-    why: str
-
-
-Message = GameEvent | Connected | Thought | Sent | Missing
-
-
-# -- what comes out -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Think:
-    """Have the engine choose a move. Send the position, and the clock as it was at `since`.
-
-    moves: what is legal, a king's capture first, for when there is no engine. movetime: in place of
-    the clock, in milliseconds. since: the second, by `handle`'s clock, from which ours runs.
-    """
-
-    number: int
-    position: str
-    moves: tuple[str, ...]
-    side: chess.Color
-    clocks: tuple[int, int, int, int] | None = None  # White's, Black's, and their increments; ms
-    movetime: int | None = None
-    since: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class StopThinking:
-    """What the engine is thinking about is of no more use."""
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Make a move on the server."""
-
-    number: int
-    move: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """It is the other side's turn; an engine that ponders may be told how the game stands."""
-
-    position: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """Something else to ask of the server: abort, resign, draw/no, takeback/no, claim-victory."""
-
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Resync:
-    """Open the game's stream anew, to be told how the game stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something that a user may want to know."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """The game is over for us. known: the server says so too, so that it can't come again."""
-
-    result: str
-    known: bool = True
-
-
-Action = Think | StopThinking | Send | Wait | Ask | Resync | Note | Finish
+"""We believe that a game is shorter than we know it if the server says so more often than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameSettings:
-    """How to behave in a game. Scores are centipawns of the engine, for our side.
+    """How to behave in a game. Scores are the engine's, in centipawns for our side.
 
-    draw_score: an offer is accepted if the last score is at most this, and draw_plies have been
-    made; None: never. resign_score: resign after resign_moves scores of at most this; None: never.
-    movetime: milliseconds a move where no clock runs. abort_seconds: wait so long for a first move.
+    draw_score: accept a draw if the last score is at most this and draw_plies have been made; None:
+    never. resign_score: resign after resign_moves scores of at most this; None: never. movetime:
+    milliseconds for each move if no clock runs. abort_seconds: how long to wait for the other
+    side's first move.
     """
 
     draw_score: int | None = -100
@@ -166,8 +68,9 @@ class GameSettings:
 class _Turn:
     """Our turn at one position, from when we first heard of it.
 
-    clock: our time then, by `since`. chosen: the engine's move. in_doubt: whether it has arrived;
-    only the whole game, told anew, says so. refused: what the server didn't take.
+    since: the second of that. clock: our time then, in ms. chosen: the engine's move. in_doubt:
+    whether we don't know if it has arrived; only the whole game, told anew, tells. refused: the
+    moves that the server did not take.
     """
 
     position: str
@@ -181,10 +84,10 @@ class _Turn:
 
 
 class ServerGame:
-    """The state of one game. `handle` takes a message and says what is to be done, in this order.
+    """The state of one game. `handle` takes a message and returns the actions to take, in order.
 
-    user: our name on the server. The same message may come again: a state is taken up by how many
-    moves it has. Only the first state of a fresh stream may take moves back.
+    user: our name on the server. A message may come again: the number of its moves tells whether a
+    state is new. Only the first state of a fresh stream may take moves back.
     """
 
     def __init__(self, game_id: str, user: str, settings: GameSettings) -> None:
@@ -197,8 +100,8 @@ class ServerGame:
         self._state = GameState(())
         self._turn: _Turn | None = None
         self._number = 0
-        self._fresh = False  # the stream's next `GameFull` is its first
-        self._doubts = (0, 0)  # plies of our game when that was too short, and how often
+        self._fresh = False  # whether the stream's next `GameFull` is its first
+        self._doubts = (0, 0)  # our plies when the server's game was shorter, and how often
         self._heard_at = 0.0  # when the other side's turn began
         self._looks = 0
         self._scores: list[int] = []
@@ -211,7 +114,7 @@ class ServerGame:
         return self._view
 
     def handle(self, message: Message, now: float) -> list[Action]:
-        """Return what is to be done after a message. now: seconds of a clock that never goes back."""
+        """Return the actions after a message. now: seconds of a clock that never goes back."""
         if self.finished:
             return []
         actions = self._handle(message, now)
@@ -256,14 +159,14 @@ class ServerGame:
             if self._turn is not None:
                 self._turn.in_doubt = False
             return self._take(full.state, now)
-        # It was written before a move of ours arrived, or read from a queue that the last connection
-        # left behind. To play by it could put a move where another belongs; so we look again.
+        # The server wrote it before our move arrived, or it waited in a queue of the last connection.
+        # A move chosen by it could be taken for another turn's. So we look again.
         known = self._view.plies
         self._doubts = (known, self._doubts[1] + 1 if self._doubts[0] == known else 1)
         return [Resync()] if self._doubts[1] <= MOST_DOUBTS else self._take(full.state, now)
 
     def _begin(self, full: GameFull, now: float) -> list[Action]:
-        """Take a game up, wherever it stands."""
+        """Take up a game, which may be in its middle."""
         side = full.color_of(self._user)
         if full.variant and full.variant not in FOG_VARIANTS:
             return [Finish(f"not Fog of War chess but {full.variant}, left alone")]
@@ -281,9 +184,9 @@ class ServerGame:
         return [said, *self._take(full.state, now)]
 
     def _news(self, state: GameState, now: float) -> list[Action]:
-        """Take a state from the middle of a stream, which may be old."""
+        """Take a state from the middle of a stream; it may be old."""
         if self._view is None:
-            return []  # left over from another connection; how the game stands comes first
+            return []  # it is left from another connection: a `GameFull` comes first
         if state.over:
             return self._take(state, now)
         return [] if self._is_stale(state) else self._take(state, now)
@@ -293,7 +196,7 @@ class ServerGame:
         return len(state.moves) < self._view.plies
 
     def _take(self, state: GameState, now: float) -> list[Action]:
-        """Take a state as how the game stands."""
+        """Take a state as the present one."""
         assert self._view is not None
         view, before = self._view, self._view.moves
         if state.over:
@@ -311,7 +214,7 @@ class ServerGame:
         return [*self._answer_offers(state), *self._play(now)]
 
     def _hopeless(self, why: str) -> list[Action]:
-        """Leave a game that can't be followed, as early as the server lets us."""
+        """Leave a game that can't be followed: abort it if the server lets us, else resign."""
         ask = "abort" if len(self._state.moves) < FIRST_CLOCK_PLIES else "resign"
         return [*self._stop(), Note(why), Ask(ask), Finish(f"can't be followed: {why}")]
 
@@ -339,7 +242,7 @@ class ServerGame:
         return [Ask(path)]
 
     def _look_at_clock(self, now: float) -> list[Action]:
-        """See whether something is overdue; comes with every sign of life of the stream."""
+        """See whether something is overdue. Every sign of life of the stream leads here."""
         view, state = self._view, self._state
         if view is None or view.our_turn:
             return []
@@ -360,7 +263,7 @@ class ServerGame:
     # -- our side ---------------------------------------------------------------------------
 
     def _play(self, now: float) -> list[Action]:
-        """Have a move made if it is our turn and none is on its way."""
+        """Ask for a move if it is our turn and none is on its way."""
         assert self._view is not None
         view = self._view
         position = view.position()
@@ -375,7 +278,7 @@ class ServerGame:
             return [*stopped, self._think(self._turn)]
         if turn.chosen is None or turn.sending or turn.in_doubt:
             return []
-        return self._send(turn, turn.chosen)  # the server doesn't have it, whatever it said
+        return self._send(turn, turn.chosen)  # the server doesn't have it, even if it took it
 
     def _think(self, turn: _Turn) -> Think:
         assert self._view is not None
@@ -433,7 +336,7 @@ class ServerGame:
             turn.in_doubt = True
             return self._refused(turn, sent.move, sent.error) if sent.refused else [Resync()]
         assert self._view is not None
-        # Not every server sends our own move back.
+        # Some servers don't send our own move back.
         moves = (*self._view.moves, sent.move)
         try:
             self._view.follow(moves)
@@ -447,9 +350,10 @@ class ServerGame:
         return [Wait(self._view.position())]
 
     def _refused(self, turn: _Turn, move: str, error: str) -> list[Action]:
-        """The server didn't take a move: it is over, or was made before, or the rules differ.
+        """Handle a refused move: the game is over, the move was made before, or the rules differ.
 
-        How the game stands, told anew, decides which; if it is still our turn, another move is tried.
+        The game as the server tells it anew shows which. If it is still our turn, another move is
+        tried.
         """
         assert self._view is not None
         turn.refused.append(move)
@@ -467,7 +371,7 @@ class ServerGame:
     # -- the end ----------------------------------------------------------------------------
 
     def _result(self, state: GameState) -> str:
-        """Say how the game ended, as far as that is known."""
+        """Say how the game ended, as far as we know."""
         view = self._view
         if view is None:
             return "over"

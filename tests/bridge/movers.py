@@ -6,8 +6,8 @@ import random
 import threading
 from collections.abc import Callable
 
+from obscuro.bridge.messages import Think
 from obscuro.bridge.mover import MoverChoice
-from obscuro.bridge.server_game import Think
 
 HANG_SECONDS = 60.0
 

@@ -14,9 +14,9 @@ import pytest
 
 from obscuro.arena.uci_process import EngineError
 from obscuro.bridge import mover as engine
+from obscuro.bridge.messages import Think
 from obscuro.bridge.mover import EngineMover, MoverPool, go_command, last_score
 from obscuro.bridge.our_view import OurView
-from obscuro.bridge.server_game import Think
 from tests.bridge.movers import QuickMover
 
 NOBODY = threading.Event()

@@ -10,26 +10,28 @@ import chess
 import pytest
 
 from obscuro.bridge.events import GameEnd, GameFull, GameState, OpponentGone, Ping
-from obscuro.bridge.server_game import (
-    FIRST_MOVE_MS,
-    MOST_DOUBTS,
-    OVERDUE_LOOKS,
+from obscuro.bridge.messages import (
     Action,
     Ask,
     Connected,
     Finish,
-    GameSettings,
     Message,
     Missing,
     Note,
     Resync,
     Send,
     Sent,
-    ServerGame,
     StopThinking,
     Think,
     Thought,
     Wait,
+)
+from obscuro.bridge.server_game import (
+    FIRST_MOVE_MS,
+    MOST_DOUBTS,
+    OVERDUE_LOOKS,
+    GameSettings,
+    ServerGame,
 )
 from obscuro.fog.board import FogOfWarBoard
 from tests.protocol.games import turns_of
