@@ -92,12 +92,12 @@ class Follower:
     @property
     def search(self) -> Search:
         """Our search, with its tree."""
-        return self.player._ensure_search()
+        return self.player.equipment.search
 
     @property
     def games(self) -> list[ChessGame]:
         """What our search expands leaves by, one for each expander."""
-        return self.player._games
+        return self.player.equipment.games
 
     def think(self, nodes: int | None = None, movetime: int | None = None) -> SearchInfo:
         """Search for our side; returns the last report. movetime: milliseconds."""
@@ -118,12 +118,12 @@ class Follower:
     @property
     def key(self) -> int:
         """Our information key now."""
-        return self.player._knowledge().key
+        return self.player.knowledge.key
 
     @property
     def depth(self) -> int:
         """Plies since our last search's root."""
-        return self.player._knowledge().plies - self.player._searched_at
+        return self.player.knowledge.plies - self.player.searched_at
 
     def close(self) -> None:
         """End both players."""

@@ -144,9 +144,9 @@ def growth(follower: Follower, batches: int, watch: Stopwatch) -> Growth:
     explorer = MAX
     for _ in range(batches):
         before = search.progress.iterations
-        edges, seconds = watch.time(partial(search._solve, SLICE_EDGES))
+        edges, seconds = watch.time(partial(search.solve, SLICE_EDGES))
         found.solver.add(search.progress.iterations - before, edges, seconds)
-        batch, seconds = watch.time(partial(search._select, explorer, random))
+        batch, seconds = watch.time(partial(search.select, explorer, random))
         explorer = MAX + MIN - explorer
         if batch is None:
             continue
@@ -160,7 +160,7 @@ def growth(follower: Follower, batches: int, watch: Stopwatch) -> Growth:
             game.evaluator = evaluator
         found.expand_us.append(seconds / leaves * MICRO)
         found.children.append(len(expansion.values) / leaves)
-        _, seconds = watch.time(partial(search._attach, batch.edges, batch.nodes, expansion))
+        _, seconds = watch.time(partial(search.attach, batch.edges, batch.nodes, expansion))
         found.store_us.append(seconds / leaves * MICRO)
     return found
 
@@ -175,7 +175,7 @@ def building(follower: Follower, times: int, watch: Stopwatch) -> Building:
     found = Building(search.tree.nodes)
     freeze = not search.parameters.unfrozen
     for number in range(times + 1):
-        kept, seconds = watch.time(partial(keep_roots, search.tree, search._gadget, key, depth))
+        kept, seconds = watch.time(partial(keep_roots, search.tree, search.gadget, key, depth))
         if not len(kept.edges):
             return found
         keeping = seconds
@@ -183,7 +183,7 @@ def building(follower: Follower, times: int, watch: Stopwatch) -> Building:
             partial(
                 build_subgame,
                 search.tree,
-                search._spare,
+                search.spare,
                 kept,
                 _nothing_new(search.tree),
                 key,
@@ -194,7 +194,7 @@ def building(follower: Follower, times: int, watch: Stopwatch) -> Building:
         if number:
             found.keep_ms.append(keeping * MILLI)
             found.build_ms.append(seconds * MILLI)
-    found.carried = search._spare.nodes
+    found.carried = search.spare.nodes
     return found
 
 

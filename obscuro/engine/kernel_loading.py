@@ -3,12 +3,16 @@
 import time
 from collections.abc import Callable
 from threading import Event
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from obscuro.belief.warming import warm_up
 from obscuro.board.position import from_board
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
-from obscuro.fog.account import last_ply
+from obscuro.fog.account import PlyListener, last_ply
 from obscuro.fog.board import FogOfWarBoard
 
 # A short game that needs every kernel: both kinds of belief update, a capture, a kept tree.
@@ -18,16 +22,32 @@ GAME = ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3")
 _loaded = False  # in this process
 
 
-def load_kernels(tell: Callable[[str], None]) -> None:
+class TrialPlayer(PlyListener, Protocol):
+    """What is asked of a player here; see `obscuro.engine.player.Player`, which uses this module."""
+
+    def new_game(self, side: int, start: npt.NDArray[np.uint64]) -> None:
+        """Start a game."""
+
+    def update(self) -> None:
+        """Bring the belief up to date."""
+
+    def search(self, limits: GoLimits, stop: Event) -> object:
+        """Choose a move."""
+
+    def close(self) -> None:
+        """Release what the player holds."""
+
+
+def load_kernels(
+    make_player: Callable[[Options], TrialPlayer], tell: Callable[[str], None]
+) -> None:
     """Play both sides of a few moves with small limits, by the same code as real games.
 
-    tell: told in a few words what comes next. Does nothing when called again.
+    tell: called with a few words on what comes next. A second call does nothing.
     """
     global _loaded  # noqa: PLW0603 - kernels are loaded once a process
     if _loaded:
         return
-    from obscuro.engine.player import Player  # noqa: PLC0415 - it imports this module
-
     tell("following a belief")
     warm_up()
     for side, threads in ((0, "1"), (1, "2")):
@@ -35,7 +55,7 @@ def load_kernels(tell: Callable[[str], None]) -> None:
         for name, value in (("Evaluator", "material"), ("Threads", threads), ("Hash", "16")):
             options.set(name, value)
         options.set("Seed", "1")
-        player = Player(options, lambda text: None)
+        player = make_player(options)
         board, color = FogOfWarBoard(), side == 0
         player.new_game(side, from_board(board))
         for uci in GAME:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from obscuro.engine.memory import MEBIBYTE
 from obscuro.evaluation.factory import evaluator_names
 from obscuro.search.parameters import (
     MAX_SUPPORT,
@@ -22,7 +23,6 @@ Value = bool | int | str
 
 PUCT_UNIT = 100  # `Puct C` is a spin: hundredths
 VARIANCE_UNIT = 1000  # `Puct Least Variance`: thousandths
-MEBIBYTE = 1 << 20
 BYTES_PER_POSITION = 100  # of the belief, at the peak of an update
 MOST_POSITIONS = 8_000_000
 DEFAULT_CACHE = 32  # MiB: 96,000 positions, which Stockfish needs a minute for

@@ -104,6 +104,11 @@ class CachedEvaluator:
         self._cache = cache
 
     @property
+    def uncached(self) -> Evaluator:
+        """The evaluator behind the cache."""
+        return self._evaluator
+
+    @property
     def name(self) -> str:
         """That of the evaluator."""
         return self._evaluator.name

@@ -76,3 +76,16 @@ def make_evaluator(
         evaluator = CachedEvaluator(evaluator, cache)
     # A second Stockfish costs something to have ready; material does not.
     return FallbackEvaluator(evaluator, instead, on_warning, start_both=instead is material)
+
+
+def unwrapped(evaluator: Evaluator) -> Evaluator:
+    """Return the evaluator that `make_evaluator` put behind a fallback and a cache, or itself.
+
+    For tests and measurements. Loads numba.
+    """
+    from obscuro.evaluation.cache import CachedEvaluator  # noqa: PLC0415
+    from obscuro.evaluation.fallback import FallbackEvaluator  # noqa: PLC0415
+
+    if isinstance(evaluator, FallbackEvaluator):
+        evaluator = evaluator.primary
+    return evaluator.uncached if isinstance(evaluator, CachedEvaluator) else evaluator

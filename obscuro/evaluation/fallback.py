@@ -49,6 +49,11 @@ class FallbackEvaluator:
         self._closed = False
 
     @property
+    def primary(self) -> Evaluator:
+        """The first evaluator, whether it is in use or was given up."""
+        return self._primary
+
+    @property
     def name(self) -> str:
         """The name of the evaluator that is in use."""
         return (self._fallback if self._given_up else self._primary).name

@@ -150,7 +150,7 @@ class _SteppedSearch(Search):
         """Expand up to `batches` batches of leaves."""
         for _ in range(batches):
             if not self.progress.full:
-                self._expand_once()
+                self.expand_once()
 
     def expand_everything(self) -> None:
         """Expand all leaves, level by level, until every leaf is terminal."""
@@ -164,15 +164,15 @@ class _SteppedSearch(Search):
             by_first = np.argsort(firsts)
             nodes = by_first[np.searchsorted(firsts[by_first], edges, side="right") - 1]
             expansion = self.games[0].expand(tree.edge_state[edges], tree.edge_keys[edges])
-            self._attach(edges, nodes.astype(np.int32), expansion)
+            self.attach(edges, nodes.astype(np.int32), expansion)
 
     def iterate_once(self) -> None:
         """Run one iteration of the solver."""
-        self._solve(0)
+        self.solve(0)
 
     def root_value(self) -> float:
         """Return ▲'s value of the only J under the last iterate, in [-1, 1]."""
-        return float(self._gadget.value[0])
+        return float(self.gadget.value[0])
 
 
 def _room_for(tree: GameTree[Any]) -> int:

@@ -17,6 +17,7 @@ from obscuro.search.expanders import Batch, Expanders, Operations
 from obscuro.search.gadget import new_gadget
 from obscuro.search.game import MAX, Expansion, Game
 from obscuro.search.growth import attach
+from obscuro.search.pace import Clock, Limits
 from obscuro.search.parameters import (
     BATCH,
     EDGES_PER_EXPANSION,
@@ -25,7 +26,7 @@ from obscuro.search.parameters import (
     SLICE_ITERATIONS,
     SearchParameters,
 )
-from obscuro.search.progress import Clock, Limits, Progress
+from obscuro.search.progress import Progress
 from obscuro.search.selection import exploration, release, select_batch
 from obscuro.search.solver import iterate
 from obscuro.search.subgame import (
@@ -59,6 +60,9 @@ class Search:
 
     games: one for each expanding thread; with a single one and threads=1 all runs in the caller's
     thread, deterministically. hash_bytes bounds the memory of both trees together.
+
+    tree, gadget: of the present subgame. spare: the tree that the next subgame is built in.
+    progress: of the present search. last_value: our value after the last one, None before the first.
     """
 
     def __init__(
@@ -76,7 +80,7 @@ class Search:
         edges = max(4096, int(hash_bytes / 2 / bytes_per_edge(words)))
         edges = min(edges, 2**31 - 1)
         self.tree: Tree = allocate_tree(edges, words)
-        self._spare: Tree = allocate_tree(edges, words)
+        self.spare: Tree = allocate_tree(edges, words)
         self._words = words
         self._seed = seed
         self._turns = 0  # searches with several threads, for their random numbers
@@ -96,7 +100,7 @@ class Search:
         none = np.zeros(0, dtype=np.float32)
         self.tree.counts[:] = 0
         self.tree.table[:] = 0
-        self._gadget = new_gadget(none, none)
+        self.gadget = new_gadget(none, none)
         self._our_key = np.uint64(0)
         self._root_key = np.uint64(0)
         self.last_value = None
@@ -115,7 +119,7 @@ class Search:
         if self.tree.counts[ROOTS] == 0:
             self._kept = nothing_kept()
             return np.zeros((0, self._words), dtype=np.uint64)
-        self._kept = keep_roots(self.tree, self._gadget, our_key, depth)
+        self._kept = keep_roots(self.tree, self.gadget, our_key, depth)
         edges = self._kept.edges
         own = edges[self.tree.edge_keys[edges, MAX] == np.uint64(our_key)]
         return np.array(self.tree.edge_state[own])
@@ -152,15 +156,15 @@ class Search:
         self._root_key = np.uint64(our_key if root_key is None else root_key)
         gadget = build_subgame(
             self.tree,
-            self._spare,
+            self.spare,
             kept,
             new,
             int(self._root_key),
             self.parameters.mixed_prior,
             freeze,
         )
-        self.tree, self._spare = self._spare, self.tree
-        self._gadget = gadget
+        self.tree, self.spare = self.spare, self.tree
+        self.gadget = gadget
         first_new_root = len(kept.offsets) - 1
         carried = self.tree.nodes - len(new.states)
         self.progress = Progress(carried=carried, sampled=len(new.states))
@@ -175,7 +179,7 @@ class Search:
             for expansion in expansions:
                 size = len(expansion.player)
                 part = slice(done, done + size)
-                self._attach(edges[part], nodes[part], expansion)
+                self.attach(edges[part], nodes[part], expansion)
                 done += size
 
     def expand_our_infoset(self, chunk: int, late: Callable[[], bool]) -> None:
@@ -195,7 +199,7 @@ class Search:
             expansion = self.games[0].expand(
                 tree.edge_state[edges[part]], tree.edge_keys[edges[part]]
             )
-            self._attach(edges[part], above[part], expansion)
+            self.attach(edges[part], above[part], expansion)
             if late():
                 break
 
@@ -224,9 +228,9 @@ class Search:
                 if expanders is not None:
                     expanders.attach_finished()
                 elif not clock.expanding_over():
-                    self._expand_once()
+                    self.expand_once()
                 clock.start_slice()
-                clock.end_slice(self._solve(SLICE_EDGES if expanders else TURN_EDGES))
+                clock.end_slice(self.solve(SLICE_EDGES if expanders else TURN_EDGES))
                 if report is not None and time.monotonic() >= next_report:
                     next_report = time.monotonic() + interval
                     report(self._summary(clock))
@@ -261,32 +265,14 @@ class Search:
             node = int(tree.edge_child[tree.node_first_edge[node] + action])
         return state, actions
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- the steps of a search: `run` takes them by the clock, others one by one --------------
 
-    def _attach(
-        self,
-        edges: npt.NDArray[np.int32],
-        nodes: npt.NDArray[np.int32],
-        expansion: Expansion,
-    ) -> None:
-        """Attach expansions; no other thread selects meanwhile."""
-        progress = self.progress
-        before = self.tree.nodes
-        attached, depth = attach(
-            self.tree, self._root_key, not self.parameters.unfrozen, edges, nodes, expansion
-        )
-        progress.nodes += self.tree.nodes - before
-        progress.full = bool(self.tree.counts[FULL])
-        if attached:
-            total = progress.depth * progress.expansions + depth
-            progress.expansions += int(attached)
-            progress.depth = total / progress.expansions
-            newest = int(self.tree.counts[NODES])
-            deepest = int(self.tree.node_depth[newest - int(attached) : newest].max())
-            progress.seldepth = max(progress.seldepth, deepest + 1)
+    def select(self, explorer: int, random: npt.NDArray[np.uint64]) -> Batch | None:
+        """Select up to BATCH leaves to expand, and mark them as in flight; None if there is none.
 
-    def _select(self, explorer: int, random: npt.NDArray[np.uint64]) -> Batch | None:
-        """Select leaves to expand; no other thread changes the tree meanwhile."""
+        explorer: MAX or MIN, the player that explores. random: uint64[1], the state of its random
+        numbers, which advances. No other thread may change the tree meanwhile.
+        """
         edges = np.empty(BATCH, dtype=np.int32)
         nodes = np.empty(BATCH, dtype=np.int32)
         states = np.empty((BATCH, self._words), dtype=np.uint64)
@@ -305,9 +291,34 @@ class Search:
             return None
         return Batch(edges[:found], nodes[:found], states[:found], keys[:found])
 
-    def _expand_once(self) -> None:
-        """Select, evaluate and attach one batch, in the calling thread."""
-        batch = self._select(MAX, self._random)
+    def attach(
+        self,
+        edges: npt.NDArray[np.int32],
+        nodes: npt.NDArray[np.int32],
+        expansion: Expansion,
+    ) -> None:
+        """Attach the expansions of leaves; no other thread may select meanwhile.
+
+        edges, nodes: int32[B], the leaves and the nodes above them; expansion: theirs, in that order.
+        """
+        progress = self.progress
+        before = self.tree.nodes
+        attached, depth = attach(
+            self.tree, self._root_key, not self.parameters.unfrozen, edges, nodes, expansion
+        )
+        progress.nodes += self.tree.nodes - before
+        progress.full = bool(self.tree.counts[FULL])
+        if attached:
+            total = progress.depth * progress.expansions + depth
+            progress.expansions += int(attached)
+            progress.depth = total / progress.expansions
+            newest = int(self.tree.counts[NODES])
+            deepest = int(self.tree.node_depth[newest - int(attached) : newest].max())
+            progress.seldepth = max(progress.seldepth, deepest + 1)
+
+    def expand_once(self) -> None:
+        """Select, evaluate and attach one batch of leaves, in the calling thread."""
+        batch = self.select(MAX, self._random)
         self._fruitless = 0 if batch is not None else self._fruitless + 1
         self.progress.exhausted = self._fruitless >= EXHAUSTED_AFTER
         if batch is None:
@@ -317,7 +328,24 @@ class Search:
         except BaseException:
             self._release(batch)
             raise
-        self._attach(batch.edges, batch.nodes, expansion)
+        self.attach(batch.edges, batch.nodes, expansion)
+
+    def solve(self, max_edges: int) -> int:
+        """Iterate until about `max_edges` edges are visited, at least once; returns the visits."""
+        own = int(find_infoset(self.tree, self._our_key))
+        iterations, edges = iterate(
+            self.tree,
+            self.gadget,
+            SLICE_ITERATIONS,
+            max_edges,
+            own,
+            self.progress.iterations,
+            self._last_absent,
+        )
+        self.progress.iterations += int(iterations)
+        return int(edges)
+
+    # -- inside --------------------------------------------------------------------------------
 
     def _release(self, batch: Batch) -> None:
         release(self.tree, batch.edges)
@@ -328,27 +356,13 @@ class Search:
 
         self._turns += 1
         operations = Operations(
-            select=self._select,
+            select=self.select,
             release=self._release,
-            attach=lambda batch, expansion: self._attach(batch.edges, batch.nodes, expansion),
+            attach=lambda batch, expansion: self.attach(batch.edges, batch.nodes, expansion),
             over=clock.expanding_over,
             exhausted=exhausted,
         )
         return Expanders(self.games, operations, [self._seed, self._turns])
-
-    def _solve(self, max_edges: int) -> int:
-        own = int(find_infoset(self.tree, self._our_key))
-        iterations, edges = iterate(
-            self.tree,
-            self._gadget,
-            SLICE_ITERATIONS,
-            max_edges,
-            own,
-            self.progress.iterations,
-            self._last_absent,
-        )
-        self.progress.iterations += int(iterations)
-        return int(edges)
 
     def _look(self, clock: Clock) -> None:
         """Let the clock see the strategy at our infoset."""
@@ -363,7 +377,7 @@ class Search:
         """The progress with the strategy as it is now."""
         tree, progress = self.tree, self.progress
         progress.infosets = tree.infosets
-        progress.resolve = bool(self._gadget.p_max[0] > 0)
+        progress.resolve = bool(self.gadget.p_max[0] > 0)
         own = int(find_infoset(tree, self._our_key))
         if own != NO_INFOSET:
             first, count = int(tree.infoset_first[own]), int(tree.infoset_actions[own])
@@ -380,5 +394,5 @@ class Search:
             values = tree.cfv[first : first + count] / tree.infoset_reach[own]
             value = float(np.dot(tree.strategy[first : first + count], values))
         else:
-            value = float(np.dot(self._gadget.prior, self._gadget.value))
+            value = float(np.dot(self.gadget.prior, self.gadget.value))
         return min(1.0, max(-1.0, value))

@@ -152,7 +152,7 @@ def test_building_leaves_the_search_as_it_is() -> None:
     found = building(follower, 3, Stopwatch())
     assert follower.search.tree is tree and tree.nodes == nodes
     check(tree)
-    check(follower.search._spare)
+    check(follower.search.spare)
     assert len(found.subgame_ms) == 3
     assert 0 < found.carried <= found.nodes == nodes
     follower.close()

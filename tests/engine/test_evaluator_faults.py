@@ -18,6 +18,7 @@ from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, GoLimits
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
+from obscuro.evaluation.factory import unwrapped
 from obscuro.search.tree import EDGES, IN_FLIGHT, check
 from tests.evaluation.fakes import fake_stockfish, is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
@@ -91,24 +92,24 @@ class Table:
 
     @property
     def evaluator(self) -> Evaluator:
-        return self.player._evaluators[0]
+        return self.player.equipment.evaluators[0]
 
     @property
     def pid(self) -> int:
-        pid = self.evaluator._primary.pid  # type: ignore[attr-defined]
+        pid = unwrapped(self.evaluator).pid  # type: ignore[attr-defined]
         assert isinstance(pid, int)
         return pid
 
     def search(self, fault: Callable[[], None] = lambda: None) -> Choice:
         stop = Event()
-        games = self.player._games
+        games = self.player.equipment.games
         games[0].evaluator = Meddling(self.evaluator, fault, stop)
         try:
             choice = self.player.search(GoLimits(time.monotonic()), stop)
         finally:
             games[0].evaluator = self.evaluator
         assert choice.move is not None
-        tree = self.player._ensure_search().tree
+        tree = self.player.equipment.search.tree
         check(tree)
         assert not (tree.edge_status[: tree.counts[EDGES]] == IN_FLIGHT).any()
         return choice
@@ -136,7 +137,7 @@ def test_a_process_lost_in_mid_search_is_replaced(
     victim = table.pid
     table.search(lambda: os.kill(victim, blow))
     assert is_gone(victim)
-    while not table.evaluator._primary.pid:  # type: ignore[attr-defined]
+    while not unwrapped(table.evaluator).pid:  # type: ignore[attr-defined]
         table.search()
     assert table.pid != victim
     assert table.evaluator.name == "stockfish"
@@ -183,7 +184,7 @@ def test_one_that_hangs_at_its_start_holds_up_nothing(tmp_path: Path) -> None:
         os.kill(table.pid, signal.SIGKILL)
 
     table.search(fault)  # ends, though no process has come up
-    assert table.evaluator._primary.pid is None  # type: ignore[attr-defined]
+    assert unwrapped(table.evaluator).pid is None  # type: ignore[attr-defined]
     assert len(table.warnings) == 1
     assert table.warnings[0].endswith("and another one is started")
     table.player.close()  # at once
@@ -200,7 +201,7 @@ def test_without_stockfish_material_plays_with_one_warning(tmp_path: Path) -> No
 @needs_stockfish
 def test_each_expander_has_a_process_and_none_is_left() -> None:
     table = Table(Threads=3)
-    pids = [evaluator._primary.pid for evaluator in table.player._evaluators]  # type: ignore[attr-defined]
+    pids = [unwrapped(evaluator).pid for evaluator in table.player.equipment.evaluators]  # type: ignore[attr-defined]
     assert len(set(pids)) == 2
     table.search()
     table.player.close()
@@ -242,7 +243,7 @@ def test_without_memory_for_a_cache_there_is_none(monkeypatch: pytest.MonkeyPatc
     def no_memory(size: int) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("obscuro.engine.player.ExpansionCache", no_memory)
+    monkeypatch.setattr("obscuro.engine.equipment.ExpansionCache", no_memory)
     table = Table(Evaluator="material", Eval_Cache=7)
     assert table.search().move is not None
     assert table.warnings == ["there is no memory for an Eval Cache of 7 MiB; doing without"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.engine import player as player_module
+from obscuro.engine import equipment as equipment_module
 from obscuro.engine.memory import MEBIBYTE, usable_mebibytes
 from obscuro.engine.options import LEAST_HASH, Options
 from obscuro.engine.player import Player
@@ -55,11 +55,11 @@ def options() -> Options:
 def test_a_hash_that_is_too_large_is_made_smaller_with_one_warning(
     options: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(player_module, "usable_mebibytes", lambda: 20)
+    monkeypatch.setattr(equipment_module, "usable_mebibytes", lambda: 20)
     warnings: list[str] = []
     player = Player(options, warnings.append)
-    player._ensure_search()
-    player._ensure_search()
+    player.equipment.start()
+    player.equipment.start()
     assert warnings == ["there is no memory for a Hash of 64 MiB; it is 20 MiB"]
 
 
@@ -76,8 +76,8 @@ def test_what_the_system_promises_and_does_not_give(
             raise MemoryError
         return Search(*arguments, **values)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(player_module, "Search", make)
+    monkeypatch.setattr(equipment_module, "Search", make)
     warnings: list[str] = []
-    Player(options, warnings.append)._ensure_search()
+    Player(options, warnings.append).equipment.start()
     assert sizes == [64, 32, LEAST_HASH]
     assert warnings == ["there is no memory for a Hash of 64 MiB; it is 16 MiB"]

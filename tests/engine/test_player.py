@@ -133,7 +133,7 @@ def test_the_tree_is_kept_and_whole_from_turn_to_turn(player):
     for _ in range(6):
         choice = player.search(go(nodes=5000), Event())
         assert choice.info is not None and choice.move is not None
-        check(player._search.tree)
+        check(player.equipment.search.tree)
         carried.append(choice.info.carried)
         words = after(words, choice.move)
         if int(words[KINGS]).bit_count() < 2:
@@ -223,7 +223,7 @@ def test_every_switch_of_the_paper_changes_the_search_and_still_plays():
         seen: list[object] = []
         for nodes in (3000, 6000, 6000):
             choice = player.search(go(nodes=nodes), Event())
-            check(player._search.tree)
+            check(player.equipment.search.tree)
             assert choice.info is not None and choice.move is not None
             seen += [choice.info.policy, choice.info.value, choice.info.infosets]
             words = after(words, choice.move)
@@ -258,7 +258,7 @@ def test_the_resolve_prior_follows_the_last_strategy_or_not(prior):
         else:
             player.opponent_move(seen)
     player.search(go(nodes=1000), Event())
-    alpha = player._search._gadget.prior
+    alpha = player.equipment.search.gadget.prior
     assert alpha.sum() == pytest.approx(1, abs=1e-4)
     assert (alpha.min() < alpha.max()) == (prior == "mixed")
     player.close()
@@ -329,5 +329,5 @@ def test_a_full_tree_ends_expansion_and_not_the_search():
     choice = player.search(go(nodes=10**7), Event())
     assert choice.move is not None and choice.info is not None
     assert choice.info.nodes < 10**6
-    check(player._search.tree)
+    check(player.equipment.search.tree)
     player.close()

@@ -36,7 +36,7 @@ def unforeseen(player: Player, words: np.ndarray, moves: list[int]) -> int:
     """The move that the fewest of the positions held possible explain."""
 
     def left(move: int) -> int:
-        belief = player._known.belief.copy()
+        belief = player.knowledge.belief.copy()
         belief.after_opponent_move(Observation.of(child_of(words, move), 0))
         return 0 if belief.rebuilds > player.belief_rebuilds else len(belief)
 
@@ -88,7 +88,7 @@ def play(player: Player, start: np.ndarray, plies: int, opponent: Opponent) -> l
 
 def belief_is_whole(player: Player) -> bool:
     """Whether all positions held possible explain what was seen last, each once."""
-    positions = player._known.belief.positions
+    positions = player.knowledge.belief.positions
     seen = {Observation.of(words, 0) for words in positions}
     return seen == {player.observation} and len(np.unique(positions, axis=0)) == len(positions)
 

@@ -13,7 +13,8 @@ import pytest
 from obscuro.board.layout import WORDS
 from obscuro.board.position import from_fen, legal_moves
 from obscuro.engine.chess_game import CAPPED, DRAW_WORD, STATE_WORDS, ChessGame
-from obscuro.engine.options import MEBIBYTE, Options
+from obscuro.engine.memory import MEBIBYTE
+from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.fog.observation import Observation
@@ -44,8 +45,7 @@ def play_on(player: Player, words: np.ndarray, ours: str, theirs: str) -> np.nda
 
 
 def search_of(player: Player) -> Search:
-    assert player._search is not None
-    return player._search
+    return player.equipment.search
 
 
 # -- the subgame -----------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def test_new_positions_are_worth_what_they_look_or_what_the_last_search_said_if_
     play_on(player, words, "h2h3", "g8f6")
     player.search(go(nodes=100), Event())
     search = search_of(player)
-    tree, gadget = search.tree, search._gadget
+    tree, gadget = search.tree, search.gadget
     first = int(tree.counts[ROOTS]) - search.progress.sampled
     assert search.progress.sampled > 0
     assert gadget.alternate[first:].max() == pytest.approx(last)
@@ -78,7 +78,7 @@ def test_the_start_is_common_knowledge_so_that_the_first_move_may_mix():
     tell(player, 0, "")
     choice = player.search(go(nodes=3000), Event())
     assert choice.info is not None and choice.info.gadget == "maxmargin"
-    assert search_of(player)._gadget.alternate.tolist() == [-1]
+    assert search_of(player).gadget.alternate.tolist() == [-1]
     player.close()
 
 
@@ -91,7 +91,7 @@ def test_black_too_begins_with_the_whole_game_whose_start_both_know():
     search = search_of(player)
     tree = search.tree
     check(tree)
-    assert search._gadget.alternate.tolist() == [-1]
+    assert search.gadget.alternate.tolist() == [-1]
     root = tree.node_first_edge[1]  # below the only chance node: the start, with White to move
     assert tree.edge_state[tree.node_parent_edge[1], :WORDS].tolist() == START.tolist()
     first_moves = np.arange(root, root + tree.node_edges[1])
@@ -327,7 +327,7 @@ def test_a_full_tree_stops_growing_goes_on_solving_and_grows_again_next_turn(thr
         assert info is not None and choice.move is not None
         assert progress.full and 0 < info.nodes < 10**6
         assert info.iterations > 50
-        held = sum(array.nbytes for tree in (search.tree, search._spare) for array in tree)
+        held = sum(array.nbytes for tree in (search.tree, search.spare) for array in tree)
         assert held <= 16 * MEBIBYTE
         assert capacity in (0, len(search.tree.edge_value))  # nothing was allocated anew
         capacity = len(search.tree.edge_value)

@@ -58,7 +58,7 @@ def test_the_documented_example_plays(example: str, monkeypatch: pytest.MonkeyPa
     choice = player.search(GoLimits(time.monotonic(), nodes=2000), Event())
     assert choice.move in {move.uci() for move in chess.Board().legal_moves}
     assert choice.info is not None and choice.info.cache is not None
-    assert [evaluator.name for evaluator in player._evaluators] == ["linear"]
+    assert [evaluator.name for evaluator in player.equipment.evaluators] == ["linear"]
     assert warnings == []
     player.close()
 

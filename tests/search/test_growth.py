@@ -176,7 +176,7 @@ def test_what_does_not_fit_is_left_a_leaf_and_the_tree_says_so() -> None:
     game, rng = RandomGame(3), np.random.default_rng(3)
     tree = allocate_tree(4096, 2, nodes=ROOM_FOR_ROOTS + 200)
     search = random_search(3, game=game, expansions=0)
-    search._spare = tree
+    search.spare = tree
     search.begin(OUR_KEY, game.roots(4, 6, rng), [])
     with pytest.raises(AssertionError):  # the helper wants all of them attached
         grow_at_random(search.tree, game, rng, 1000)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from obscuro.search import expanders
 from obscuro.search.game import MAX, Expansion
+from obscuro.search.pace import Limits
 from obscuro.search.parameters import EXHAUSTED_AFTER, SearchParameters
-from obscuro.search.progress import Limits, Progress
+from obscuro.search.progress import Progress
 from obscuro.search.search import Search
 from obscuro.search.tree import (
     EDGES,
@@ -179,7 +180,7 @@ def test_what_is_reported_is_the_strategy_at_our_infoset() -> None:
     values = tree.cfv[actions] / tree.infoset_reach[own]
     assert progress.value == pytest.approx(float(progress.policy @ values), abs=1e-6)
     assert progress.value == search.last_value
-    assert progress.resolve == bool(search._gadget.p_max[0] > 0)
+    assert progress.resolve == bool(search.gadget.p_max[0] > 0)
 
 
 def test_progress_is_reported_while_it_is_made() -> None:
@@ -308,7 +309,7 @@ def test_leaves_that_come_to_matter_are_found(
     monkeypatch.setattr(expanders, "EXHAUSTED_WAIT", 0.0)
     game = Stopper(9, 5)
     search = new_search(game=game, threads=threads)
-    select, calls, seen = search._select, 0, set()
+    select, calls, seen = search.select, 0, set()
 
     def nothing_at_first(explorer: int, random: NDArray[np.uint64]) -> expanders.Batch | None:
         nonlocal calls
@@ -320,7 +321,7 @@ def test_leaves_that_come_to_matter_are_found(
         if progress.iterations > 10**6:
             game.stop.set()
 
-    monkeypatch.setattr(search, "_select", nothing_at_first)
+    monkeypatch.setattr(search, "select", nothing_at_first)
     progress = search.run(FOREVER, game.stop, patience, interval=0.0)
     assert game.calls >= 5 and progress.expansions > 0
     assert seen == {True, False} and not progress.exhausted
@@ -331,7 +332,7 @@ def test_a_thread_that_dies_outside_a_game_is_noticed(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search, calls = new_search(threads=threads), 0
-    select = search._select
+    select = search.select
 
     def fails(explorer: int, random: NDArray[np.uint64]) -> expanders.Batch | None:
         nonlocal calls
@@ -340,7 +341,7 @@ def test_a_thread_that_dies_outside_a_game_is_noticed(
             raise MemoryError("no room to select")
         return select(explorer, random)
 
-    monkeypatch.setattr(search, "_select", fails)
+    monkeypatch.setattr(search, "select", fails)
     before = threading.active_count()
     with pytest.raises(MemoryError, match="no room to select"):
         go(search, 10**9)
@@ -353,7 +354,7 @@ def test_a_thread_that_dies_outside_a_game_is_noticed(
 
 PLAIN = """
 import json, threading
-from obscuro.search.progress import Limits
+from obscuro.search.pace import Limits
 from obscuro.search.tree import check
 from tests.search.trees import random_search, run_iterations
 search = random_search(0, expansions=60)

@@ -39,7 +39,7 @@ def assert_close(actual: ArrayLike, expected: ArrayLike, tolerance: float, what:
 
 def assert_equal(search: Search, naive: NaivePcfr, tolerance: float) -> None:
     """All that an iteration writes is what the oracle has."""
-    tree, gadget = search.tree, search._gadget
+    tree, gadget = search.tree, search.gadget
     assert_close(gadget.value, naive.root_values, tolerance, "value of J")
     assert_close(gadget.enter, naive.enter, tolerance, "enter")
     assert_close(gadget.enter_regret, naive.enter_regret, tolerance)
@@ -62,7 +62,7 @@ def assert_equal(search: Search, naive: NaivePcfr, tolerance: float) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_iterations_are_the_naive_ones(seed: int, iterations: int) -> None:
     search = random_search(seed)
-    naive = NaivePcfr(search.tree, search._gadget)
+    naive = NaivePcfr(search.tree, search.gadget)
     run_iterations(search, iterations)
     for _ in range(iterations):
         naive.iterate()
@@ -76,7 +76,7 @@ def test_every_single_iteration_is_the_naive_one(seed: int) -> None:
     search = random_search(seed)
     random_strategies(search.tree, np.random.default_rng(seed))
     for _ in range(30):
-        naive = NaivePcfr(search.tree, search._gadget)
+        naive = NaivePcfr(search.tree, search.gadget)
         run_iterations(search, 1)
         naive.iterate()
         assert_equal(search, naive, SINGLE_STEP)
@@ -89,7 +89,7 @@ def test_pruning_changes_no_value_that_counts(seed: int, player: int) -> None:
     random_strategies(search.tree, np.random.default_rng(seed), pure=0.6)
     search.tree.strategy[1] = 0  # one J is not picked
     pruned, whole = copied(search.tree), copied(search.tree)
-    less, more = (copied_gadget(search._gadget) for _ in range(2))
+    less, more = (copied_gadget(search.gadget) for _ in range(2))
     fewer, all_edges = sweep(pruned, less, player, True), sweep(whole, more, player, False)
     assert fewer < all_edges == whole.nodes
     reached = whole.node_reach[: whole.counts[NODES]] > 0
@@ -114,8 +114,8 @@ def test_what_the_other_side_does_not_reach_stays_as_it_is(seed: int) -> None:
     search = random_search(seed)
     random_strategies(search.tree, np.random.default_rng(seed), pure=0.6)
     before = copied(search.tree)
-    naive = NaivePcfr(search.tree, search._gadget)
-    sweep(search.tree, search._gadget, MAX, True)
+    naive = NaivePcfr(search.tree, search.gadget)
+    sweep(search.tree, search.gadget, MAX, True)
     update_strategies(search.tree, MAX)
     naive.update(MAX)
     unreached = [
@@ -137,11 +137,11 @@ def test_refreshing_brings_all_values_up_to_date_and_changes_nothing_else(seed: 
     tree = search.tree
     random_strategies(tree, np.random.default_rng(seed), pure=0.5)
     before = copied(tree)
-    refresh_values(tree, search._gadget)
+    refresh_values(tree, search.gadget)
     naive = NaiveSubgame(tree, OUR_KEY, 0)
     for history in all_histories(tree):
         assert tree.edge_value[history.edge] == pytest.approx(naive.value(history), abs=1e-5)
-    oracle = NaivePcfr(tree, search._gadget, prune=False)
+    oracle = NaivePcfr(tree, search.gadget, prune=False)
     oracle.walk_all(MIN)
     for i in oracle.visited:
         infoset = oracle.infosets[i]
@@ -169,7 +169,7 @@ def test_frozen_infosets_keep_their_strategies() -> None:
     ]
     tree.infoset_frozen[frozen] = 1
     before = copied(tree)
-    naive = NaivePcfr(tree, search._gadget)
+    naive = NaivePcfr(tree, search.gadget)
     for _ in range(2):
         run_iterations(search, 1)
         naive.iterate()
@@ -183,9 +183,9 @@ def test_frozen_infosets_keep_their_strategies() -> None:
 def test_iterations_end_at_the_limit_of_edges_but_one_is_always_done() -> None:
     search = random_search(0)
     absent = np.zeros(16, np.int64)
-    assert iterate(search.tree, search._gadget, 100, 0, -1, 0, absent)[0] == 1
+    assert iterate(search.tree, search.gadget, 100, 0, -1, 0, absent)[0] == 1
     once = 2 * search.tree.nodes
-    done, edges = iterate(search.tree, search._gadget, 1000, 5 * once, -1, 0, absent)
+    done, edges = iterate(search.tree, search.gadget, 1000, 5 * once, -1, 0, absent)
     assert 5 <= done < 1000
     assert 5 * once <= edges < 6 * once
 
@@ -196,8 +196,8 @@ def test_last_absence_from_the_support_is_noted(seed: int) -> None:
     own = int(find_infoset(search.tree, np.uint64(OUR_KEY)))
     actions = actions_of(search.tree, own)
     step, whole = copied(search.tree), np.full(16, -1, np.int64)
-    gadget = copied_gadget(search._gadget)
-    iterate(search.tree, search._gadget, 20, NO_LIMIT, own, 7, whole)
+    gadget = copied_gadget(search.gadget)
+    iterate(search.tree, search.gadget, 20, NO_LIMIT, own, 7, whole)
     expected = np.full(16, -1, np.int64)
     for iteration in range(7, 27):
         iterate(step, gadget, 1, NO_LIMIT, -1, 0, np.zeros(16, np.int64))
@@ -217,9 +217,9 @@ def test_new_gadget_enters_half_and_picks_evenly() -> None:
 
 def test_resolve_leaves_and_maxmargin_plays_where_all_margins_are_positive() -> None:
     search = random_search(2)
-    search._gadget.alternate[:] = -1
+    search.gadget.alternate[:] = -1
     run_iterations(search, 200)
-    gadget, tree = search._gadget, search.tree
+    gadget, tree = search.gadget, search.tree
     assert gadget.p_max[0] == 0
     assert np.array_equal(tree.strategy[actions_of(tree, ROOT_INFOSET)], gadget.margin)
     assert gadget.margin.sum() == pytest.approx(1, abs=1e-5)
@@ -229,18 +229,18 @@ def test_resolve_leaves_and_maxmargin_plays_where_all_margins_are_positive() -> 
 
 def test_resolve_plays_what_is_worth_entering_by_the_prior() -> None:
     search = random_search(2)
-    search._gadget.alternate[:] = (1, -1, 1, -1)
-    search._gadget.prior[:] = (0.4, 0.3, 0.2, 0.1)
+    search.gadget.alternate[:] = (1, -1, 1, -1)
+    search.gadget.prior[:] = (0.4, 0.3, 0.2, 0.1)
     run_iterations(search, 50)
-    assert search._gadget.enter.tolist() == [1, 0, 1, 0]
-    assert search._gadget.p_max[0] == 1
+    assert search.gadget.enter.tolist() == [1, 0, 1, 0]
+    assert search.gadget.p_max[0] == 1
     root = search.tree.strategy[actions_of(search.tree, ROOT_INFOSET)]
     assert root.tolist() == pytest.approx([0.4, 0, 0.2, 0])
 
 
 def test_both_gadgets_are_mixed_by_the_largest_probability_of_entering() -> None:
     search = random_search(2)
-    gadget, tree = search._gadget, search.tree
+    gadget, tree = search.gadget, search.tree
     gadget.enter[:] = (0.25, 0, 0.5, 0)
     gadget.margin[:] = (0, 1, 0, 0)
     gadget.prior[:] = (0.4, 0.3, 0.2, 0.1)
@@ -252,7 +252,7 @@ def test_both_gadgets_are_mixed_by_the_largest_probability_of_entering() -> None
 def test_the_gadget_notes_what_each_infoset_is_worth_to_the_opponent() -> None:
     search = random_search(3)
     run_iterations(search, 3)
-    gadget, tree = search._gadget, search.tree
+    gadget, tree = search.gadget, search.tree
     update_gadget(tree, gadget)
     worth = tree.cfv[actions_of(tree, ROOT_INFOSET)]
     assert np.array_equal(worth, gadget.alternate - gadget.value)
@@ -266,7 +266,7 @@ def test_the_gadget_notes_what_each_infoset_is_worth_to_the_opponent() -> None:
 def test_average_is_the_naive_one(seed: int) -> None:
     search = random_search(seed)
     average = AverageStrategy(search.tree)
-    naive = NaivePcfr(search.tree, search._gadget)
+    naive = NaivePcfr(search.tree, search.gadget)
     for t in range(1, 11):
         run_iterations(search, 1)
         naive.iterate()

@@ -9,8 +9,8 @@ import pytest
 
 from obscuro.search.gadget import Gadget
 from obscuro.search.game import CHANCE, MAX, MIN
+from obscuro.search.pace import Limits
 from obscuro.search.parameters import SearchParameters
-from obscuro.search.progress import Limits
 from obscuro.search.search import Search
 from obscuro.search.subgame import (
     CARRY_SHARE,
@@ -88,7 +88,7 @@ def a_turn(seed: int, depth: int, **arguments: Any) -> Turn:
 def next_subgame(turn: Turn, new: NewRoots | None = None, **switches: bool) -> tuple[Tree, Gadget]:
     """The next subgame in a tree of its own; the old one stays in turn.search."""
     tree = allocate_tree(40_000, 2)
-    kept = keep_roots(turn.search.tree, turn.search._gadget, turn.our_key, turn.depth)
+    kept = keep_roots(turn.search.tree, turn.search.gadget, turn.our_key, turn.depth)
     new = new or no_roots()
     options = {"mixed_prior": True, "freeze": False} | switches
     gadget = build_subgame(turn.search.tree, tree, kept, new, turn.our_key, **options)
@@ -117,7 +117,7 @@ def by_state(tree: Tree) -> dict[tuple[int, ...], History]:
 def test_kept_infosets_are_the_naive_ones(seed: int, depth: int) -> None:
     search, our_key, _, naive = a_turn(seed, depth)
     tree = search.tree
-    kept = keep_roots(tree, search._gadget, our_key, depth)
+    kept = keep_roots(tree, search.gadget, our_key, depth)
     assert len(kept.offsets) - 1 == len(naive.infosets) > 0
     for j in range(len(naive.infosets)):
         members = slice(int(kept.offsets[j]), int(kept.offsets[j + 1]))
@@ -190,7 +190,7 @@ def test_too_many_infosets_are_cut_to_a_share_of_the_nodes() -> None:
     most = len(search.tree.node_player) // MAX_ROOT_SHARE
     own = search.tree.edge_keys[: search.tree.counts[EDGES], MAX] == OUR_KEY
     assert np.count_nonzero(own) > most
-    kept = keep_roots(search.tree, search._gadget, OUR_KEY, 0)
+    kept = keep_roots(search.tree, search.gadget, OUR_KEY, 0)
     assert len(kept.alternate) == len(kept.reach) == len(kept.offsets) - 1 == most
     assert len(kept.edges) == len(kept.weights) == kept.offsets[-1] == most
 
@@ -233,7 +233,7 @@ def test_subtrees_are_carried_over_whole(seed: int, depth: int) -> None:
 def test_infosets_keep_their_strategies_regrets_and_statistics(seed: int, depth: int) -> None:
     turn = a_turn(seed, depth)
     for walk in range(50):  # gather some statistics
-        turn.search._select(walk % 2, turn.search._random)
+        turn.search.select(walk % 2, turn.search._random)
     tree, _ = next_subgame(turn)
     old = turn.search.tree
     nodes = int(tree.counts[NODES])
@@ -267,7 +267,7 @@ def test_leaves_in_flight_are_open_again() -> None:
 def test_kept_roots_come_first_then_the_new_ones(mixed_prior: bool) -> None:
     turn = a_turn(0, 2)
     new = GAME.roots(6, 3, np.random.default_rng(5), 2)
-    kept = keep_roots(turn.search.tree, turn.search._gadget, turn.our_key, turn.depth)
+    kept = keep_roots(turn.search.tree, turn.search.gadget, turn.our_key, turn.depth)
     tree, gadget = next_subgame(turn, new, mixed_prior=mixed_prior)
     check(tree)
     first, m = len(kept.offsets) - 1, len(kept.offsets) - 1 + 6
@@ -326,7 +326,7 @@ def test_freezing_touches_our_infosets_outside_the_present_one(unfrozen: bool) -
         outside = tree.node_player[node] == MAX and not tree.node_ours[node]
         assert tree.infoset_frozen[tree.node_infoset[node]] == (outside and not unfrozen)
     before = copied(tree)
-    turn.search.tree, turn.search._gadget = tree, gadget
+    turn.search.tree, turn.search.gadget = tree, gadget
     run_iterations(turn.search, 10)
     changed = 0
     for infoset in range(1, int(tree.counts[INFOSETS])):
@@ -341,7 +341,7 @@ def test_freezing_touches_our_infosets_outside_the_present_one(unfrozen: bool) -
 def test_what_does_not_fit_stays_a_leaf_with_its_value() -> None:
     turn = a_turn(0, 0)
     old = turn.search.tree
-    kept = keep_roots(old, turn.search._gadget, turn.our_key, 0)
+    kept = keep_roots(old, turn.search.gadget, turn.our_key, 0)
     small = allocate_tree(4096, 2, nodes=600)
     build_subgame(old, small, kept, no_roots(), turn.our_key, True, False)
     check(small)

@@ -11,8 +11,8 @@ import pytest
 from obscuro.search import search as search_module
 from obscuro.search.average import AverageStrategy
 from obscuro.search.game import MAX, MIN, Expansion
+from obscuro.search.pace import Limits
 from obscuro.search.parameters import SearchParameters
-from obscuro.search.progress import Limits
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values, keep_roots
 from obscuro.search.tree import ACTIONS, INFOSETS, LEAF, NODES, ROOTS, Tree, find_infoset
@@ -35,7 +35,7 @@ def after_a_turn(**switches: Any) -> Search:
 
     def suits(key: int) -> tuple[bool, float]:
         """Histories outside our infoset are kept with subtrees, and ▼'s infosets are not equally likely."""
-        kept = keep_roots(search.tree, search._gadget, key, 2)
+        kept = keep_roots(search.tree, search.gadget, key, 2)
         outside = search.tree.edge_keys[kept.edges, MAX] != np.uint64(key)
         outside &= search.tree.edge_child[kept.edges] != LEAF
         return bool(outside.any()), float(np.ptp(kept.reach))
@@ -68,10 +68,10 @@ def test_the_resolve_prior_changes_alpha_and_the_root_that_follows_from_it(base:
     root = actions_of(base.tree, 0)
     changed = np.flatnonzero(base.tree.strategy != uniform.tree.strategy)
     assert set(changed) <= set(range(root.start, root.stop))
-    assert np.allclose(uniform._gadget.prior, 1 / len(uniform._gadget.prior))
-    assert base._gadget.prior.max() > 2 * base._gadget.prior.min()
-    for name, array in base._gadget._asdict().items():
-        assert np.array_equal(array, getattr(uniform._gadget, name)) == (name != "prior"), name
+    assert np.allclose(uniform.gadget.prior, 1 / len(uniform.gadget.prior))
+    assert base.gadget.prior.max() > 2 * base.gadget.prior.min()
+    for name, array in base.gadget._asdict().items():
+        assert np.array_equal(array, getattr(uniform.gadget, name)) == (name != "prior"), name
 
 
 def test_freezing_changes_what_is_frozen_and_nothing_else(base: Search) -> None:
@@ -99,7 +99,7 @@ def test_exploration_changes_selection_and_neither_the_subgame_nor_the_solver(
     assert not different(same.tree, other.tree)
     for search in (other, same):
         for _ in range(20):
-            search._select(MAX, search._random)
+            search.select(MAX, search._random)
     names = different(same.tree, other.tree)
     assert "picks" in names
     selection = {"picks", "infoset_visits", "value_mean", "value_spread", "edge_status"}
@@ -126,7 +126,7 @@ def test_two_sided_both_players_explore_in_one_walk() -> None:
         both = 0
         for _ in range(100):
             before = search.tree.infoset_visits.copy()
-            search._select(MAX, search._random)
+            search.select(MAX, search._random)
             # A batch alternates, so look at single walks: as many visits of each as explorers.
             moved = players[search.tree.infoset_visits != before]
             both += len(np.unique(moved)) == 2
@@ -235,7 +235,7 @@ def test_resolve_and_maxmargin_change_over_in_mid_search() -> None:
         alternate=np.full(1, 0.1, np.float32),
     )
     search.begin(OUR_KEY, root, [])
-    gadget, strategy = search._gadget, search.tree.strategy
+    gadget, strategy = search.gadget, search.tree.strategy
     for ply, value in enumerate(values):
         run_iterations(search, 300)
         assert gadget.value[0] == pytest.approx(value)
@@ -246,7 +246,7 @@ def test_resolve_and_maxmargin_change_over_in_mid_search() -> None:
             assert gadget.p_max[0] == 0
             assert strategy[0] == gadget.margin[0] == 1
         if ply + 1 < len(values):
-            search._expand_once()
+            search.expand_once()
     assert search.tree.counts[NODES] == len(values)
 
 
@@ -277,7 +277,7 @@ def test_new_positions_are_worth_no_more_than_the_last_search() -> None:
 
 def test_the_root_starts_with_the_gadgets_own_mixture() -> None:
     search = after_a_turn()
-    tree, gadget = search.tree, search._gadget
+    tree, gadget = search.tree, search.gadget
     m = int(tree.counts[ROOTS])
     expected = 0.5 * gadget.prior * 0.5 + 0.5 / m
     assert tree.strategy[:m] == pytest.approx(expected)

@@ -10,8 +10,8 @@ import pytest
 
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.growth import attach
+from obscuro.search.pace import Limits
 from obscuro.search.parameters import SearchParameters
-from obscuro.search.progress import Limits
 from obscuro.search.search import Search
 from obscuro.search.tree import (
     INFOSETS,
@@ -49,7 +49,7 @@ def test_a_thousand_random_operations_keep_every_invariant(unfrozen: bool) -> No
         if what == "grow":
             expand_at_random(search, game, rng, our_key)
         elif what == "select":
-            search._expand_once()
+            search.expand_once()
         elif what == "solve":
             run_iterations(search, int(rng.integers(1, 4)))
         else:
@@ -64,7 +64,7 @@ def test_a_thousand_random_operations_keep_every_invariant(unfrozen: bool) -> No
             search.begin(our_key, new, pieces)
             if rng.random() < 0.5:
                 run_iterations(search, 1)
-            search._expand_once()
+            search.expand_once()
             search.run(Limits(nodes=50), threading.Event())
         check(search.tree)
         done[str(what)] += 1
@@ -263,5 +263,5 @@ def test_an_edge_takes_no_more_than_its_share(edges: int, words: int) -> None:
 @pytest.mark.parametrize("mebibytes", [1, 16, 100])
 def test_both_trees_fit_into_the_hash(mebibytes: int) -> None:
     search = Search([RandomGame(1)], SearchParameters(), mebibytes << 20)
-    held = bytes_of(search.tree) + bytes_of(search._spare)
+    held = bytes_of(search.tree) + bytes_of(search.spare)
     assert 0.85 * (mebibytes << 20) < held <= mebibytes << 20

@@ -100,5 +100,5 @@ def copied_gadget(gadget: Gadget) -> Gadget:
 def run_iterations(search: Search, iterations: int) -> None:
     """Solve without expanding."""
     absent = np.zeros(16, np.int64)
-    done, _ = iterate(search.tree, search._gadget, iterations, NO_LIMIT, -1, 0, absent)
+    done, _ = iterate(search.tree, search.gadget, iterations, NO_LIMIT, -1, 0, absent)
     assert done == iterations

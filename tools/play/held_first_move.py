@@ -38,12 +38,12 @@ class HeldPlayer(Player):
 
     held: Strategy | None = None
 
-    def _build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
-        super()._build_subgame(search, deadline, stop)
+    def build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
+        super().build_subgame(search, deadline, stop)
         if self.held is None:
             return
         tree = search.tree
-        infoset = int(find_infoset(tree, np.uint64(self._knowledge().key)))
+        infoset = int(find_infoset(tree, np.uint64(self.knowledge.key)))
         first, count = int(tree.infoset_first[infoset]), int(tree.infoset_actions[infoset])
         names = self.legal_moves()
         strategy = np.array([self.held.get(name, 0.0) for name in names], dtype=np.float32)

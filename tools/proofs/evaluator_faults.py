@@ -29,6 +29,7 @@ from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
+from obscuro.evaluation.factory import unwrapped
 from obscuro.evaluation.stockfish.process import stockfish_path
 
 MOVETIME = 2000  # milliseconds of a search
@@ -91,14 +92,14 @@ def search(program: str, fault: Callable[[int], None]) -> tuple[float, float, li
     player = Player(options, warnings.append)
     player.prepare()
     player.new_game(0, from_fen(chess.STARTING_FEN))
-    evaluator = player._evaluators[0]
+    evaluator = player.equipment.evaluators[0]
     watch = Watch(evaluator)
-    player._games[0].evaluator = watch
+    player.equipment.games[0].evaluator = watch
     struck: list[float] = []
 
     def strike() -> None:
         struck.append(time.monotonic())
-        fault(evaluator._primary._evaluator.pid)  # type: ignore[attr-defined]
+        fault(unwrapped(evaluator).pid)  # type: ignore[attr-defined]
 
     timer = threading.Timer(FAULT_AT, strike)
     timer.start()

@@ -17,10 +17,10 @@ import numpy as np
 
 from obscuro.bench import following
 from obscuro.bench.following import POSITIONS, Follower
-from obscuro.engine.options import MEBIBYTE
+from obscuro.engine.memory import MEBIBYTE
 from obscuro.evaluation.cache import CachedEvaluator, ExpansionCache
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
-from obscuro.evaluation.factory import BUILT_IN, make_evaluator
+from obscuro.evaluation.factory import BUILT_IN, make_evaluator, unwrapped
 
 
 class Recorder:
@@ -45,8 +45,7 @@ def record(
     batches: list[np.ndarray] = []
     follower = Follower(position, threads=2, evaluator=evaluator, hash_mib=512)
     for game in follower.games:
-        inner = game.evaluator._primary._evaluator  # type: ignore[attr-defined]  # past the cache
-        game.evaluator = Recorder(inner, batches)
+        game.evaluator = Recorder(unwrapped(game.evaluator), batches)
     for _ in range(moves):
         follower.think(movetime=movetime)
         if not follower.play_on():

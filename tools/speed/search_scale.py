@@ -156,7 +156,7 @@ class WatchedPlayer:
 
 def look(info: SearchInfo, player: Player, seconds: float) -> Look:
     """What a search has reported, and what its tree says beside that."""
-    search = player._ensure_search()
+    search = player.equipment.search
     return Look(
         nodes=info.carried + info.sampled + info.nodes,
         infosets=info.infosets,

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from obscuro.search import progress as progress_module
+from obscuro.search import pace as pace_module
 from obscuro.search.game import Expansion
+from obscuro.search.pace import Clock, Limits
 from obscuro.search.parameters import (
     EDGES_PER_EXPANSION,
     SOLVER_TAIL,
     SearchParameters,
 )
-from obscuro.search.progress import Clock, Limits, Progress
+from obscuro.search.progress import Progress
 from obscuro.search.search import Search
 
 from .random_game import OUR_KEY, RandomGame
@@ -36,7 +37,7 @@ class FakeTime:
 @pytest.fixture
 def seconds(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeTime]:
     fake = FakeTime()
-    monkeypatch.setattr(progress_module, "time", SimpleNamespace(monotonic=fake.monotonic))
+    monkeypatch.setattr(pace_module, "time", SimpleNamespace(monotonic=fake.monotonic))
     yield fake
 
 
@@ -190,7 +191,7 @@ def test_the_expander_stops_before_the_solver(
     search = Search([game], SearchParameters(), 4 << 20)
     search.begin(OUR_KEY, game.roots(4, 5, np.random.default_rng(0)), [])
     solved_at: list[tuple[float, int]] = []
-    solve = search._solve
+    solve = search.solve
 
     def slow_solve(max_edges: int) -> int:
         edges = solve(max_edges)
@@ -198,7 +199,7 @@ def test_the_expander_stops_before_the_solver(
         solved_at.append((seconds.now, search.tree.nodes))
         return edges
 
-    monkeypatch.setattr(search, "_solve", slow_solve)
+    monkeypatch.setattr(search, "solve", slow_solve)
     search.run(Limits(deadline=110.0), threading.Event())
     assert 108 < game.expanded_at[-1] <= 109.05  # the last tenth is the solver's
     tail = [nodes for when, nodes in solved_at if when > 109.1]

@@ -1,0 +1,103 @@
+"""The reports of one turn: what a search says of itself, in the protocol's units."""
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.belief.belief import Belief
+from obscuro.board.layout import WORDS
+from obscuro.board.make import make_move
+from obscuro.board.position import legal_moves, move_to_uci
+from obscuro.engine.options import Options
+from obscuro.engine.report import SearchInfo
+from obscuro.evaluation.scale import centipawns_of_value
+from obscuro.search.choice import purify
+from obscuro.search.progress import Progress
+from obscuro.search.search import Search
+
+
+class TurnReport:
+    """Writes the reports of one turn.
+
+    names: our moves in UCI, in the order of the generator. belief: up to date. received: second of
+    `time.monotonic` at which the turn began.
+    """
+
+    def __init__(self, options: Options, belief: Belief, names: list[str], received: float) -> None:
+        self._parameters = options.search_parameters()
+        self._tau = options.integer("Tau") / 100
+        self._belief = belief
+        self._names = names
+        self._received = received
+
+    def played(self, progress: Progress) -> npt.NDArray[np.float64]:
+        """The distribution over our moves that the move is drawn from: float64[k], sums to 1."""
+        return purify(
+            progress.policy,
+            progress.stable,
+            progress.resolve,
+            self._parameters.max_support,
+            self._parameters.purification,
+        )
+
+    def searched(self, progress: Progress, evaluations: int, search: Search) -> SearchInfo:
+        """The report of a search as far as it has come.
+
+        evaluations: children that the evaluators have evaluated in it.
+        """
+        return self._info(progress, evaluations, likeliest_line(search))
+
+    def forced(self, move: str, value: float) -> SearchInfo:
+        """The report of a move that needs no search, the only name. value: ours, [-1, 1]."""
+        progress = Progress(
+            value=value,
+            policy=np.ones(1, dtype=np.float32),
+            stable=np.ones(1, dtype=np.bool_),
+        )
+        return self._info(progress, 0, [move])
+
+    def _info(self, progress: Progress, evaluations: int, line: list[str]) -> SearchInfo:
+        known = len(progress.policy) == len(self._names)
+        return SearchInfo(
+            depth=progress.depth,
+            seldepth=progress.seldepth,
+            nodes=progress.nodes,
+            milliseconds=int((time.monotonic() - self._received) * 1000),
+            value=progress.value,
+            centipawns=centipawns_of_value(progress.value, self._tau),
+            line=line,
+            belief=len(self._belief),
+            exact=bool(self._belief.exact),
+            sampled=progress.sampled,
+            carried=progress.carried,
+            infosets=progress.infosets,
+            iterations=progress.iterations,
+            expansions=progress.expansions,
+            evaluations=evaluations,
+            gadget="resolve" if progress.resolve else "maxmargin",
+            policy=self._ranked(progress.policy) if known else [],
+            play=self._ranked(self.played(progress)) if known else [],
+        )
+
+    def _ranked(self, probabilities: npt.NDArray[np.floating]) -> list[tuple[str, float]]:
+        """The moves with a probability above 0, largest first."""
+        pairs = zip(self._names, probabilities, strict=True)
+        return sorted(((name, float(p)) for name, p in pairs if p > 0), key=lambda pair: -pair[1])
+
+
+def likeliest_line(search: Search) -> list[str]:
+    """The likeliest play from our infoset on, as moves in UCI; empty if nothing is expanded there."""
+    found = search.line()
+    if found is None:
+        return []
+    state, actions = found
+    names = []
+    position = state[:WORDS]
+    for action in actions:
+        moves = legal_moves(position)
+        if action >= len(moves):
+            break
+        names.append(move_to_uci(moves[action]))
+        position = np.array(make_move(tuple(position), moves[action]), dtype=np.uint64)
+    return names
