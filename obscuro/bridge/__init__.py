@@ -1,1 +1,1 @@
-"""A bot account on a server with the lichess bot API: challenges, games, and the engine behind them."""
+"""A bot account on a server with the lichess bot API: its challenges, its games and its engine."""

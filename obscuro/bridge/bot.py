@@ -1,4 +1,4 @@
-"""The bot account as a whole: challenges are judged, games are played until it is told to leave."""
+"""The bot account as a whole: it answers challenges and plays games until it is told to leave."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from obscuro.bridge.server_game import GameSettings, ServerGame
 logger = logging.getLogger(__name__)
 
 REMEMBERED = 1000
-"""So many challenges and finished games are remembered, not to be taken up a second time."""
+"""How many challenges, and how many finished games, are remembered so that none is taken up twice."""
 EXPECTED_SECONDS = 60.0
-"""So long does a challenge that was accepted count as a game, though none begins."""
+"""How long an accepted challenge counts as a game if no game begins."""
 MOST_REFUSALS = 3
-"""So often in a row may the server refuse the event stream; then the token is no more good."""
+"""After so many refusals of the event stream in a row the token is taken to be invalid."""
 
 
 class Server(GameServer, Protocol):
@@ -50,7 +50,7 @@ class Server(GameServer, Protocol):
 
 
 class Remembered:
-    """The last so many ids that were put in."""
+    """The last ids that were added, at most `most` of them."""
 
     def __init__(self, most: int) -> None:
         self._order: deque[str] = deque()
@@ -58,7 +58,7 @@ class Remembered:
         self._most = most
 
     def add(self, name: str) -> bool:
-        """Put one in; tell whether it is new."""
+        """Add an id; return whether it is new."""
         if name in self._ids:
             return False
         self._ids.add(name)
@@ -68,13 +68,13 @@ class Remembered:
         return True
 
     def discard(self, name: str) -> None:
-        """Forget one."""
+        """Forget an id."""
         if name in self._ids:
             self._ids.discard(name)
             self._order.remove(name)
 
     def __contains__(self, name: str) -> bool:
-        """Tell whether one is remembered."""
+        """Return whether an id is remembered."""
         return name in self._ids
 
 
@@ -82,8 +82,10 @@ _Item = Event | LiveGame | Literal["finish", "leave", "online"] | ApiError
 
 
 class Bridge:
-    """Plays for an account. `run` belongs to one thread; `finish` and `leave` to any other, also to
-    signal handlers of another. most_games: leave after so many, None for no end.
+    """Plays for an account.
+
+    One thread calls `run`. Any other thread may call `finish` and `leave`, also in a signal handler.
+    most_games: leave after so many games; None: never.
     """
 
     def __init__(
@@ -104,8 +106,8 @@ class Bridge:
         self._games_left = most_games
         self._clock = clock
         self._inbox: queue.SimpleQueue[_Item] = queue.SimpleQueue()
-        self._tables: dict[str, LiveGame] = {}
-        self._expected: dict[str, float] = {}  # challenges accepted, and when; no game yet
+        self._games: dict[str, LiveGame] = {}
+        self._expected: dict[str, float] = {}  # accepted challenges without a game, and when
         self._answered = Remembered(REMEMBERED)
         self._over = Remembered(REMEMBERED)
         self._finishing = False
@@ -114,16 +116,16 @@ class Bridge:
         self._stream_lock = threading.Lock()
 
     def finish(self) -> None:
-        """Accept nothing more, and leave when the games going on are over."""
+        """Accept no more challenges, and leave when the present games are over."""
         self._inbox.put("finish")
 
     def leave(self) -> None:
-        """Leave now; games going on stay as they are, and can be taken up again."""
+        """Leave now. The present games stay as they are, and can be taken up again."""
         self._cancel.set()
         self._inbox.put("leave")
 
     def run(self) -> None:
-        """Play until told to leave. Raises ApiError if the server has no place for us any more."""
+        """Play until told to leave. Raises ApiError if the server does not accept the token."""
         reader = threading.Thread(target=self._read, name="events", daemon=True)
         reader.start()
         try:
@@ -139,22 +141,22 @@ class Bridge:
             with self._stream_lock:
                 if self._stream is not None:
                     self._stream.close()
-            for table in self._tables.values():
-                logger.info("game %s: left as it is", table.game.id)
-                table.leave()
-            for table in self._tables.values():
-                table.join()
+            for live in self._games.values():
+                logger.info("game %s: left as it is", live.game.id)
+                live.leave()
+            for live in self._games.values():
+                live.join()
             reader.join(1.0)
 
     def _is_done(self) -> bool:
-        return self._finishing and not self._tables and not self._expected
+        return self._finishing and not self._games and not self._expected
 
     def _handle(self, item: _Item) -> None:
         match item:
             case "finish":
                 self._finish()
             case "online":
-                self._expected.clear()  # the server tells again of all games there are
+                self._expected.clear()  # the server tells of all present games again
             case Challenge():
                 self._judge(item)
             case ChallengeGone(name):
@@ -162,8 +164,8 @@ class Bridge:
             case GameStart():
                 self._start(item)
             case GameEnd(name):
-                if name in self._tables:
-                    self._tables[name].tell(item)
+                if name in self._games:
+                    self._games[name].tell(item)
                 self._expected.pop(name, None)
             case LiveGame():
                 self._game_over(item)
@@ -175,15 +177,15 @@ class Bridge:
     def _finish(self) -> None:
         if not self._finishing:
             self._finishing = True
-            if self._tables:
-                logger.info("leaving when %d games are over", len(self._tables))
+            if self._games:
+                logger.info("leaving when %d games are over", len(self._games))
 
     # -- challenges -------------------------------------------------------------------------
 
     def _judge(self, challenge: Challenge) -> None:
-        if challenge.ours or challenge.id in self._tables or not self._answered.add(challenge.id):
+        if challenge.ours or challenge.id in self._games or not self._answered.add(challenge.id):
             return
-        playing = sum(not table.game.finished for table in self._tables.values())
+        playing = sum(not live.game.finished for live in self._games.values())
         running = playing + len(self._expected)
         reason: str | None = self._policy.judge(challenge, running)
         if reason is None and (self._finishing or self._is_enough(running)):
@@ -202,7 +204,7 @@ class Bridge:
             logger.info("%s: %s", who, error)
         except ApiError as error:
             self._expected.pop(challenge.id, None)
-            self._answered.discard(challenge.id)  # should it come again
+            self._answered.discard(challenge.id)  # it may come again
             logger.info("%s: %s", who, error)
 
     def _is_enough(self, running: int) -> bool:
@@ -212,23 +214,23 @@ class Bridge:
 
     def _start(self, start: GameStart) -> None:
         self._expected.pop(start.id, None)
-        if start.id in self._tables or start.id in self._over:
+        if start.id in self._games or start.id in self._over:
             return
         if start.variant and start.variant not in FOG_VARIANTS:
             logger.info("game %s is %s, left alone", start.id, start.variant)
             return
         game = ServerGame(start.id, self._user, self._settings)
-        table = LiveGame(game, self._server, self._movers, self._inbox.put)
-        self._tables[start.id] = table
-        table.start()
+        live = LiveGame(game, self._server, self._movers, self._inbox.put)
+        self._games[start.id] = live
+        live.start()
 
-    def _game_over(self, table: LiveGame) -> None:
-        name = table.game.id
-        self._tables.pop(name, None)
-        if table.result is None or table.result.known:
+    def _game_over(self, live: LiveGame) -> None:
+        name = live.game.id
+        self._games.pop(name, None)
+        if live.result is None or live.result.known:
             self._over.add(name)
-        table.join()
-        if self._games_left is not None and table.game.view is not None:
+        live.join()
+        if self._games_left is not None and live.game.view is not None:
             self._games_left -= 1
             if self._games_left <= 0:
                 self._finish()
@@ -236,7 +238,7 @@ class Bridge:
     # -- the event stream -------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Read the event stream, and open it again whenever it ends."""
+        """Read the event stream, and open it again when it ends."""
         failures, refusals = 0, 0
         while not self._cancel.is_set():
             try:
@@ -260,7 +262,7 @@ class Bridge:
                     self._server.pause(failures, self._cancel)
 
     def _read_once(self) -> bool:
-        """Read one stream to its end; tell whether anything came."""
+        """Read one stream to its end; return whether anything came."""
         stream = self._server.events(self._cancel)
         with self._stream_lock:
             self._stream = stream

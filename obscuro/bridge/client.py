@@ -1,7 +1,7 @@
 """The lichess bot API over HTTP: short requests that are tried again, and streams of lines.
 
-The token is in one place, the header that httpx sends; no error or log line of ours has it. Every
-read has a limit: servers send a sign of life every few seconds, so a silent stream is a dead one.
+The token is in one place: the header that httpx sends. No error and no log line has it. Every read
+has a time limit. Servers send a sign of life every few seconds, so a silent stream is a dead one.
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ from obscuro import __version__
 logger = logging.getLogger(__name__)
 
 LONGEST_LINE = 1 << 20
-"""Bytes; a game of 5,000 moves has 30,000."""
+"""Bytes of a line at most; a game of 5,000 moves has 30,000."""
 TOO_MANY_REQUESTS_SECONDS = 60.0
-"""To be silent after a 429 that doesn't say for how long; lichess asks for a full minute."""
+"""How long we send nothing after a 429 that names no time; lichess asks for a full minute."""
 LONGEST_SILENCE_SECONDS = 600.0
-_WORDS_OF_ERROR = 200  # characters of an answer that are repeated to the user
+"""How long we send nothing after a 429 at most."""
+_ERROR_CHARACTERS = 200  # of an answer, which the user gets to see
 
 Wait = Callable[[threading.Event, float], bool]
 
 
 class ApiError(Exception):
-    """The server refused something, or can't be reached; the text is one line without secrets."""
+    """The server refused something, or could not be reached; the text is one line without secrets."""
 
 
 class Refused(ApiError):  # noqa: N818 - it is the name of the thing
-    """The server said no (4xx): asking again would not help. status: the HTTP status."""
+    """The server said no (4xx), so that asking again would not help. status: the HTTP status."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -45,15 +46,15 @@ class Refused(ApiError):  # noqa: N818 - it is the name of the thing
 
 
 class Unauthorized(Refused):
-    """The token is wrong, or does not allow this (401, 403)."""
+    """The token is invalid, or does not allow the request (401, 403)."""
 
 
 class Unreachable(ApiError):  # noqa: N818 - it is the name of the thing
-    """The server did not answer, or not sensibly, also when asked again."""
+    """The server gave no sensible answer, also not when asked again."""
 
 
 class TooMany(Unreachable):
-    """The server has had too many requests (429), and did not do this one."""
+    """The server got too many requests (429), and did not do this one."""
 
 
 _CERTAINLY_UNDONE = (TooMany, httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -61,26 +62,29 @@ _CERTAINLY_UNDONE = (TooMany, httpx.ConnectError, httpx.ConnectTimeout, httpx.Po
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait for what, in seconds. pauses: before the second, third … attempt; the last
-    one is used from then on. attempts: of a request at most, if nobody says otherwise.
+    """How long to wait, in seconds.
+
+    connect: for a connection. answer: for an answer. silence: for the next sign of life of a stream.
+    pauses: before the second, third … attempt; the last one is used from then on. attempts: how
+    often a request is sent at most, unless the caller says otherwise.
     """
 
     connect: float = 10.0
-    answer: float = 30.0  # pychess.org takes 10 to answer where a challenger has left
-    silence: float = 30.0  # of a stream
+    answer: float = 30.0  # pychess.org takes 10 if a challenger has left
+    silence: float = 30.0
     pauses: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
     attempts: int = 6
 
     def pause(self, failures: int) -> float:
-        """Return how long to wait after so many failures in a row, at least one."""
+        """Return how long to wait after this number of failures in a row, at least one."""
         return self.pauses[min(failures, len(self.pauses)) - 1] if self.pauses else 0.0
 
 
 class EventStream:
-    """The objects that come on an open stream; None for a sign of life. Ends where the server ends it.
+    """The objects that come on an open stream, with None for a sign of life.
 
-    Raises ApiError where it breaks, also between two lines. `close` may be called by any thread and
-    wakes the one that reads.
+    It ends when the server ends it. It raises ApiError when it breaks, also between two lines. Any
+    thread may call `close`, which wakes the reading thread.
     """
 
     def __init__(self, response: httpx.Response, what: str) -> None:
@@ -89,7 +93,7 @@ class EventStream:
         self._closed = False
 
     def __iter__(self) -> Iterator[Mapping[str, Any] | None]:
-        """Yield what comes."""
+        """Yield the objects as they come."""
         pending = bytearray()
         try:
             for chunk in self._response.iter_bytes():
@@ -117,16 +121,18 @@ class EventStream:
         except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict):
-            logger.warning("%s: a line that can't be read: %r", self._what, line[:_WORDS_OF_ERROR])
+            logger.warning(
+                "%s: a line that can't be read: %r", self._what, line[:_ERROR_CHARACTERS]
+            )
             return None
         return message
 
     def close(self) -> None:
-        """End it. May be called again, and by any thread."""
+        """End the stream. Any thread may call this, and call it again."""
         if self._closed:
             return
         self._closed = True
-        # A thread that waits in `recv` is not woken by closing the socket, but by shutting it down.
+        # Shutting the socket down wakes a thread that waits in `recv`; closing it does not.
         network = self._response.extensions.get("network_stream")
         connection = network.get_extra_info("socket") if network is not None else None
         if connection is not None:
@@ -135,7 +141,7 @@ class EventStream:
 
 
 class BotClient:
-    """A bot account's way to its server. Methods may be called by any thread.
+    """The connection of a bot account to its server. Any thread may call its methods.
 
     cancel: an event that ends waiting; Unreachable is raised then. wait, clock: for tests.
     """
@@ -152,7 +158,7 @@ class BotClient:
         self._patience = patience or Patience()
         self._wait = wait
         self._clock = clock
-        self._silent_until = 0.0  # the server has had too many requests
+        self._silent_until = 0.0  # when the server will take requests again, by the clock
         self._http = httpx.Client(
             base_url=url,
             headers={
@@ -176,7 +182,7 @@ class BotClient:
         name = answer.get("username") or answer.get("id")
         if not isinstance(name, str) or not name.isprintable():
             raise Unreachable("the server does not say who we are; is it one with the bot API?")
-        # pychess.org and lichess like to know whose bot it is.
+        # pychess.org and lichess ask bots to name their account.
         self._http.headers["User-Agent"] = f"obscuro/{__version__} user:{name}"
         return {**answer, "username": name}
 
@@ -190,14 +196,16 @@ class BotClient:
         self._request("POST", path, cancel, {"reason": reason}, attempts=3)
 
     def move(self, game: str, move: str, cancel: threading.Event) -> None:
-        """Make a move. Raises Refused, or Unreachable if it may have arrived or not: sent a second
-        time it could be taken for the next move. Where it can't have arrived it is tried again.
+        """Make a move. It is sent again only if it can't have arrived.
+
+        Raises Refused, or Unreachable if the move may have arrived: a second copy could be taken for
+        the next move.
         """
         path = f"/api/bot/game/{_part(game)}/move/{_part(move)}"
         self._request("POST", path, cancel, attempts=None, repeat=_CERTAINLY_UNDONE)
 
     def ask(self, game: str, what: str, cancel: threading.Event) -> None:
-        """Do something else in a game: `resign`, `abort`, `draw/no` … Raises ApiError."""
+        """Ask something else in a game: `resign`, `abort`, `draw/no` … Raises ApiError."""
         parts = "/".join(_part(part) for part in what.split("/"))
         self._request("POST", f"/api/bot/game/{_part(game)}/{parts}", cancel)
 
@@ -214,7 +222,7 @@ class BotClient:
         )
 
     def pause(self, failures: int, cancel: threading.Event) -> None:
-        """Wait before the next attempt, after so many failures in a row."""
+        """Wait before the next attempt, after this number of failures in a row."""
         self._wait(cancel, self._patience.pause(failures))
 
     # -- inside -----------------------------------------------------------------------------
@@ -228,8 +236,10 @@ class BotClient:
         attempts: int | None = 0,
         repeat: tuple[type[Exception], ...] = (Exception,),
     ) -> Mapping[str, Any]:
-        """Return the object that is answered. attempts: None for any number, 0 for the usual one.
-        repeat: after which failures another one is made.
+        """Send a request and return the object of the answer.
+
+        attempts: how often at most; None: any number; 0: as `Patience` says. repeat: the failures
+        after which another attempt is made.
         """
         most = self._patience.attempts if attempts == 0 else attempts
         failures = 0
@@ -272,7 +282,7 @@ class BotClient:
         return EventStream(response, what)
 
     def _be_silent(self, cancel: threading.Event) -> None:
-        """Wait while the server wants no requests. Raises Unreachable if cancelled."""
+        """Wait until the server takes requests again. Raises Unreachable if cancelled."""
         seconds = self._silent_until - self._clock()
         if seconds > 0:
             self._wait(cancel, seconds)
@@ -280,7 +290,7 @@ class BotClient:
             raise Unreachable("broken off")
 
     def _check(self, response: httpx.Response, path: str) -> None:
-        """Raise what a status means; nothing for success."""
+        """Raise the error that an HTTP status stands for; nothing for success."""
         status = response.status_code
         if response.is_success:
             return
@@ -290,7 +300,7 @@ class BotClient:
             logger.warning("the server wants no requests for %.0f s (429)", seconds)
             raise TooMany("too many requests (429)")
         if response.is_redirect:
-            where = response.headers.get("Location", "elsewhere")[:_WORDS_OF_ERROR]
+            where = response.headers.get("Location", "elsewhere")[:_ERROR_CHARACTERS]
             raise Refused(status, f"{path} is redirected to {where!r}; give the right --url")
         text = f"{path}: {status} {_error_text(response)}".rstrip()
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
@@ -309,12 +319,12 @@ def _object(response: httpx.Response) -> Mapping[str, Any]:
 
 
 def _error_text(response: httpx.Response) -> str:
-    """Return what the server says is wrong, as a piece of a line."""
+    """Return the server's own words about an error, fit for one line."""
     error = _object(response).get("error", response.text)
     text = error if isinstance(error, str) else json.dumps(error)
     if "<html" in text.lower():
         return ""
-    line = " ".join(text.split())[:_WORDS_OF_ERROR]
+    line = " ".join(text.split())[:_ERROR_CHARACTERS]
     return "".join(character if character.isprintable() else "?" for character in line)
 
 
@@ -327,13 +337,13 @@ def _seconds(retry_after: str | None) -> float:
 
 
 def _reason(error: Exception) -> str:
-    """Return an error's text; httpx's has the address at most, never a header."""
+    """Return an error's text. httpx puts the address into it, but never a header."""
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return text[:_WORDS_OF_ERROR]
+    return text[:_ERROR_CHARACTERS]
 
 
 def _part(text: str) -> str:
-    """Return an id as a part of a path; a server's ids must not lead to other paths."""
+    """Return an id as a part of a path. Raises Refused if it could lead to another path."""
     if not text or not text.isascii() or not text.replace("-", "").replace("_", "").isalnum():
         raise Refused(400, f"{text[:20]!r} is no id")
     return text

@@ -1,8 +1,9 @@
 """What a server with the lichess bot API says, as typed values.
 
-Reading is tolerant: servers differ, and add fields. What is missing gets a harmless value, what is
-of no use to us is None. pychess.org, for one, names a variant in `name` alone, sends a `ping` object
-where lichess sends an empty line, says `started` of every game, and ends one by `gameEnd`.
+Reading is tolerant, since servers differ and add fields. A missing field gets a harmless value, and
+a message that we don't need becomes None. pychess.org, for example, names a variant in `name` only,
+sends a `ping` object where lichess sends an empty line, gives every game the status `started`, and
+ends a game by `gameEnd`.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ Json = Mapping[str, Any]
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 UNDERWAY = frozenset({"", "created", "started"})
-"""The `status` of a game that goes on; servers that don't say it say nothing."""
+"""The `status` of a game that goes on; it is empty if the server does not say it."""
 FOG_VARIANTS = frozenset({"fogofwar", "darkchess"})
-"""Names of the variant, in lower case and without signs; pychess.org's is `fogofwar`."""
+"""Names of the variant, in lower case, letters and digits only; pychess.org's is `fogofwar`."""
 WHOLE_SECOND_MS = 1000
-LONGEST_WORD = 60  # characters of a name; more are cut off
+LONGEST_WORD = 60  # characters of a name; the rest is cut off
 NO_CLOCK_MS = 1 << 30
-"""A clock that shows so much (12 days) is none: lichess says 2³¹ − 1 where there is no limit."""
+"""A clock that shows this much (12 days) is none: lichess says 2³¹ − 1 if there is no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class ServerClock:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """Somebody wants to play. time: None where no clock runs. ours: we have sent it ourselves."""
+    """Somebody wants to play. time: None if no clock runs. ours: whether we sent it ourselves."""
 
     id: str
     challenger: str
@@ -57,14 +58,14 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeGone:
-    """A challenge was taken back, or declined."""
+    """A challenge was taken back or declined."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class GameStart:
-    """A game of ours has begun, or goes on. variant: "" where the server doesn't say it."""
+    """A game of ours has begun or goes on. variant: "" if the server does not say it."""
 
     id: str
     variant: str
@@ -72,9 +73,9 @@ class GameStart:
 
 @dataclass(frozen=True, slots=True)
 class GameEnd:
-    """A game is over. id: "" on the game's own stream, where that needs no saying.
+    """A game is over.
 
-    status, winner: where the server says them.
+    id: "" on the game's own stream. status, winner: "" and None if the server does not say them.
     """
 
     id: str = ""
@@ -84,7 +85,7 @@ class GameEnd:
 
 @dataclass(frozen=True, slots=True)
 class GameState:
-    """How a game stands. Clocks and increments are milliseconds, None where there is no clock."""
+    """How a game stands. Clocks and increments are milliseconds; None: there is no clock."""
 
     moves: tuple[str, ...]
     wtime: int | None = None
@@ -104,23 +105,24 @@ class GameState:
         return self.status not in UNDERWAY
 
     def clock(self, color: chess.Color) -> int | None:
-        """The milliseconds that a side has left."""
+        """Return the milliseconds that a side has left; None without a clock."""
         return self.wtime if color == chess.WHITE else self.btime
 
     def offers_draw(self, color: chess.Color) -> bool:
-        """Whether a side's offer of a draw stands."""
+        """Return whether a side offers a draw."""
         return self.wdraw if color == chess.WHITE else self.bdraw
 
     def asks_takeback(self, color: chess.Color) -> bool:
-        """Whether a side wants its move back."""
+        """Return whether a side asks to take its move back."""
         return self.wtakeback if color == chess.WHITE else self.btakeback
 
 
 @dataclass(frozen=True, slots=True)
 class GameFull:
-    """A whole game, the first thing on its stream. white, black: names and ids, in lower case.
+    """A whole game, the first message on its stream.
 
-    start: the FEN it began from, None for the usual start.
+    white, black: names and ids, in lower case. start: the FEN that it began from; None: the usual
+    start.
     """
 
     id: str
@@ -131,7 +133,7 @@ class GameFull:
     state: GameState
 
     def color_of(self, user: str) -> chess.Color | None:
-        """The side that an account plays, None if it doesn't."""
+        """Return the side that an account plays; None if it plays neither."""
         if user.lower() in self.white:
             return chess.WHITE
         return chess.BLACK if user.lower() in self.black else None
@@ -139,7 +141,7 @@ class GameFull:
 
 @dataclass(frozen=True, slots=True)
 class OpponentGone:
-    """The other side has left, or is back. claim_in: seconds until the win may be claimed."""
+    """The other side has left, or is back. claim_in: seconds until we may claim the win."""
 
     gone: bool
     claim_in: float | None
@@ -150,7 +152,7 @@ GameEvent = Ping | GameFull | GameState | GameEnd | OpponentGone
 
 
 def parse_event(message: Json, user: str) -> Event | None:
-    """Read an object of the event stream; None if it is of no use. user: our own name."""
+    """Read an object of the event stream; None if we don't need it. user: our own name."""
     challenge, game = _object(message, "challenge"), _object(message, "game")
     match message.get("type"):
         case "ping":
@@ -167,7 +169,7 @@ def parse_event(message: Json, user: str) -> Event | None:
 
 
 def parse_game_event(message: Json) -> GameEvent | None:
-    """Read an object of a game's stream; None if it is of no use."""
+    """Read an object of a game's stream; None if we don't need it."""
     match message.get("type"):
         case "ping":
             return Ping()
@@ -193,7 +195,7 @@ def parse_game_event(message: Json) -> GameEvent | None:
 
 
 def variant_of(holder: Json) -> str:
-    """Return the name of the variant of a game or challenge, in lower case and without signs."""
+    """Return the variant of a game or challenge, in lower case, letters and digits only."""
     variant = holder.get("variant")
     name = variant if isinstance(variant, str) else ""
     if isinstance(variant, Mapping):
@@ -253,13 +255,13 @@ def _clock(state: Json, key: str) -> int | None:
 
 
 def _increment(state: Json, key: str) -> int:
-    """Read an increment. It is whole seconds; lichess says it in ms, pychess.org in seconds."""
+    """Read an increment of whole seconds: lichess sends it in ms, pychess.org in seconds."""
     number = max(0, round(_number(state, key) or 0))
     return number * WHOLE_SECOND_MS if number < WHOLE_SECOND_MS else number
 
 
 def _start(fen: str) -> str | None:
-    """Read where a game begins; None for the usual start, which servers may write as a FEN too."""
+    """Read the start of a game; None for the usual one, which some servers write as a FEN."""
     if fen.lower() in ("", "startpos") or fen.split()[:4] == chess.STARTING_FEN.split()[:4]:
         return None
     return fen
@@ -285,13 +287,13 @@ def _text(message: Json, key: str) -> str:
 
 
 def _word(message: Json, key: str) -> str:
-    """Read a name: what others choose, and what we write into logs."""
+    """Read a name that others choose, so that it is fit for our logs."""
     text = _text(message, key)[:LONGEST_WORD]
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _id(message: Json, key: str) -> str:
-    """Read an id; "" if it is none, for it becomes a part of an address."""
+    """Read an id, which becomes a part of an address; "" if it is not fit for that."""
     text = _text(message, key)
     return text if _ID.fullmatch(text) else ""
 
@@ -302,6 +304,6 @@ def _number(message: Json, key: str) -> float | None:
 
 
 def _flag(message: Json, key: str) -> bool:
-    """Read a truth value; some servers write it as text."""
+    """Read a truth value, which some servers write as text."""
     value = message.get(key)
     return value.lower() == "true" if isinstance(value, str) else bool(value)

@@ -1,7 +1,8 @@
-"""One game being played: its stream, its engine, and what is sent to the server.
+"""One game that is being played: its stream, its engine, and what is sent to the server.
 
-Two threads: one reads the stream and opens it again when it breaks, one does what takes time (the
-engine, moves on their way). Both tell the `ServerGame` what they hear, one at a time, and do what it says.
+It has two threads. One reads the stream and opens it again when it breaks. The other does what takes
+time: it asks the engine and sends moves. Both pass messages to the `ServerGame`, one at a time, and
+carry out its actions.
 """
 
 from __future__ import annotations
@@ -38,11 +39,15 @@ from obscuro.bridge.server_game import ServerGame
 logger = logging.getLogger(__name__)
 
 GONE = (404, 410)
+"""HTTP statuses that say that a game does not exist, or does not exist any more."""
 MOST_REFUSED_STREAMS = 8
-"""A server may refuse a second stream while it believes in the first; it must see in time."""
+"""A server may refuse a second stream until it notices that the first one broke. More refusals in
+a row end the game."""
 MOST_FAILURES = 60
-"""Of any kind in a row, which is 20 minutes; some servers fail over a game that they don't have."""
+"""More failures of any kind in a row end the game, after 20 minutes. Some servers answer with an
+error of their own if they don't have a game."""
 JOIN_SECONDS = 5.0
+"""How long `join` waits for each thread."""
 
 
 class GameServer(Protocol):
@@ -55,7 +60,7 @@ class GameServer(Protocol):
         """Make a move."""
 
     def ask(self, game: str, what: str, cancel: threading.Event) -> None:
-        """Do something else."""
+        """Ask something else: `resign`, `abort`, `draw/no` …"""
 
     def pause(self, failures: int, cancel: threading.Event) -> None:
         """Wait before another attempt."""
@@ -63,14 +68,14 @@ class GameServer(Protocol):
 
 @dataclass(slots=True)
 class _Job:
-    """Something for the worker, that may lose its meaning before it is done."""
+    """Something for the worker to do, unless it is cancelled before."""
 
     action: Think | Send | Wait
     cancel: threading.Event
 
 
 class LiveGame:
-    """Where one game is played. on_over: called once, by any thread, with the table."""
+    """Plays one game. on_over: called once, by any thread, with this object, when the game is over."""
 
     def __init__(
         self,
@@ -90,41 +95,41 @@ class LiveGame:
         self._stream: EventStream | None = None
         self._mover: Mover | None = None
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._job: _Job | None = None  # the last one that was given
-        self._unsent = 0  # moves that may not have arrived, in a row
+        self._job: _Job | None = None  # the last one that was queued
+        self._unsent = 0  # how many moves in a row may not have arrived
         self._asks: list[threading.Thread] = []
-        self._done = threading.Event()  # nothing more is read or searched
-        self._left = threading.Event()  # and nothing is sent any more
+        self._done = threading.Event()  # set when nothing more is read or searched
+        self._left = threading.Event()  # set when nothing more is sent either
         names = ((f"stream {game.id}", self._read), (f"game {game.id}", self._work))
         self._threads = [
             threading.Thread(target=target, name=name, daemon=True) for name, target in names
         ]
 
     def start(self) -> None:
-        """Begin, or take up, the game."""
+        """Begin the game, or take it up."""
         for thread in self._threads:
             thread.start()
 
     def tell(self, message: Message) -> None:
-        """Hear something about the game, from any thread."""
+        """Pass a message to the game and carry out its actions. Any thread may call this."""
         with self._lock:
             for action in self.game.handle(message, self._clock()):
                 self._do(action)
 
     def leave(self) -> None:
-        """Stop at once, and leave the game as it is; who comes back can take it up again."""
+        """Stop at once and leave the game as it is. It can be taken up again later."""
         self._left.set()
         with self._lock:
             self.game.finished = True
             self._end()
 
     def join(self) -> None:
-        """Wait, not for ever, until all threads have ended."""
+        """Wait until all threads have ended, at most JOIN_SECONDS for each."""
         for thread in [*self._threads, *self._asks]:
             if thread is not threading.current_thread() and thread.ident is not None:
                 thread.join(JOIN_SECONDS)
 
-    # -- what the game wants; called with the lock held -----------------------------------------
+    # -- the game's actions; called with the lock held ------------------------------------------
 
     def _do(self, action: Action) -> None:
         match action:
@@ -150,7 +155,7 @@ class LiveGame:
                 self._on_over(self)
 
     def _drop_job(self) -> None:
-        """Let what the worker does, or was to do, come to an end: its result is of no more use."""
+        """Cancel what the worker does or was to do: its result is of no use any more."""
         if self._job is not None:
             self._job.cancel.set()
             self._job = None
@@ -173,7 +178,7 @@ class LiveGame:
     # -- the stream -------------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Read the stream as long as the game goes on."""
+        """Read the stream while the game goes on."""
         failures = 0
         while not self._done.is_set():
             try:
@@ -191,7 +196,7 @@ class LiveGame:
                 self._server.pause(failures, self._done)
 
     def _read_once(self) -> bool:
-        """Read one stream to its end; tell whether anything came."""
+        """Read one stream to its end; return whether anything came."""
         stream = self._server.game_events(self.game.id, self._done)
         with self._lock:
             self._stream = stream
@@ -212,7 +217,7 @@ class LiveGame:
     # -- what takes time --------------------------------------------------------------------
 
     def _work(self) -> None:
-        """Do jobs until there are no more; then give the engine back."""
+        """Do jobs until the game is over; then give the engine back."""
         while (job := self._jobs.get()) is not None:
             try:
                 self._work_at(job)
@@ -268,7 +273,7 @@ class LiveGame:
 
 
 def _is_final(error: ApiError, failures: int) -> bool:
-    """Tell whether asking for the stream again would be of no use."""
+    """Return whether it is useless to ask for the stream again."""
     if not isinstance(error, Refused):
         return False
     return error.status in GONE or failures > MOST_REFUSED_STREAMS

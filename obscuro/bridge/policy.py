@@ -1,4 +1,4 @@
-"""Which challenges to accept, and what to say to the others."""
+"""Which challenges to accept, and the reason to decline the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from obscuro.bridge.events import FOG_VARIANTS, Challenge
 
 
 class Decline(StrEnum):
-    """The reasons that the API knows; servers turn them into a sentence for the challenger."""
+    """The reasons that the API has; the server turns them into a sentence for the challenger."""
 
     LATER = "later"
     TOO_FAST = "tooFast"
@@ -25,9 +25,9 @@ class Decline(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What we play. Times are seconds. games: so many at a time.
+    """Which challenges to accept. Times are seconds.
 
-    unlimited: also without a clock, and correspondence.
+    games: how many at a time. unlimited: whether to play without a clock, and correspondence.
     """
 
     games: int = 1
@@ -40,7 +40,7 @@ class Policy:
     unlimited: bool = False
 
     def judge(self, challenge: Challenge, running: int) -> Decline | None:
-        """Return why a challenge is declined; None to accept it. running: games going on now."""
+        """Return why to decline a challenge; None: accept it. running: how many games go on now."""
         if challenge.variant not in FOG_VARIANTS or challenge.chess960:
             return Decline.VARIANT
         time = challenge.time
