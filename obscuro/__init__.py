@@ -1,11 +1,11 @@
 """Obscuro: an engine for Fog of War chess (dark chess).
 
-Importing the package costs a few milliseconds: it loads neither numba nor numpy, it only says where
-numba is to keep the compiled kernels (see `obscuro.kernel_cache`).
+Importing the package loads neither numba nor numpy and changes nothing in the process: compiled
+kernels are looked for when the first one is called (see `obscuro.kernel_cache`).
 """
 
-from obscuro import kernel_cache
+import time
 
 __version__ = "0.2.0"
 
-kernel_cache.activate()
+IMPORTED_AT = time.time()  # seconds; every other module of the package is loaded later

@@ -1,153 +1,164 @@
-"""Where numba keeps the compiled kernels: one directory for each version of their sources.
+"""Where compiled kernels are kept: a directory for each module and each version of its code.
 
-numba compiles a function anew when its own file changes, but not when a function or a constant that
-it uses from another file does: it would go on with old machine code. So all kernels share a
-directory whose name is a hash of everything that goes into them: their sources, the compilers, and
-the CPU. A change of any of these starts a fresh directory; old ones are removed.
+    <place>/kernels/obscuro.board.moves-<stamp>/<kernel>-<signature>.nbc
+    <place>/kernels/sources.json      see `obscuro.kernel_sources`
 
-This must happen before numba is imported, so `import obscuro` does it, whatever NUMBA_CACHE_DIR
-says. OBSCURO_CACHE_DIR names the directory that holds the kernel directories.
+The stamp is a hash of all that the machine code comes from: the module's code and the code of what
+it imports, the compilers, the CPU, and the settings of both. So a file is right by its name, versions
+stand side by side, and checkouts with the same code share what they have compiled.
+
+Nothing is made, read or removed before the first kernel is needed. OBSCURO_CACHE_DIR names the place;
+else it is the user's cache directory.
 """
 
 import atexit
-import hashlib
-import importlib.util
+import contextlib
 import os
-import platform
 import re
 import shutil
 import stat
 import sys
 import time
 from collections.abc import Iterator
+from hashlib import sha256
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__))
-_PREFIX = "kernels-"
-_KEPT = 4  # directories of other versions that survive
-_IN_USE = 3600.0  # seconds since its last use began in which a directory is never removed
+from obscuro.kernel_sources import UNFINISHED, KernelSources, replace_file
+
+_NAME = "kernels"
+_KEPT = 4  # versions of a module that survive, beside the one that is saved
+_IN_USE = 3600.0  # seconds since the beginning of its last use in which a version is never removed
+_FORGOTTEN = 30 * 86400.0  # seconds after which a version that nobody uses is removed
+_OLD_LAYOUT = re.compile(r"kernels-[0-9a-f]{16}")  # one directory for all modules, up to 0.1.0
 _SHARED_MEMORY = "/dev/shm"  # often the one place to write in a read-only container
+_VERSION = re.compile(r"(.+)-[0-9a-f]{16}")
 
-_COMPILERS = ("numba", "llvmlite")
-_MARKS = (b"njit", b"intrinsic")
-_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n]*)", re.M)
-_WORD = re.compile(rb"[\w.]+")
-# Variables that change the machine code and that numba's own index does not know.
-_VARIABLES = (
-    "OBSCURO_NO_PEXT",
-    "OBSCURO_SIMD",
-    "NUMBA_BOUNDSCHECK",
-    "NUMBA_DEBUGINFO",
-    "NUMBA_OPT",
+# Variables of ours that change the machine code, and numba's settings that do.
+_VARIABLES = ("OBSCURO_NO_PEXT", "OBSCURO_SIMD")
+_SETTINGS = (
+    "BOUNDSCHECK",
+    "CPU_FEATURES",
+    "CPU_NAME",
+    "DEBUGINFO_DEFAULT",
+    "DISABLE_INTEL_SVML",
+    "ENABLE_AVX",
+    "LOOP_VECTORIZE",
+    "OPT",
+    "SLP_VECTORIZE",
+    "USING_SVML",
 )
-_CPU_FIELDS = ("model name", "flags", "Features", "CPU implementer", "CPU part", "cpu model", "isa")
 
 
-def activate() -> str | None:
-    """Point numba to the directory for this version of the kernels; make it if need be.
+class KernelFiles:
+    """The compiled kernels of a package in one directory.
 
-    Returns the directory. None where the system has no place to write at all: then numba compiles
-    the kernels anew in every process.
+    directory: made if need be, and ours alone; None: nothing is kept. facts: what else than the
+    package's code the machine code depends on.
     """
-    places = candidates(_PREFIX + cache_key())
-    directory = next(filter(_is_writable, places), None)
-    if directory is None:
-        os.environ.pop("NUMBA_CACHE_DIR", None)
-        _compile_without_cache()
-        return None
-    os.environ["NUMBA_CACHE_DIR"] = directory
-    config = sys.modules.get("numba.core.config")
-    if config is not None:  # numba has read its environment already
-        config.CACHE_DIR = directory  # type: ignore[attr-defined]
-    _prune(directory)
-    return directory
+
+    def __init__(
+        self,
+        directory: str | None,
+        facts: list[str],
+        sources: KernelSources | None = None,
+        problem: str = "",
+    ) -> None:
+        self.directory = directory
+        self.problem = problem if directory or problem else "there is no place to write"
+        memory = os.path.join(directory, "sources.json") if directory else None
+        self._sources = sources or KernelSources(memory=memory)
+        self._facts = "\0".join(facts)
+        self._folders: dict[str, str | None] = {}  # by module
+        self._pruned = False
+
+    def folder(self, module: str) -> str | None:
+        """Return the directory for this version of a module's kernels; None: they are not kept.
+
+        It need not exist. If it does, it counts as used now.
+        """
+        if module not in self._folders:
+            self._folders[module] = folder = self._find_folder(module)
+            if folder is not None:
+                with contextlib.suppress(OSError):  # not there yet, or not ours to write
+                    os.utime(folder)
+        return self._folders[module]
+
+    def load(self, module: str, name: str) -> bytes | None:
+        """Return what is kept under a name; None if there is nothing or it can't be read."""
+        folder = self.folder(module)
+        if folder is None:
+            return None
+        try:
+            with open(os.path.join(folder, name), "rb") as stream:
+                return stream.read()
+        except OSError:
+            return None
+
+    def save(self, module: str, name: str, data: bytes) -> None:
+        """Keep something; without space, or the right to write, note it as `problem`."""
+        folder = self.folder(module)
+        if folder is None:
+            return
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            replace_file(os.path.join(folder, name), data)
+        except OSError as error:
+            self.problem = str(error)
+            return
+        if not self._pruned:
+            self._pruned = True
+            prune(os.path.dirname(folder))
+
+    def _find_folder(self, module: str) -> str | None:
+        if self.directory is None:
+            return None
+        stamp = self._sources.stamp(module)
+        if stamp is None:
+            return None
+        version = sha256(f"{stamp}\0{self._facts}".encode()).hexdigest()[:16]
+        return os.path.join(self.directory, f"{module}-{version}")
 
 
-def cache_key(package: str = _PACKAGE) -> str:
-    """Return a hash of all that the kernels' machine code depends on, as 16 hexadecimal digits."""
-    digest = hashlib.sha256()
-    for name, text in sorted(kernel_sources(package).items()):
-        digest.update(b"%s\0%d\0" % (name.encode(), len(text)))
-        digest.update(text)
-    facts = [sys.version, platform.machine(), _cpu(), *map(_compiler_version, _COMPILERS)]
-    facts += [f"{name}={os.environ.get(name)}" for name in _VARIABLES]
-    digest.update("\0".join(facts).encode())
-    return digest.hexdigest()[:16]
+_files: list[KernelFiles] = []  # the one of this process, once it is needed
 
 
-def kernel_sources(package: str = _PACKAGE) -> dict[str, bytes]:
-    """Return the text of every module that can change a kernel, by its dotted name.
+def kernel_files() -> KernelFiles:
+    """Return the kernels of this package, in the first place that can be written.
 
-    These are the modules that define kernels (they say `njit` or `intrinsic` somewhere), and what
-    they import from the package, directly or not: numba compiles the values of global names, such
-    as a constant from another module, into the code.
+    Loads numba.
     """
-    modules = dict(_modules(package))
-    pending = [name for name, text in modules.items() if any(mark in text for mark in _MARKS)]
-    sources: dict[str, bytes] = {}
-    while pending:
-        name = pending.pop()
-        if name in modules and name not in sources:
-            sources[name] = modules[name]
-            pending += _imports(modules[name])
-    return sources
+    if not _files:
+        _files.append(KernelFiles(find_directory(), facts()))
+    return _files[0]
 
 
-def _modules(package: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the dotted name and the text of every module below the directory `package`."""
-    root = os.path.dirname(package)
-    for folder, subfolders, files in os.walk(package):
-        subfolders[:] = [name for name in subfolders if name != "__pycache__"]
-        dotted = os.path.relpath(folder, root).replace(os.sep, ".")
-        for file in files:
-            if not file.endswith(".py"):
-                continue
-            try:
-                with open(os.path.join(folder, file), "rb") as stream:
-                    text = stream.read()
-            except OSError:  # taken away between the listing and the reading
-                continue
-            yield dotted if file == "__init__.py" else f"{dotted}.{file[:-3]}", text
+def note_problem(problem: str) -> None:
+    """Note that kernels are not kept at all, and why."""
+    _files[:] = [KernelFiles(None, [], problem=problem)]
 
 
-def _imports(text: bytes) -> Iterator[str]:
-    """Yield the dotted names that a module's text may import; too many rather than too few."""
-    for origin, names in _IMPORT.findall(text):
-        if origin:
-            yield origin.decode()
-        for name in _WORD.findall(names):
-            yield (origin + b"." + name if origin else name).decode()
+def facts() -> list[str]:
+    """Return what the kernels' machine code depends on beside their code. Loads numba."""
+    import llvmlite  # noqa: PLC0415 - most uses of this module need none of these
+    import numba  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415
+    from llvmlite import binding  # noqa: PLC0415
 
-
-def _cpu() -> str:
-    """Return the model and the instruction sets of the first CPU."""
     try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace", buffering=4096) as lines:
-            fields: list[str] = []
-            for line in lines:
-                if not line.strip() and fields:  # the next CPU begins
-                    break
-                if line.split(":")[0].strip() in _CPU_FIELDS:
-                    fields.append(line.strip())
-            return "\n".join(fields)
-    except OSError:
-        return platform.processor()
+        features = sorted(binding.get_host_cpu_features().items())
+    except RuntimeError:  # LLVM can't tell on some systems; numba then goes by the CPU's name too
+        features = []
+    return [
+        *(f"{package.__name__} {package.__version__}" for package in (llvmlite, numba, np)),
+        f"{sys.implementation.cache_tag} {sys.version} {getattr(sys, 'abiflags', '')}",
+        f"{binding.get_process_triple()} {binding.get_host_cpu_name()} {features}",
+        *(f"{name}={os.environ.get(name)}" for name in _VARIABLES),
+        *(f"{name}={getattr(numba.config, name, None)!r}" for name in _SETTINGS),
+    ]
 
 
-def _compiler_version(name: str) -> str:
-    """Return what tells one version of an installed package from another, without importing it.
-
-    Reading the file that holds the version takes a tenth of the time of `importlib.metadata`.
-    """
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None:
-        return "none"
-    try:
-        with open(os.path.join(os.path.dirname(spec.origin), "_version.py"), "rb") as stream:
-            return hashlib.sha256(stream.read()).hexdigest()
-    except OSError:
-        from importlib.metadata import version  # noqa: PLC0415 - slow, hence only here
-
-        return version(name)
+def find_directory() -> str | None:
+    """Return the first place for kernels that can be written; make it if need be."""
+    return next(filter(_is_writable, candidates(_NAME)), None)
 
 
 def candidates(name: str) -> Iterator[str]:
@@ -159,11 +170,11 @@ def candidates(name: str) -> Iterator[str]:
     if base:
         yield os.path.join(os.path.abspath(os.path.expanduser(base)), name)
     else:
-        caches = os.environ.get("XDG_CACHE_HOME", "")
-        if not os.path.isabs(caches):
-            caches = os.path.join(os.path.expanduser("~"), ".cache")
+        import platformdirs  # noqa: PLC0415 - slow, hence only here
+
+        caches = platformdirs.user_cache_dir("obscuro", appauthor=False)
         if os.path.isabs(caches):  # else there is no home directory
-            yield os.path.join(caches, "obscuro", name)
+            yield os.path.join(caches, name)
 
     import tempfile  # noqa: PLC0415 - slow, hence only here
 
@@ -184,13 +195,13 @@ def candidates(name: str) -> Iterator[str]:
 
 
 def _is_writable(directory: str) -> bool:
-    """Make the directory if need be, mark it as used now, and try whether it takes a file."""
+    """Make the directory if need be, and try whether it takes a file."""
     probe = os.path.join(directory, f"probe-{os.getpid()}")
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
         with open(probe, "wb") as stream:
             stream.write(bytes(4096))
-        os.unlink(probe)  # also renews the directory's time, which `_prune` goes by
+        os.unlink(probe)
     except OSError:
         return False
     return True
@@ -199,7 +210,7 @@ def _is_writable(directory: str) -> bool:
 def _is_private(directory: str) -> bool:
     """Make the directory if need be; tell whether it is ours alone.
 
-    numba unpickles what it finds in its cache, so nobody else may be able to put anything there.
+    What is found in the cache is unpickled, so nobody else may be able to put anything there.
     """
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
@@ -215,29 +226,39 @@ def _remove_if_ours(directory: str, owner: int) -> None:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _compile_without_cache() -> None:
-    """Make numba ignore `cache=True`, which without a place to write is an error to it."""
-    from numba.core.dispatcher import Dispatcher  # noqa: PLC0415 - numba is loaded in this case only
+def prune(directory: str) -> None:
+    """Remove versions that have been out of use for long, and what killed processes left behind.
 
-    Dispatcher.enable_caching = lambda self: None  # type: ignore[method-assign]
-
-
-def _prune(current: str) -> None:
-    """Remove kernel directories beside `current` that have been out of use for long."""
-    parent, name = os.path.split(current)
-    if not name.startswith(_PREFIX):  # a passing directory in a place that isn't ours
-        return
-    try:
-        with os.scandir(parent) as entries:
-            others = [
-                (entry.stat(follow_symlinks=False).st_mtime, entry.path)
-                for entry in entries
-                if re.fullmatch(_PREFIX + "[0-9a-f]{16}", entry.name)
-                and entry.is_dir(follow_symlinks=False)
-                and entry.path != current
-            ]
-    except OSError:
-        return
-    for used, path in sorted(others, reverse=True)[_KEPT:]:
-        if used < time.time() - _IN_USE:
+    directory: that of all kernels. A module's newest versions survive until they are forgotten.
+    """
+    now = time.time()
+    versions: dict[str, int] = {}  # of each module, counted from the newest
+    for used, path in sorted(_entries(directory), reverse=True):
+        name = os.path.basename(path)
+        if match := _VERSION.fullmatch(name):
+            module = match[1]
+            versions[module] = versions.get(module, 0) + 1
+            spare = versions[module] > _KEPT + 1 or used < now - _FORGOTTEN
+            if spare and used < now - _IN_USE:
+                shutil.rmtree(path, ignore_errors=True)
+        elif name.endswith(UNFINISHED) and used < now - _IN_USE:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+    for used, path in _entries(os.path.dirname(directory)):
+        if _OLD_LAYOUT.fullmatch(os.path.basename(path)) and used < now - _FORGOTTEN:
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _entries(directory: str) -> list[tuple[float, str]]:
+    """Return the time and the path of everything in a directory."""
+    found = []
+    try:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                try:
+                    found.append((entry.stat(follow_symlinks=False).st_mtime, entry.path))
+                except OSError:  # another process has removed it
+                    continue
+    except OSError:
+        return []
+    return found

@@ -203,7 +203,7 @@ def unannotated_functions(tree: ast.AST) -> Iterator[str]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             decorators = " ".join(map(ast.unparse, node.decorator_list))
-            if any(mark in decorators for mark in ("njit", "intrinsic")):
+            if any(mark in decorators for mark in ("kernel", "intrinsic")):
                 continue
             arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             if node.returns is None and not any(a.annotation for a in arguments):
@@ -223,12 +223,12 @@ def test_version_is_a_literal_that_setuptools_can_read() -> None:
     metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert metadata["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "obscuro.__version__"}
     tree = ast.parse((ROOT / "obscuro" / "__init__.py").read_text())
-    literals = {
-        ast.unparse(node.targets[0]): ast.literal_eval(node.value)
+    values = [
+        node.value
         for node in tree.body
-        if isinstance(node, ast.Assign)
-    }
-    assert literals["__version__"] == obscuro.__version__
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__version__"
+    ]
+    assert [ast.literal_eval(value) for value in values] == [obscuro.__version__]
 
 
 def test_changelog_has_an_entry_for_this_version() -> None:

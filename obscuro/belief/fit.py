@@ -15,7 +15,6 @@ that were seen. `requirements` checks the latter once for each observation.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.layout import (
     KINGS,
@@ -34,6 +33,7 @@ from obscuro.fog.observation_words import (
     observation_words,
 )
 from obscuro.fog.vision import vision
+from obscuro.kernels import kernel
 
 REQUIREMENT_WORDS = 12
 POSSIBLE = 11  # of these words
@@ -61,7 +61,7 @@ class Requirements(NamedTuple):
     possible: np.uint64  # 1 if some position may fit, 0 if the observation contradicts itself
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def requirements(tables, observed, side, words):
     """Write what the observation uint64[9] of `side` asks of a position.
 
@@ -118,7 +118,7 @@ def requirements(tables, observed, side, words):
     words[11] = np.uint64(possible)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def observes(tables, pos, side, observed):
     """As `fits`, the naive way: whether what `side` observes in `pos` is `observed`: uint64[9]."""
     actual = observation_words(tables, pos, side)

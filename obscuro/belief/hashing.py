@@ -10,9 +10,9 @@ sample. Records with equal hashes are told apart by comparing them in full.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.bits import folded_product, multiply_high
+from obscuro.kernels import kernel
 
 _WHOLE = 1 << 64
 
@@ -51,20 +51,20 @@ def lowered(ranking: Ranking, ceiling: int) -> Ranking:
     )
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def record_hash(ranking, a, b, c):
     """The salted hash of a record."""
     mixed = folded_product(a ^ ranking.salt1, b ^ ranking.salt2)
     return folded_product(mixed ^ c, ranking.salt3)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def region_of(ranking, hashed):
     """The region, int64, that a hash belongs to."""
     return np.int64(hashed & ranking.last_region)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def slot_of(ranking, hashed, slots):
     """The slot, of so many, that a hash up to the ceiling belongs to: it rises with the hash."""
     rank = multiply_high(hashed << ranking.shift, ranking.stretch)

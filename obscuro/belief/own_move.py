@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.belief.fit import observes
 from obscuro.belief.record import OUR_SIDE, OUR_STATE, pack, unpack
@@ -50,6 +49,7 @@ from obscuro.board.tables import (
     ROOK_STEPS,
     ray_attacks,
 )
+from obscuro.kernels import kernel
 
 Words = npt.NDArray[np.uint64]
 
@@ -209,7 +209,7 @@ def own_task(needed: Conditions, known_after: Words, required: Words) -> Words:
     return np.array(words, dtype=np.uint64)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def follow(tables, records, first, last, target, words, known_after):
     """Filter the records number `first` to `last` - 1; return how many are left.
 
@@ -260,7 +260,7 @@ def follow(tables, records, first, last, target, words, known_after):
     return end - target
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def follow_naively(tables, records, first, last, target, move, known, side, told, observed, moves):
     """As `follow`, by looking the move up and comparing what is seen with `observed`.
 

@@ -1,13 +1,12 @@
 """Questions about a set of records, answered by one pass over it."""
 
-from numba import njit
-
 from obscuro.belief.record import unpack
 from obscuro.board.layout import ALL
 from obscuro.fog.observation_words import OBSERVATION_WORDS, observation_words
+from obscuro.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find(records, record):
     """The first row of uint64[n, 3] that is equal to uint64[3], or -1."""
     for row in range(records.shape[0]):
@@ -20,7 +19,7 @@ def find(records, record):
     return -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def common_king(records):
     """Squares where the other side has a king in every record, as a uint64 mask."""
     common = ALL
@@ -31,7 +30,7 @@ def common_king(records):
     return common
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def common_observation(tables, known, records, side, observed):
     """Whether `side` observes the same in all records; written to `observed`: uint64[9].
 

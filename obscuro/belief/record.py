@@ -12,7 +12,6 @@ pawns and from our last move, and ours from what we saw.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.board.layout import (
     BISHOPS,
@@ -38,6 +37,7 @@ from obscuro.board.make import make_move
 from obscuro.board.moves import pieces_of
 from obscuro.board.position import move_squares
 from obscuro.fog.observation import Observation
+from obscuro.kernels import kernel
 
 Words = npt.NDArray[np.uint64]
 Records = npt.NDArray[np.uint64]
@@ -54,7 +54,7 @@ _EIGHT = np.uint64(8)
 _OWN_RIGHTS = (0b0011, 0b1100)  # of White, of Black
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def pack(pos, side):
     """The record (A, B, C) of a position: 8 words, as `side` does not know it."""
     enemy = pieces_of(pos, 1 - side)
@@ -73,7 +73,7 @@ def pack(pos, side):
     return a, b, c
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def unpack(known, a, b, c):
     """The position, 8 words, that a record (A, B, C) stands for; known: uint64[KNOWN_WORDS]."""
     side = known[OUR_SIDE]
@@ -115,7 +115,7 @@ def unpack(known, a, b, c):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pack_rows(positions, side, records):
     """Write the record of each row of uint64[n, 8] to uint64[n, 3]."""
     for row in range(positions.shape[0]):
@@ -135,7 +135,7 @@ def pack_rows(positions, side, records):
         records[row, 2] = c
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def unpack_rows(known, records, positions):
     """Write the position of each row of uint64[n, 3] to uint64[n, 8]."""
     for row in range(records.shape[0]):

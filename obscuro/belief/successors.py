@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.belief.fit import observes
 from obscuro.belief.hashing import record_hash, region_of
@@ -48,6 +47,7 @@ from obscuro.board.layout import (
 )
 from obscuro.board.make import make_move
 from obscuro.board.moves import generate_moves
+from obscuro.kernels import kernel
 
 Words = npt.NDArray[np.uint64]
 
@@ -134,7 +134,7 @@ def opponent_task(
     return np.array(words, dtype=np.uint64)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _read(words):
     return SuccessorTask(
         words[0],
@@ -153,7 +153,7 @@ def _read(words):
     )
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def offer(streams, ranking, a, b, c):
     """Write a record and its hash for the table, unless its hash is too high to survive."""
     hashed = record_hash(ranking, a, b, c)
@@ -169,14 +169,14 @@ def offer(streams, ranking, a, b, c):
             streams.enough[1] = 1
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _differences(task, a, b, c):
     """The seen squares where a record is not what was observed."""
     castlers = a & b & c
     return ((a ^ task.a) | ((b ^ castlers) ^ task.b) | (c ^ task.c)) & task.seen
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _fits(task, a, b, c):
     """Whether we would observe in the position just what was observed, en passant left aside."""
     enemy = a | b | c
@@ -187,12 +187,12 @@ def _fits(task, a, b, c):
     )
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _more_than_one(bits):
     return bits & (bits - ONE) != 0
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _offer_castling(task, streams, ranking, a, b, c, occupied):
     """Offer what castling leads to, where it fits."""
     castlers = a & b & c
@@ -216,7 +216,7 @@ def _offer_castling(task, streams, ranking, a, b, c, occupied):
             offer(streams, ranking, a2, b, c ^ long_rook)
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _offer_en_passant(task, streams, ranking, a, b, c):
     """Offer what capturing our pawn en passant leads to, where it fits."""
     pawns = c & ~(a | b)
@@ -229,7 +229,7 @@ def _offer_en_passant(task, streams, ranking, a, b, c):
             offer(streams, ranking, a, b, c ^ bit ^ task.passed)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def expand(tables, parents, first, last, words, ranking, streams):
     """Offer the children of the parents number `first` to `last` - 1 that fit.
 
@@ -341,7 +341,7 @@ def expand(tables, parents, first, last, words, ranking, streams):
     return last
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def test_parents(parents, first, last, words):
     """How many parents have a move that may fit, by the test that `expand` begins with.
 
@@ -361,14 +361,14 @@ def test_parents(parents, first, last, words):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def has_kings(pos):
     """Whether both sides have a king."""
     white = pos[KINGS] & pos[WHITE]
     return white != 0 and white != pos[KINGS]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def expand_naively(tables, parents, first, last, known, side, observed, ranking, moves, streams):
     """As `expand`, by comparing what is seen after each move with `observed`: uint64[9].
 
@@ -386,7 +386,7 @@ def expand_naively(tables, parents, first, last, known, side, observed, ranking,
     return last
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def offer_all(records, first, last, ranking, streams):
     """Offer the records number `first` to `last` - 1 themselves; return as `expand`."""
     for row in range(first, last):

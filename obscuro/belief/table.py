@@ -7,30 +7,30 @@ place. A slot is free if its first word is 0, which no record's is: there is a k
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.belief.hashing import record_hash, slot_of
 from obscuro.board.bits import prefetch_row
+from obscuro.kernels import kernel
 
 GROUP = 16  # records looked up together, so that their cache misses overlap
 PADDING = 96  # slots after those of a region, for what overflows its last ones
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _copy(rows, source, target):
     rows[target, 0] = rows[source, 0]
     rows[target, 1] = rows[source, 1]
     rows[target, 2] = rows[source, 2]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def clear(rows, first, last):
     """Free the slots `first` to `last` - 1."""
     for slot in range(first, last):
         rows[slot, 0] = 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def insert(rows, slots, most, sizes, owner, owners, offered, counts, done, ranking):
     """Store what is offered and new in each `owners`-th region, from the region `owner` on.
 
@@ -82,7 +82,7 @@ def insert(rows, slots, most, sizes, owner, owners, offered, counts, done, ranki
     return True
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def _before(ranking, rows, first, second):
     """Whether a record comes before another one in the order of the set."""
     one = record_hash(ranking, rows[first, 0], rows[first, 1], rows[first, 2])
@@ -95,7 +95,7 @@ def _before(ranking, rows, first, second):
     return False
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def collect(rows, slots, region, ranking):
     """Move the records of a region to its front, sorted; return their number."""
     first = region * (slots + PADDING)
@@ -132,7 +132,7 @@ def collect(rows, slots, region, ranking):
     return end - first
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def gather(rows, stride, sizes):
     """Move the sorted records at the fronts of all regions together; return their number."""
     end = np.int64(0)
@@ -145,7 +145,7 @@ def gather(rows, stride, sizes):
     return end
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def spread(rows, slots, sizes, ranking):
     """Undo `gather`: put the records into their slots, of which there may be another number.
 
@@ -179,7 +179,7 @@ def spread(rows, slots, sizes, ranking):
             rows[free, 0] = 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def rank_below(rows, sizes, ranking, ceiling):
     """How many of the gathered records have a hash up to the ceiling, by region: int64[regions]."""
     counts = np.zeros(sizes.shape[0], dtype=np.int64)
@@ -198,7 +198,7 @@ def rank_below(rows, sizes, ranking, ceiling):
     return counts
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def cut(rows, sizes, kept):
     """Keep the first `kept` int64[regions] of each region of the gathered records."""
     begin = end = np.int64(0)

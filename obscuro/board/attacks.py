@@ -5,24 +5,24 @@ once, when this module is imported. Both ways are public so that tests can compa
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.bits import HAS_FAST_PEXT, byteswap, pext
+from obscuro.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def bishop_attacks_by_pext(tables, square, occupied):
     """Squares a bishop on `square` attacks, as uint64; `occupied` is all pieces."""
     return tables.slider[tables.bishop_offset[square] + pext(occupied, tables.bishop_mask[square])]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def rook_attacks_by_pext(tables, square, occupied):
     """Squares a rook on `square` attacks, as uint64; `occupied` is all pieces."""
     return tables.slider[tables.rook_offset[square] + pext(occupied, tables.rook_mask[square])]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _line_attacks(square, occupied, line):
     """Attacks along one line that is not a rank (hyperbola quintessence: o ^ (o - 2r))."""
     piece = np.uint64(1) << np.uint64(square)
@@ -32,7 +32,7 @@ def _line_attacks(square, occupied, line):
     return (forward ^ backward) & line
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def bishop_attacks_by_lines(tables, square, occupied):
     """As `bishop_attacks_by_pext`, without PEXT."""
     return _line_attacks(square, occupied, tables.diagonal[square]) | _line_attacks(
@@ -40,7 +40,7 @@ def bishop_attacks_by_lines(tables, square, occupied):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def rook_attacks_by_lines(tables, square, occupied):
     """As `rook_attacks_by_pext`, without PEXT."""
     shift = np.uint64(square & 56)

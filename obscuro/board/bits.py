@@ -11,8 +11,10 @@ import platform
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from obscuro.kernels import kernel
 
 SLOW_PEXT_CPUS = frozenset({"znver1", "znver2", "bdver4"})
 
@@ -88,7 +90,7 @@ def multiply_high(typingctx, x, y):
     return types.uint64(types.uint64, types.uint64), codegen
 
 
-@njit(nogil=True, cache=True, forceinline=True)
+@kernel(forceinline=True)
 def folded_product(x, y):
     """Both halves of the 128-bit product of two words, one laid over the other: mixes both well."""
     return (x * y) ^ multiply_high(x, y)

@@ -1,7 +1,6 @@
 """Making a move on a position."""
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.layout import (
     BISHOPS,
@@ -30,11 +29,12 @@ from obscuro.board.layout import (
     WHITE_LONG_ROOK,
     WHITE_SHORT_ROOK,
 )
+from obscuro.kernels import kernel
 
 _EIGHT = np.uint64(8)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _rights_lost(touched):
     """The castling rights (K Q k q = 1 2 4 8) that go when pieces on `touched` move or fall."""
     lost = np.uint64(0)
@@ -49,7 +49,7 @@ def _rights_lost(touched):
     return lost
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def make_move(pos, move):
     """The position after `move`, which must be pseudo-legal in `pos`.
 

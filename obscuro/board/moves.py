@@ -7,7 +7,6 @@ search numbers an infoset's actions by it.
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.attacks import bishop_attacks, rook_attacks
 from obscuro.board.bits import lowest_square
@@ -48,37 +47,38 @@ from obscuro.board.layout import (
     WHITE_SHORT_MOVE,
     WHITE_SHORT_PATH,
 )
+from obscuro.kernels import kernel
 
 _EIGHT = np.uint64(8)
 _SEVEN = np.uint64(7)
 _NINE = np.uint64(9)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def occupied_squares(pos):
     """All pieces of a position, as uint64."""
     return pos[PAWNS] | pos[KNIGHTS] | pos[BISHOPS] | pos[ROOKS] | pos[QUEENS] | pos[KINGS]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pieces_of(pos, side):
     """All pieces of `side` (0 = White), as uint64."""
     return pos[WHITE] if side == 0 else occupied_squares(pos) ^ pos[WHITE]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def side_to_move(pos):
     """0 if White is to move, else 1, as int64."""
     return np.int64(pos[STATE] & ONE)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def en_passant_square(pos):
     """The square where an en passant capture is possible, as uint64; 0 = none."""
     return (pos[STATE] >> EN_PASSANT_SHIFT) & SQUARE_BITS
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_targets(moves, count, origin, targets, piece):
     stem = np.uint64(origin) | np.uint64(piece) << PIECE_SHIFT
     while targets:
@@ -89,7 +89,7 @@ def _add_targets(moves, count, origin, targets, piece):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_pawn_moves(moves, count, targets, step, kind):
     """Pawn moves to each of `targets` from `step` squares before it, with all promotions."""
     while targets:
@@ -109,7 +109,7 @@ def _add_pawn_moves(moves, count, targets, step, kind):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def generate_moves(tables, pos, moves):
     """Write every pseudo-legal move of the side to move into `moves`; return their number.
 
@@ -193,7 +193,7 @@ def generate_moves(tables, pos, moves):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def has_move(tables, pos):
     """Whether the side to move has any pseudo-legal move."""
     occupied = occupied_squares(pos)

@@ -1,16 +1,16 @@
 """Perft: counting the positions of pseudo-legal play, the move generator's classical test."""
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.layout import KINGS, MAX_MOVES, WHITE, WORDS
 from obscuro.board.make import make_move
 from obscuro.board.moves import generate_moves
 from obscuro.board.position import Words, load, store
 from obscuro.board.tables import TABLES
+from obscuro.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _perft(tables, positions, moves, counts, cursors, depth):
     """Count the leaves at `depth` plies below positions[0]; every leaf is made, none bulk-counted.
 

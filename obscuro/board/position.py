@@ -7,7 +7,6 @@ rights and the en passant square if a capture is possible there; it has no move 
 import chess
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.board.bits import folded_product
 from obscuro.board.layout import (
@@ -31,6 +30,7 @@ from obscuro.board.layout import (
 )
 from obscuro.board.moves import generate_moves
 from obscuro.board.tables import TABLES
+from obscuro.kernels import kernel
 
 Words = npt.NDArray[np.uint64]
 
@@ -47,7 +47,7 @@ _K7 = np.uint64(0x3F84D5B5B5470917)
 _K8 = np.uint64(0x9216D5D98979FB1B)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def load(positions, index):
     """Row `index` of uint64[n, 8] as a tuple of 8 words."""
     return (
@@ -62,7 +62,7 @@ def load(positions, index):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def store(positions, index, pos):
     """Write a tuple of 8 words into row `index` of uint64[n, 8]."""
     positions[index, 0] = pos[0]
@@ -75,7 +75,7 @@ def store(positions, index, pos):
     positions[index, 7] = pos[7]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def position_hash(pos):
     """A 64-bit hash of a position, never 0. Equal positions have equal hashes.
 
@@ -90,7 +90,7 @@ def position_hash(pos):
     return h if h else ONE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def hash_positions(positions, hashes):
     """Hash each row of uint64[n, 8] into uint64[n]."""
     for index in range(positions.shape[0]):

@@ -8,13 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.board.records import record_of
 
 Words = npt.NDArray[np.uint64]
-
-SLIDER_TABLE_SIZE = 107_648  # 5,248 bishop and 102,400 rook entries
 
 
 class Tables(NamedTuple):
@@ -27,7 +24,7 @@ class Tables(NamedTuple):
     rook_mask: Words  # [64]
     bishop_offset: Words  # [64] start of the square's block in `slider`
     rook_offset: Words  # [64]
-    slider: Words  # [SLIDER_TABLE_SIZE] attacks by offset + pext(occupied, mask)
+    slider: Words  # [107 648] attacks by offset + pext(occupied, mask), bishop then rook
     diagonal: Words  # [64] whole lines through s, without s (fallback without PEXT)
     antidiagonal: Words  # [64]
     file: Words  # [64]
@@ -73,35 +70,27 @@ def _relevant_blockers(square: int, steps: tuple[tuple[int, int], ...]) -> int:
     return blockers
 
 
-@njit(nogil=True, cache=True)
-def _fill_sliders(masks, offsets, steps, slider):
-    """Write the attacks of one sliding piece for every square and blocker set.
+def _slider_attacks(square: int, steps: tuple[tuple[int, int], ...], mask: int) -> Words:
+    """Return the attacks of a sliding piece for all sets of blockers under its mask, by PEXT index.
 
-    masks, offsets: uint64[64]; steps: int64[4, 2]; slider: uint64[SLIDER_TABLE_SIZE], written.
-    Blocker sets are enumerated in the order of their PEXT index.
+    No kernel does this: it runs at import, when nothing should be compiled.
     """
-    one = np.uint64(1)
-    for square in range(64):
-        mask = masks[square]
-        index = offsets[square]
-        blockers = np.uint64(0)
-        while True:
-            attacked = np.uint64(0)
-            for k in range(4):
-                file = square % 8 + steps[k, 0]
-                rank = square // 8 + steps[k, 1]
-                while 0 <= file < 8 and 0 <= rank < 8:
-                    bit = one << np.uint64(rank * 8 + file)
-                    attacked |= bit
-                    if blockers & bit:
-                        break
-                    file += steps[k, 0]
-                    rank += steps[k, 1]
-            slider[index] = attacked
-            index += one
-            blockers = (blockers - mask) & mask
-            if blockers == 0:
-                break
+    bit_of = {blocker: index for index, blocker in enumerate(_squares(mask))}
+    index = np.arange(1 << len(bit_of), dtype=np.int64)
+    attacked = np.zeros(len(index), dtype=np.uint64)
+    for step in steps:
+        ray = ray_attacks(square, (step,), True)
+        outwards = _squares(ray) if step[0] + 8 * step[1] > 0 else _squares(ray)[::-1]
+        reached = np.full(len(index), ray, dtype=np.uint64)
+        for blocker in outwards[-2::-1]:  # from the outside in, as the nearest one decides
+            blocked = (index >> bit_of[blocker]) & 1 != 0
+            reached[blocked] = ray_attacks(square, (step,), True, 1 << blocker)
+        attacked |= reached
+    return attacked
+
+
+def _squares(board: int) -> list[int]:
+    return [square for square in range(64) if board >> square & 1]
 
 
 def _words(values: list[int]) -> Words:
@@ -114,15 +103,14 @@ def _offsets(masks: Words, start: int) -> Words:
 
 
 def build_tables() -> Tables:
-    """Compute all tables (a few ms once its kernel is compiled)."""
+    """Compute all tables, which takes some 20 ms."""
     squares = range(64)
     bishop_mask = _words([_relevant_blockers(s, BISHOP_STEPS) for s in squares])
     rook_mask = _words([_relevant_blockers(s, ROOK_STEPS) for s in squares])
     bishop_offset = _offsets(bishop_mask, 0)
     rook_offset = _offsets(rook_mask, sum(1 << int(m).bit_count() for m in bishop_mask))
-    slider = np.zeros(SLIDER_TABLE_SIZE, dtype=np.uint64)
-    _fill_sliders(bishop_mask, bishop_offset, np.array(BISHOP_STEPS, dtype=np.int64), slider)
-    _fill_sliders(rook_mask, rook_offset, np.array(ROOK_STEPS, dtype=np.int64), slider)
+    bishop = [_slider_attacks(s, BISHOP_STEPS, int(bishop_mask[s])) for s in squares]
+    rook = [_slider_attacks(s, ROOK_STEPS, int(rook_mask[s])) for s in squares]
     rank_steps = ((1, 0), (-1, 0))
     rank_attacks = [
         [ray_attacks(file, rank_steps, True, inner << 1) & 0xFF for file in range(8)]
@@ -139,7 +127,7 @@ def build_tables() -> Tables:
         rook_mask=rook_mask,
         bishop_offset=bishop_offset,
         rook_offset=rook_offset,
-        slider=slider,
+        slider=np.concatenate(bishop + rook),
         diagonal=_words([ray_attacks(s, ((1, 1), (-1, -1)), True) for s in squares]),
         antidiagonal=_words([ray_attacks(s, ((1, -1), (-1, 1)), True) for s in squares]),
         file=_words([ray_attacks(s, ((0, 1), (0, -1)), True) for s in squares]),

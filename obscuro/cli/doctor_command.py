@@ -12,15 +12,16 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from obscuro import __version__, kernel_cache
 from obscuro.engine.options import OPTIONS
+from obscuro.kernel_sources import PACKAGE
 
 OLDEST_PYTHON = (3, 11)
-PACKAGES = ("numba", "numpy", "chess", "rich")
+PACKAGES = ("numba", "numpy", "chess", "rich", "platformdirs", "psutil")
 LEAST_MEMORY = 2.0  # GiB
 GIBIBYTE = 1 << 30
 
@@ -117,34 +118,50 @@ def processor() -> Iterator[Finding]:
 
 
 def cache() -> Iterator[Finding]:
-    """The place for compiled kernels."""
-    directory = os.environ.get("NUMBA_CACHE_DIR")
-    if directory is None or not os.access(directory, os.W_OK):
-        advice = "set OBSCURO_CACHE_DIR to a directory that can be written"
-        yield Finding(HINT, "kernel cache", "no place to write: every start compiles", advice)
+    """The compiled kernels: where they are kept, and whether those of this version are there."""
+    try:
+        from obscuro.board.bits import folded_product  # noqa: PLC0415
+
+        folded_product(1, 1)  # to see whether a kernel is kept
+        files = kernel_cache.kernel_files()
+    except Exception:  # numba is missing or broken, which `packages` has said
         return
-    cold = cold_packages(Path(directory), kernel_packages(kernel_cache.kernel_sources()))
+    if files.directory is None or not compiled_kernels(files, folded_product.__module__):
+        advice = "every start compiles; set OBSCURO_CACHE_DIR to a directory that can be written"
+        found = files.problem or f"numba {importlib.metadata.version('numba')} keeps nothing"
+        yield Finding(HINT, "kernel cache", found, advice)
+        return
+    compiled = {module: compiled_kernels(files, module) for module in kernel_modules()}
+    cold = cold_packages(compiled)
     if cold:
-        found = f"{directory}, not compiled yet: {', '.join(cold)}"
+        found = f"{files.directory}, not compiled yet: {', '.join(cold)}"
         yield Finding(HINT, "kernel cache", found, "run: obscuro warmup")
     else:
-        size = sum(file.stat().st_size for file in Path(directory).rglob("*") if file.is_file())
-        yield Finding(OK, "kernel cache", f"{directory}, warm, {size / 1e6:.0f} MB")
+        size = sum(file.stat().st_size for kernels in compiled.values() for file in kernels)
+        yield Finding(OK, "kernel cache", f"{files.directory}, warm, {size / 1e6:.0f} MB")
 
 
-def kernel_packages(sources: dict[str, bytes]) -> set[str]:
-    """The packages with kernels that are kept: `board`, `fog`, …"""
-    kept = re.compile(rb"^@njit\(.*cache=True", re.MULTILINE)
-    return {name.split(".")[1] for name, text in sources.items() if kept.search(text)}
+def kernel_modules() -> list[str]:
+    """The modules that define kernels."""
+    defines = re.compile(r"^@kernel\b|^\w+ = kernel\(", re.MULTILINE)
+    package = Path(PACKAGE)
+    return [
+        ".".join(file.relative_to(package.parent).with_suffix("").parts)
+        for file in sorted(package.rglob("*.py"))
+        if defines.search(file.read_text(encoding="utf-8"))
+    ]
 
 
-def cold_packages(directory: Path, expected: set[str]) -> list[str]:
-    """The packages without a compiled kernel in a cache directory.
+def compiled_kernels(files: kernel_cache.KernelFiles, module: str) -> list[Path]:
+    """The files of a module's compiled kernels."""
+    folder = files.folder(module)
+    return [] if folder is None else list(Path(folder).glob("*.nbc"))
 
-    numba keeps the kernels of each package in a directory called by its name and a hash.
-    """
-    warm = {file.parent.name.rpartition("_")[0] for file in directory.glob("*/*.nbi")}
-    return sorted(expected - warm)
+
+def cold_packages(compiled: Mapping[str, Sequence[Path]]) -> list[str]:
+    """The packages (`board`, `fog`, …) without a compiled kernel in any of their modules."""
+    warm = {module.split(".")[1] for module, kernels in compiled.items() if kernels}
+    return sorted({module.split(".")[1] for module in compiled} - warm)
 
 
 def memory() -> Iterator[Finding]:

@@ -6,7 +6,6 @@ It also gets Stockfish's network into the cache, for the same reason.
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Callable
 
@@ -16,6 +15,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from obscuro.cli.local_engine import MakePlayer, engine_options, make_player
 from obscuro.evaluation.nnue.install import InstalledNetwork, load_networks
 from obscuro.evaluation.nnue.network import NetworkError
+from obscuro.kernel_cache import kernel_files
 
 
 def compile_network_kernels() -> None:
@@ -66,7 +66,7 @@ def run(
             player.prepare(tell)
         finally:
             player.close()
-    where = os.environ.get("NUMBA_CACHE_DIR")
+    where = kernel_files().directory
     kept = f"the kernels are kept in {where}" if where else "there is no place to keep the kernels"
     console.print(f"Ready after {time.monotonic() - begin:.1f} s; {kept}.", soft_wrap=True)
     return 0

@@ -7,7 +7,6 @@ below are at most 0, so that possible draws are avoided when we are better).
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.board.layout import PAWN, PIECE_SHIFT, STATE, THREE_BITS, WORDS
 from obscuro.board.make import make_move
@@ -18,6 +17,7 @@ from obscuro.engine.constants import FIFTY_MOVES
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.fog.key import key_after_other_move, key_after_own_move
 from obscuro.fog.observation_words import observation_hash
+from obscuro.kernels import kernel
 from obscuro.search.game import MAX, MIN, Expansion
 
 STATE_WORDS = WORDS + 1
@@ -30,13 +30,13 @@ _TO_MOVE = np.uint64(0x9E3779B97F4A7C15)
 Words = npt.NDArray[np.uint64]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sighting(observation, state_word):
     """What is counted for repetitions: an observation's hash with the side to move."""
     return observation + (state_word & _ONE) * _TO_MOVE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _next_draw_word(pos, child, move, word):
     """The draw word after `move`, repetitions left out."""
     capped = word & CAPPED
@@ -51,7 +51,7 @@ def _next_draw_word(pos, child, move, word):
     return capped | plies
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _expand(
     tables, states, keys, our_side, repeated, offsets, moves, values, players, children, child_keys
 ):

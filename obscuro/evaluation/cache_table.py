@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.board.layout import MAX_MOVES, ONE, WORDS
 from obscuro.board.moves import generate_moves
 from obscuro.board.position import load, position_hash, store
+from obscuro.kernels import kernel
 
 WAYS = 4  # slots of a set
 MOST_CHILDREN = 64  # of a position that is kept; about one in 500 has more
@@ -63,7 +63,7 @@ def nothing_found(size: int) -> Found:
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _same(positions, index, others, other):
     for word in range(WORDS):  # noqa: SIM110 - a loop is what numba compiles
         if positions[index, word] != others[other, word]:
@@ -71,7 +71,7 @@ def _same(positions, index, others, other):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _find(table, positions, index, hashed):
     """The set of position `index` of uint64[n, 8], its slot there or -1, and that which it would take."""
     place = np.int64(hashed % np.uint64(table.tags.shape[0]))
@@ -86,7 +86,7 @@ def _find(table, positions, index, hashed):
     return place, -1, oldest
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def look_up(table, positions, hashes, now, found):
     """Look for each position of uint64[n, 8]; returns the number of misses.
 
@@ -121,7 +121,7 @@ def look_up(table, positions, hashes, now, found):
     return misses
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def keep(table, positions, hashes, misses, now, offsets, values, terminal):
     """Store the children of the positions misses int64[m]; returns the number of slots newly taken.
 
@@ -154,7 +154,7 @@ def keep(table, positions, hashes, misses, now, offsets, values, terminal):
     return taken
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_all(found, new_offsets, offsets):
     """Write where the children of each position of the batch start into offsets int64[n + 1].
 
@@ -169,7 +169,7 @@ def count_all(found, new_offsets, offsets):
         offsets[index + 1] = offsets[index] + children
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def put_together(tables, positions, found, new, offsets, moves, values, terminal):
     """Write the children of a batch, from what was found and the misses' ChildValues `new`.
 

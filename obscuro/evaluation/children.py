@@ -11,7 +11,6 @@ The rest have no value yet (`NaN`); an evaluator fills them in.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.board.attacks import bishop_attacks, rook_attacks
 from obscuro.board.bits import lowest_square
@@ -29,13 +28,14 @@ from obscuro.board.tables import TABLES
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.evaluation.scale import value_of_mate
+from obscuro.kernels import kernel
 
 _MATE_IN_ONE = value_of_mate(1)
 _NOTHING = np.uint64(0)
 _EIGHT = np.uint64(8)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_children(tables, positions, moves, offsets):
     """Write where each position's children start into offsets int64[n + 1]; return their number."""
     total = 0
@@ -46,7 +46,7 @@ def count_children(tables, positions, moves, offsets):
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _has_plain_reply(tables, pos, side):
     """Whether `side`, to move, surely has a safe reply: not in check, and a pawn that can be pushed
     or a knight that can move, off all lines through its king, so that it can't be pinned.
@@ -71,7 +71,7 @@ def _has_plain_reply(tables, pos, side):
     return False
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def has_safe_reply(tables, pos, replies):
     """Whether the side to move has a move after which its king can't be captured at once."""
     side = side_to_move(pos)
@@ -84,7 +84,7 @@ def has_safe_reply(tables, pos, replies):
     return False
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fill_children(tables, positions, offsets, buffer, moves, values, terminal):
     """Write every child's move, its value if it is decided (else NaN), and whether it is terminal.
 
@@ -120,7 +120,7 @@ def fill_children(tables, positions, offsets, buffer, moves, values, terminal):
             terminal[start + k] = ended
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_mates(tables, positions, offsets, moves, buffer, values):
     """Give a value to the children without one that leave the enemy no safe move."""
     for index in range(positions.shape[0]):

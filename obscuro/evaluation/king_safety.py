@@ -1,15 +1,15 @@
 """Whether a king could be captured: what Fog of War's rules ignore and its evaluation must not."""
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.attacks import bishop_attacks, rook_attacks
 from obscuro.board.bits import lowest_square
 from obscuro.board.layout import BISHOPS, KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS
 from obscuro.board.moves import occupied_squares, pieces_of
+from obscuro.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def square_is_attacked(tables, pos, square, by_side):
     """Whether a piece of `by_side` (0 = White) attacks `square`, whoever is to move."""
     occupied = occupied_squares(pos)
@@ -25,7 +25,7 @@ def square_is_attacked(tables, pos, square, by_side):
     return (rook_attacks(tables, square, occupied) & (pos[ROOKS] | pos[QUEENS]) & attackers) != 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def king_is_attacked(tables, pos, side):
     """Whether the king of `side` (0 = White) is attacked; False if it has none."""
     king = pos[KINGS] & pieces_of(pos, side)

@@ -7,7 +7,6 @@ one up for.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.board.bits import popcount
 from obscuro.board.layout import BISHOPS, KNIGHTS, PAWNS, QUEENS, ROOKS, WORDS
@@ -19,14 +18,15 @@ from obscuro.evaluation import scale
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.fog.vision import vision
+from obscuro.kernels import kernel
 
 KNIGHT_PAWNS, BISHOP_PAWNS, ROOK_PAWNS, QUEEN_PAWNS = 3, 3, 5, 9
 SEEN_SQUARE_PAWNS = 0.05
 
-_value_of_pawns = njit(nogil=True, cache=True)(scale.value_of_pawns)
+_value_of_pawns = kernel(scale.value_of_pawns)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def material_pawns(pos, side):
     """The material of `side` (0 = White) in pawns."""
     own = pieces_of(pos, side)
@@ -39,7 +39,7 @@ def material_pawns(pos, side):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def material_value(tables, pos, side, tau):
     """The value of a position to `side`, whoever is to move, in [-1, 1]."""
     material = material_pawns(pos, side) - material_pawns(pos, 1 - side)
@@ -47,7 +47,7 @@ def material_value(tables, pos, side, tau):
     return _value_of_pawns(material + SEEN_SQUARE_PAWNS * seen, tau)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_values(tables, positions, offsets, moves, tau, values):
     """Give every child without a value its static value, in the view of the side that moved."""
     for index in range(positions.shape[0]):

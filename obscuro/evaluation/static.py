@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.board.layout import WORDS
 from obscuro.board.make import make_move
@@ -12,6 +11,7 @@ from obscuro.board.position import from_fen, load, store
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.scale import EVALUATION_LIMIT
+from obscuro.kernels import kernel
 
 Values = Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.floating]]
 """Of positions uint64[n, 8], the value of each to its side to move, in [-1, 1]: float[n]."""
@@ -19,7 +19,7 @@ Values = Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.floating]]
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _make_undecided(positions, children, made, which):
     """Make the children without a value: made uint64[m, 8], and their indices which int64[m]."""
     count = 0

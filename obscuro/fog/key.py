@@ -6,9 +6,9 @@ how our place in the tree is found again.
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.layout import ONE
+from obscuro.kernels import kernel
 
 _OWN = np.uint64(0xA24BAED4963EE407)
 _OTHER = np.uint64(0x9FB21C651E98DF25)
@@ -19,7 +19,7 @@ _S27 = np.uint64(27)
 _S31 = np.uint64(31)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def mix(word):
     """A bijective scramble of 64 bits (the finisher of splitmix64)."""
     word = (word ^ (word >> _S30)) * _M1
@@ -27,25 +27,25 @@ def mix(word):
     return word ^ (word >> _S31)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def initial_key(side, observation):
     """The key of `side` where the game starts, from the hash of what it sees there."""
     return _never_zero(mix(np.uint64(observation) ^ (np.uint64(side + 1) * _OWN)))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def key_after_own_move(key, move, observation):
     """The mover's key after its `move` (a move word) and the hash of what it then observes."""
     chained = np.uint64(key) + (np.uint64(move) + ONE) * _OWN
     return _never_zero(mix(mix(chained) ^ np.uint64(observation)))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def key_after_other_move(key, observation):
     """A side's key after a move of the other side, from the hash of what it then observes."""
     return _never_zero(mix(mix(np.uint64(key) + _OTHER) ^ np.uint64(observation)))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _never_zero(word):
     return word if word else ONE

@@ -6,11 +6,11 @@ restricted to it, and the square where the side can capture en passant (0 = none
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.bits import folded_product
 from obscuro.board.layout import ONE
 from obscuro.fog.vision import capturable_en_passant, vision
+from obscuro.kernels import kernel
 
 OBSERVATION_WORDS = 9
 SEEN = 0
@@ -28,7 +28,7 @@ _K7 = np.uint64(0x636920D871574E69)
 _K8 = np.uint64(0xA458FEA3F4933D7F)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def observation_words(tables, pos, side):
     """What `side` observes in `pos`, as a tuple of 9 uint64 words (see the module)."""
     seen = vision(tables, pos, side)
@@ -45,7 +45,7 @@ def observation_words(tables, pos, side):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def hash_words(words):
     """A 64-bit hash of an observation's 9 words, never 0; made as `position_hash` is."""
     h = folded_product(words[0] ^ _K0, words[1] ^ _K1)
@@ -56,7 +56,7 @@ def hash_words(words):
     return h if h else ONE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def observation_hash(tables, pos, side):
     """`hash_words` of what `side` observes in `pos`."""
     return hash_words(observation_words(tables, pos, side))

@@ -6,7 +6,6 @@ piece there or for an en passant capture, which shows the captured pawn as well.
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.attacks import bishop_attacks, rook_attacks
 from obscuro.board.bits import lowest_square
@@ -24,13 +23,14 @@ from obscuro.board.layout import (
     ROOKS,
 )
 from obscuro.board.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
+from obscuro.kernels import kernel
 
 _SEVEN = np.uint64(7)
 _EIGHT = np.uint64(8)
 _NINE = np.uint64(9)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def capturable_en_passant(tables, pos, side):
     """The square where `side` can capture en passant now, as uint64; 0 = none."""
     ep = en_passant_square(pos)
@@ -39,7 +39,7 @@ def capturable_en_passant(tables, pos, side):
     return np.uint64(0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def vision(tables, pos, side):
     """Squares that `side` (0 = White) sees in `pos`, as a uint64 mask.
 

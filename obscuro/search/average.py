@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from obscuro.kernels import kernel
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.tree import INFOSETS, NO_PARENT, NODES, ROOT_INFOSET, Tree
 
@@ -30,7 +30,7 @@ class Sums(NamedTuple):
     last_added: npt.NDArray[np.int64]  # [i] scratch: when the infoset was last added, from 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def accumulate(tree, sums, time, weight):
     """Add the current strategies of both players with `weight`; time: different in each call, > 0.
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from obscuro.kernels import kernel
 from obscuro.search.tree import ROOT_INFOSET, ROOTS
 
 _ZERO = np.float32(0)
@@ -53,7 +53,7 @@ def new_gadget(alternate: Reals, prior: Reals) -> Gadget:
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def update_gadget(tree, gadget):
     """PRM+ of both gadgets on the values of the last sweep; notes u_▼(J) + v^alt(J) as the root's cfv."""
     m = tree.counts[ROOTS]
@@ -84,7 +84,7 @@ def update_gadget(tree, gadget):
         gadget.margin[j] = gadget.margin[j] / total if total > 0 else _ONE / np.float32(m)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def root_strategy(tree, gadget):
     """Write the mixture of both gadgets as the strategy of the root's infoset."""
     m = tree.counts[ROOTS]

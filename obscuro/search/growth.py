@@ -4,8 +4,8 @@ Only the solver's thread does it.
 """
 
 import numpy as np
-from numba import njit
 
+from obscuro.kernels import kernel
 from obscuro.search.game import CHANCE, MAX
 from obscuro.search.tree import ACTIONS as ACTION_COUNT
 from obscuro.search.tree import (
@@ -23,7 +23,7 @@ from obscuro.search.tree import INFOSETS as INFOSET_COUNT
 ROOM_FOR_ROOTS = 512  # nodes, edges, infosets and actions that are never used by expansions
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def has_room(tree, children):
     """Whether one more node with so many children fits; a margin stays free."""
     return (
@@ -34,7 +34,7 @@ def has_room(tree, children):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def infoset_for(tree, key, player, values, chance, ours, freeze):
     """The infoset of a node about to be added: an existing one, or a new one.
 
@@ -65,7 +65,7 @@ def infoset_for(tree, key, player, values, chance, ours, freeze):
     return infoset
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def add_node(tree, edge, above, player, infoset, ours, states, keys, values, terminal):
     """Append the node below `edge` of node `above`, with its children as leaves.
 
@@ -101,7 +101,7 @@ def add_node(tree, edge, above, player, infoset, ours, states, keys, values, ter
     return node
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def attach(tree, our_key, freeze, edges, nodes, expansion):
     """Attach a batch of expansions; returns how many fitted and the sum of their depths.
 

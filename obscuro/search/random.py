@@ -1,7 +1,8 @@
 """Random numbers for kernels, which are given their state (splitmix64)."""
 
 import numpy as np
-from numba import njit
+
+from obscuro.kernels import kernel
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -10,7 +11,7 @@ _S30, _S27, _S31, _S40 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 _UNIT = np.float32(2.0**-24)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def uniform(state):
     """The next number in [0, 1) as float32; state: uint64[1], advanced."""
     state[0] += _STEP
@@ -21,7 +22,7 @@ def uniform(state):
     return np.float32(word >> _S40) * _UNIT
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sample(state, weights):
     """An index drawn in proportion to `weights` (float32[k], not all 0, any sum); -1 if all are 0."""
     total = np.float32(0)

@@ -12,9 +12,11 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
+
+from obscuro.kernels import kernel
 
 LANES_OF = {"avx512f": 16, "avx2": 8}  # by the CPU's feature, the best one first
 _FLOAT, _WORD, _INDEX = ir.FloatType(), ir.IntType(32), ir.IntType(64)
@@ -32,7 +34,7 @@ def _lanes() -> int:
 LANES = _lanes()
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def dot_plain(x, x_first, y, y_first, count):
     """See `dot`."""
     total = x[x_first] * y[y_first]
@@ -41,7 +43,7 @@ def dot_plain(x, x_first, y, y_first, count):
     return total
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def dot_and_add_plain(x, x_first, y, y_first, out, out_first, scale, count):
     """See `dot_and_add`."""
     for k in range(count):
@@ -49,7 +51,7 @@ def dot_and_add_plain(x, x_first, y, y_first, out, out_first, scale, count):
     return dot_plain(x, x_first, y, y_first, count)
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def dot_and_set_plain(x, x_first, y, y_first, out, out_first, scale, count):
     """See `dot_and_set`."""
     for k in range(count):
@@ -202,7 +204,7 @@ def _prefetch_row(typingctx, array, first):
     return types.void(array, _COUNT), codegen
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _no_prefetch(array, first):
     """Do nothing."""
 

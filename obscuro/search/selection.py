@@ -7,8 +7,8 @@ its current strategy. Two-sided GT-CFR (Schmid et al. 2023) is the same with bot
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from obscuro.kernels import kernel
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.parameters import EXPLORE_BY_PUCT, PRIOR_SAMPLES, SearchParameters
 from obscuro.search.random import sample, uniform
@@ -47,7 +47,7 @@ def exploration(parameters: SearchParameters) -> Exploration:
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_sample(tree, action, value, samples):
     """Take in the latest of `samples` values of an action, the prior ones counted (Welford)."""
     before = value - tree.value_mean[action]
@@ -55,7 +55,7 @@ def _add_sample(tree, action, value, samples):
     tree.value_spread[action] += before * (value - tree.value_mean[action])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def explore(tree, infoset, rule, random_state):
     """The exploring player's action at an infoset; counts the visit and its values.
 
@@ -111,7 +111,7 @@ def explore(tree, infoset, rule, random_state):
     return best
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def select_leaf(tree, explorer, rule, random_state):
     """Walk from the root to a leaf that can be expanded, and mark it as in flight.
 
@@ -148,7 +148,7 @@ def select_leaf(tree, explorer, rule, random_state):
         node = child
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def select_batch(tree, explorer, rule, random_state, edges, nodes, states, keys):
     """Select up to len(edges) leaves, the exploring player alternating from `explorer`.
 
@@ -175,7 +175,7 @@ def select_batch(tree, explorer, rule, random_state, edges, nodes, states, keys)
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def release(tree, edges):
     """Take back the marks of leaves that will not be expanded after all. edges: int32[B]."""
     for edge in edges:

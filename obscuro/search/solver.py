@@ -8,8 +8,8 @@ Nodes that the other side reaches with probability 0 are skipped (partial prunin
 """
 
 import numpy as np
-from numba import njit
 
+from obscuro.kernels import kernel
 from obscuro.search.gadget import root_strategy, update_gadget
 from obscuro.search.game import MAX, MIN
 from obscuro.search.rows import dot, dot_and_add, dot_and_set, prefetch_row
@@ -23,7 +23,7 @@ _ONE = np.float32(1)
 
 
 # fastmath only allows sums to be reordered and fused here: no NaN or infinity tricks.
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def sweep(tree, gadget, player, prune):
     """Reach forward, values backward, for `player`; returns the number of edges visited.
 
@@ -86,7 +86,7 @@ def sweep(tree, gadget, player, prune):
     return visited
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def update_strategies(tree, player):
     """Predictive regret matching+ at every infoset of `player` that the sweep has touched."""
     for infoset in range(1, tree.counts[INFOSETS]):
@@ -118,7 +118,7 @@ def update_strategies(tree, player):
                 strategy[k] = _ONE / np.float32(count)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def iterate(tree, gadget, max_iterations, max_edges, own_infoset, iteration, last_absent):
     """Run iterations until one of the limits is reached; at least one. Returns how many, and edges.
 
@@ -143,7 +143,7 @@ def iterate(tree, gadget, max_iterations, max_edges, own_infoset, iteration, las
     return done, edges
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def refresh_values(tree, gadget):
     """Bring every value up to date under the current strategies, pruned parts too; change nothing else.
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from obscuro.kernels import kernel
 from obscuro.search.gadget import Gadget, new_gadget, root_strategy
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.growth import add_node
@@ -67,7 +67,7 @@ def nothing_kept() -> KeptRoots:
     return KeptRoots(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), none, none, none)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _profile_reaches(tree):
     """Each node's reach by ▲ and chance (given J), and by ▼ (its choice of J included): float32[n] × 2."""
     nodes = tree.counts[NODES]
@@ -89,7 +89,7 @@ def _profile_reaches(tree):
     return ours, theirs
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _slot_of(table, keys, key):
     """Position of `key` in an open-addressing table of indices + 1 into `keys`."""
     mask = np.uint64(table.shape[0] - 1)
@@ -99,7 +99,7 @@ def _slot_of(table, keys, key):
     return slot
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_own(tree, our_key, depth):
     """Number of histories at `depth` plies below the root states with our key."""
     count = 0
@@ -113,7 +113,7 @@ def _count_own(tree, our_key, depth):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _find_kept(tree, our_key, depth, most_infosets, most_histories):
     """The histories to keep, as (edge, node above, J) in three int32 arrays; J from 0 without gaps.
 
@@ -162,7 +162,7 @@ def _find_kept(tree, our_key, depth, most_infosets, most_histories):
     return edges[:count], above[:count], members[:count]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _gift(tree, node, edge):
     """What ▼'s moves on the way to `edge` of `node` gave away, ĝ ≥ 0 (conditional values, see DESIGN).
 
@@ -186,7 +186,7 @@ def _gift(tree, node, edge):
         node = tree.node_parent[node]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _describe_kept(tree, edges, above, members, infosets, offsets, order):
     """Weights, ▼'s reach and alternate values of the kept infosets (see KeptRoots)."""
     ours, theirs = _profile_reaches(tree)
@@ -253,7 +253,7 @@ def keep_roots(tree: Tree, gadget: Gadget, our_key: int, depth: int) -> KeptRoot
     return KeptRoots(offsets, edges[order], weights, reach, alternate)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _start(tree, roots):
     """Empty a tree and give it a root over `roots` infosets; its strategy is the gadget's."""
     tree.counts[:] = 0
@@ -262,7 +262,7 @@ def _start(tree, roots):
     tree.counts[ROOTS] = roots
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_root(tree, weights):
     """Append the chance node of the next J over len(weights) histories; returns (node, first edge)."""
     node = tree.counts[NODES]
@@ -288,7 +288,7 @@ def _add_root(tree, weights):
     return node, first_edge
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _set_leaf(tree, edge, value, keys, state):
     tree.edge_value[edge] = value
     tree.edge_child[edge] = LEAF
@@ -297,7 +297,7 @@ def _set_leaf(tree, edge, value, keys, state):
     tree.edge_state[edge] = state
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _copy_infoset(old, infoset, tree):
     """Append an infoset with its strategy, regrets and statistics; returns it."""
     count = old.infoset_actions[infoset]
@@ -317,7 +317,7 @@ def _copy_infoset(old, infoset, tree):
     return copy
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _plant_kept(old, tree, offsets, edges, weights, below, above):
     """Write the kept infosets as the first roots; note where the subtrees below them now hang.
 
@@ -342,7 +342,7 @@ def _plant_kept(old, tree, offsets, edges, weights, below, above):
                 above[child] = node
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _plant_new(tree, offsets, states, keys, weights, values):
     """Write the new infosets as the next roots; their histories are leaves."""
     for j in range(offsets.shape[0] - 1):
@@ -354,7 +354,7 @@ def _plant_new(tree, offsets, states, keys, weights, values):
             _set_leaf(tree, first + k, values[i], keys[i], states[i])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _may_carry(tree, children):
     """Whether one more node with so many children fits into the part for what is kept."""
     nodes = int(CARRY_SHARE * tree.node_player.shape[0])
@@ -367,7 +367,7 @@ def _may_carry(tree, children):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _copy_subtrees(old, tree, our_key, freeze, below, above):
     """Copy all nodes below the kept histories, parent first (see `_plant_kept`).
 

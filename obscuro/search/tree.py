@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from obscuro.kernels import kernel
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.parameters import PRIOR_SPREAD
 
@@ -137,7 +137,7 @@ def allocate_tree(edges: int, state_words: int, nodes: int | None = None) -> Tre
     return Tree(**arrays)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_infoset(tree, key):
     """The infoset with this key, or -1. Keys of the two players never meet (they are hashes)."""
     mask = np.uint64(tree.table.shape[0] - 1)
@@ -151,7 +151,7 @@ def find_infoset(tree, key):
         slot = (slot + np.uint64(1)) & mask
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def new_infoset(tree, key, player, actions):
     """Append an infoset with zeroed statistics; the caller sets its strategy and checks for room.
 
@@ -185,7 +185,7 @@ def new_infoset(tree, key, player, actions):
     return infoset
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _paths(tree):
     """What the way to each node says: ▲'s and ▼'s last own action, and its probability.
 
@@ -210,7 +210,7 @@ def _paths(tree):
     return last, probability
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _found(tree, keys):
     """The infoset that the table has under each key: int64[k], -1 where it has none."""
     found = np.empty(keys.shape[0], dtype=np.int64)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from obscuro import kernel_cache
+from obscuro.board.bits import folded_product
 from obscuro.cli import doctor_command as doctor
 from obscuro.cli.doctor_command import HINT, MISSING, OK, Finding
 from obscuro.evaluation.nnue.install import InstalledNetwork
 from obscuro.evaluation.nnue.network import NetworkError
+from obscuro.kernel_cache import KernelFiles
 from tests.evaluation.nnue.synthetic import random_network
 
 
@@ -114,38 +115,55 @@ def test_no_network_is_a_hint_that_says_why(monkeypatch: pytest.MonkeyPatch) -> 
     assert finding.advice.startswith("install another; ")
 
 
-def test_a_cold_cache_is_a_hint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelFiles:
+    """An empty cache, that of the kernels which are loaded from now on."""
+    folded_product(1, 1)  # so it is in memory, and is not compiled into these files
+    files = KernelFiles(str(tmp_path), [])
+    monkeypatch.setattr("obscuro.kernel_cache.kernel_files", lambda: files)
+    return files
+
+
+def test_a_cold_cache_is_a_hint(files: KernelFiles) -> None:
+    files.save("obscuro.board.bits", "folded_product.nbc", b"code")
     (finding,) = doctor.cache()
     assert (finding.level, finding.advice) == (HINT, "run: obscuro warmup")
+    assert "search" in finding.found and "board" not in finding.found.split(": ")[-1]
 
 
-def test_a_cache_with_kernels_of_every_package_is_warm(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    packages = doctor.kernel_packages(kernel_cache.kernel_sources())
-    assert {"board", "fog", "search"} <= packages
-    for package in packages:
-        (tmp_path / f"{package}_0123").mkdir()
-        (tmp_path / f"{package}_0123" / "make.make_move-1.py311.nbi").write_bytes(b"x")
-    assert doctor.cold_packages(tmp_path, packages) == []
-    assert doctor.cold_packages(tmp_path, {*packages, "other"}) == ["other"]
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+def test_a_cache_with_kernels_of_every_package_is_warm(files: KernelFiles) -> None:
+    modules = doctor.kernel_modules()
+    assert {"obscuro.board.moves", "obscuro.evaluation.material"} <= set(modules)
+    assert "obscuro.board.layout" not in modules
+    for module in modules:
+        files.save(module, "kernel.nbc", b"code")
     (finding,) = doctor.cache()
     assert (finding.level, finding.advice) == (OK, "")
 
 
+def test_a_package_is_cold_if_none_of_its_modules_has_kernels() -> None:
+    compiled = {"obscuro.board.moves": [Path("x")], "obscuro.board.make": [], "obscuro.fog.key": []}
+    assert doctor.cold_packages(compiled) == ["fog"]
+
+
 def test_no_place_to_write_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setattr("obscuro.kernel_cache.kernel_files", lambda: KernelFiles(None, []))
     (finding,) = doctor.cache()
     assert finding.level == HINT
+    assert finding.found == "there is no place to write"
     assert "OBSCURO_CACHE_DIR" in finding.advice
+
+
+def test_a_numba_that_keeps_no_kernels_is_a_hint(files: KernelFiles) -> None:
+    (finding,) = doctor.cache()
+    assert finding.level == HINT
+    assert finding.found.endswith("keeps nothing")
 
 
 def test_runs_without_any_package() -> None:
     code = (
         "import sys\n"
-        "sys.modules.update(dict.fromkeys(('numba', 'numpy', 'chess', 'rich')))\n"
+        f"sys.modules.update(dict.fromkeys({doctor.PACKAGES}))\n"
         "from obscuro.cli.main import main\n"
         "sys.exit(main(['doctor']))"
     )
@@ -153,4 +171,4 @@ def test_runs_without_any_package() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
     assert (result.returncode, result.stderr) == (1, "")
-    assert result.stdout.count("missing  ") == 4
+    assert result.stdout.count("missing  ") == len(doctor.PACKAGES)

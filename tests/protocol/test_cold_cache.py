@@ -25,7 +25,6 @@ SILENCE_SECONDS = 5.0  # at most, while it compiles
 @pytest.fixture(autouse=True)
 def cold_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OBSCURO_CACHE_DIR", str(tmp_path))
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setattr(dialogue, "HANG_SECONDS", COMPILING_SECONDS)
     return tmp_path
 
@@ -64,10 +63,10 @@ def test_engines_that_share_a_cold_cache(cold_cache: Path) -> None:
             process.say("position startpos moves e2e4", "go nodes 300")
             assert process.until("bestmove")
             assert process.leave()[::2] == (0, "")
-    kernels = {path.stat().st_mtime_ns for path in cold_cache.rglob("*.nbi")}
+    kernels = {path.stat().st_mtime_ns for path in cold_cache.rglob("*.nbc")}
     assert kernels
     with Process() as later:  # everything is there, also what the killed one had half written
         times_later = ready_times(later)
         print(f"later: ready after {times_later[-1] - times_later[0]:.1f} s")
         assert later.leave()[::2] == (0, "")
-    assert {path.stat().st_mtime_ns for path in cold_cache.rglob("*.nbi")} == kernels
+    assert {path.stat().st_mtime_ns for path in cold_cache.rglob("*.nbc")} == kernels

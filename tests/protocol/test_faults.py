@@ -18,6 +18,7 @@ import chess.engine
 import pytest
 
 from obscuro.fog.board import FogOfWarBoard
+from obscuro.kernel_cache import kernel_files
 from tests.protocol.dialogue import HANG_SECONDS, ROOT, Dialogue, Process
 from tests.protocol.games import random_moves, turns_of
 
@@ -385,7 +386,8 @@ def test_a_hash_for_which_there_is_no_memory(tmp_path: Path) -> None:
 
 def test_a_cache_directory_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    cache = os.environ["NUMBA_CACHE_DIR"]  # what `import obscuro` has chosen
+    cache = kernel_files().directory
+    assert cache is not None
     # The next best place, where the kernels are already, or this would take minutes.
     private = tmp_path / f"obscuro-{os.getuid()}"
     private.mkdir(mode=0o700)

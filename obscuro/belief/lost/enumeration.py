@@ -1,7 +1,6 @@
 """All positions that explain what is seen, where there are few."""
 
 import numpy as np
-from numba import njit
 
 from obscuro.belief.lost.placement import (
     KINDS,
@@ -12,13 +11,14 @@ from obscuro.belief.lost.placement import (
 )
 from obscuro.board.bits import lowest_square, popcount
 from obscuro.board.layout import ONE
+from obscuro.kernels import kernel
 
 STRUCTURE = 16  # attempts in the time that it takes to rule out a pawn structure
 
 _ZERO = np.uint64(0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def add_all(tables, known, wanted, attempts, memory, out, count):
     """Write all positions with so many hidden pieces that are not in `out` yet.
 

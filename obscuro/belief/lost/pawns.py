@@ -6,10 +6,10 @@ from which it can have come; and all in all they have captured as often as they 
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.bits import lowest_square, popcount
 from obscuro.board.layout import ONE
+from obscuro.kernels import kernel
 
 MOST_HOMES = 8  # with more pawns to start with, nothing is ruled out
 IMPOSSIBLE = 127  # captures
@@ -18,7 +18,7 @@ _RANK_OF_SQUARE = 3
 _FILE = 7
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fewest_captures(homes, pawns, white, costs):
     """The least number of captures that takes pawns to where they stand, or `IMPOSSIBLE`.
 

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.belief.fit import observes
 from obscuro.belief.lost.pawns import MOST_HOMES, fewest_captures
@@ -23,6 +22,7 @@ from obscuro.board.layout import (
 )
 from obscuro.board.moves import has_move, occupied_squares, pieces_of, side_to_move
 from obscuro.board.position import load, position_hash, store
+from obscuro.kernels import kernel
 
 # Kinds of pieces, where bishops on squares of different colours are of different kinds.
 KINDS = 7
@@ -82,7 +82,7 @@ def new_memory(count: int) -> Memory:
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def split(pos, side, boards):
     """Write the pieces of the other side than `side` by their kinds: uint64[KINDS]."""
     enemies = occupied_squares(pos) ^ pieces_of(pos, side)
@@ -90,7 +90,7 @@ def split(pos, side, boards):
         boards[kind] = pos[BOARD_OF_KIND[kind]] & enemies & SQUARES_OF_KIND[kind]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_pieces(positions, side, without, counts):
     """Count the pieces of the other side than `side` in positions uint64[n, 8], by kinds.
 
@@ -103,7 +103,7 @@ def count_pieces(positions, side, without, counts):
             counts[row, kind] = popcount(boards[kind] & ~without)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_hidden(remaining, seen, there, hidden):
     """How many enemy pieces of each kind must stand where we do not see.
 
@@ -128,7 +128,7 @@ def count_hidden(remaining, seen, there, hidden):
     hidden[KING_KIND] = max(1 - seen[KING_KIND], 0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def rights_at_home(pos):
     """Castling rights (K Q k q = 1 2 4 8) for which king and rook stand at home, as uint64."""
     rights = _ZERO
@@ -145,7 +145,7 @@ def rights_at_home(pos):
     return rights
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _state(pos, rights, pushed):
     """The state word with these rights, where they can exist, and what a double push allows.
 
@@ -169,7 +169,7 @@ def _state(pos, rights, pushed):
     return state
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pawns_can_stand(known, hidden_pawns, memory):
     """Whether the enemy's captures explain where its pawns stand."""
     if known.captures == UNKNOWN:
@@ -183,7 +183,7 @@ def pawns_can_stand(known, hidden_pawns, memory):
     return memory.captures[slot] <= known.captures
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _is_new(hashes, hash_):
     """Put a hash into the table unless it is there; return whether it was not."""
     mask = np.uint64(hashes.shape[0] - 1)
@@ -196,7 +196,7 @@ def _is_new(hashes, hash_):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def add_position(tables, known, level, hidden, enemy_rights, memory, out, count):
     """Write the position with these hidden pieces behind the others, if it serves and is new.
 

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.belief.lost.placement import (
     BOARD_OF_KIND,
@@ -24,6 +23,7 @@ from obscuro.board.make import make_move
 from obscuro.board.moves import generate_moves, occupied_squares, pieces_of
 from obscuro.board.position import load
 from obscuro.fog.key import mix
+from obscuro.kernels import kernel
 
 # How likely things are, relative to each other. What comes out hardly depends on them.
 EDIT = 0.125  # a position with one more piece at odds with what is seen
@@ -50,20 +50,20 @@ class Earlier(NamedTuple):
     often: npt.NDArray[np.float64]  # [KINDS, 64] how often a piece stood somewhere: `frequencies`
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def random_bits(state):
     """The next 64 random bits (splitmix64); state: uint64[1], advanced."""
     state[0] += _STEP
     return mix(state[0])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fraction(state):
     """A random number in [0, 1)."""
     return np.float64(random_bits(state) >> _TO_53_BITS) * _UNIT
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def random_square(state, squares):
     """One of the squares of a mask that is not empty."""
     for _ in range(np.int64(fraction(state) * popcount(squares))):
@@ -71,7 +71,7 @@ def random_square(state, squares):
     return lowest_square(squares)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def edits_to(pos, known):
     """How many pieces must at least be moved for the position to explain what is seen."""
     enemies = occupied_squares(pos) ^ pieces_of(pos, known.side)
@@ -86,12 +86,12 @@ def edits_to(pos, known):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _likelihood(edits):
     return EDIT**edits
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _weigh_move(edits, before, changed, moves):
     """How likely a move is that leaves so many pieces at odds, `before` of them without it.
 
@@ -102,13 +102,13 @@ def _weigh_move(edits, before, changed, moves):
     return 0.0 if changed else _likelihood(edits) / moves
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _enemy_to_move(pos, side):
     state = pos[STATE] & ~ONE | np.uint64(1 - side)
     return pos[0], pos[1], pos[2], pos[3], pos[4], pos[5], pos[6], state
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def weigh(tables, known, earlier, weights):
     """How likely each earlier position is, in the light of what is seen: float64[m].
 
@@ -128,7 +128,7 @@ def weigh(tables, known, earlier, weights):
         weights[row] = weight
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def frequencies(known, positions, weights, often):
     """How often each kind of piece stood on each square: float64[KINDS, 64], by the weights."""
     boards = np.empty(KINDS, dtype=np.uint64)
@@ -143,7 +143,7 @@ def frequencies(known, positions, weights, often):
                 squares &= squares - ONE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def after_a_move(tables, known, pos, changed, moves, random):
     """The position after a move of the enemy, or without one, drawn by what that explains."""
     pos = _enemy_to_move(pos, known.side)
@@ -161,7 +161,7 @@ def after_a_move(tables, known, pos, changed, moves, random):
     return make_move(pos, moves[chosen]) if chosen >= 0 else pos
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def score(known, positions, often, scores):
     """How plausible positions are by where each of their pieces stands: log-odds, float64[n]."""
     boards = np.empty(KINDS, dtype=np.uint64)
@@ -177,7 +177,7 @@ def score(known, positions, often, scores):
         scores[row] = total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _pawn_reach(square, occupied, black):
     """Where a pawn may have gone in a move."""
     bit = ONE << np.uint64(square)
@@ -192,7 +192,7 @@ def _pawn_reach(square, occupied, black):
     return single | double | sides
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _reach(tables, kind, square, occupied, black):
     """Squares that an enemy piece may have reached from a square in one move."""
     if kind == PAWN_KIND:
@@ -208,7 +208,7 @@ def _reach(tables, kind, square, occupied, black):
     return bishop_attacks(tables, square, occupied)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def nearness(tables, kind, start, end, occupied, black, captures):
     """How likely it is that a piece has gone from one square to another."""
     if kind == PAWN_KIND:

@@ -14,7 +14,6 @@ A few draws begin with no position at all, but put every hidden piece where it o
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.belief.lost.placement import (
     ANYHOW,
@@ -42,6 +41,7 @@ from obscuro.belief.lost.plausibility import (
 from obscuro.board.bits import lowest_square, popcount
 from obscuro.board.layout import MAX_MOVES, ONE, STATE
 from obscuro.board.position import load
+from obscuro.kernels import kernel
 
 # What to do as a rule, and what after `LONG` draws in a row without a new position.
 WIDE = (64, 4)  # one draw of so many begins with no position
@@ -55,13 +55,13 @@ _FILE_A = np.uint64(0x0101010101010101)
 _ZERO = np.uint64(0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pieces(words):
     """All pieces of a position uint64[8], as uint64."""
     return words[0] | words[1] | words[2] | words[3] | words[4] | words[5]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _all(boards):
     together = _ZERO
     for kind in range(KINDS):
@@ -69,7 +69,7 @@ def _all(boards):
     return together
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _remove(tables, known, kind, hidden, came, count, occupied, random):
     """Take `count` hidden pieces of a kind away: those that best explain the ones that `came`."""
     black = known.side == 0
@@ -96,7 +96,7 @@ def _remove(tables, known, kind, hidden, came, count, occupied, random):
         hidden[kind] ^= ONE << np.uint64(chosen)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill(tables, known, level, hidden, gone, wanted, occupied, random):
     """Put a piece on each square that must be occupied; return whether that worked.
 
@@ -146,7 +146,7 @@ def _fill(tables, known, level, hidden, gone, wanted, occupied, random):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _choose(tables, known, kind, start, free, often, occupied, random):
     """One of the free squares, by how often the kind stood there and how near it is to `start`."""
     black = known.side == 0
@@ -166,7 +166,7 @@ def _choose(tables, known, kind, start, free, often, occupied, random):
     return chosen
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _place(tables, known, level, hidden, gone, wanted, often, random):
     """Put the pieces that are still wanted on free squares; return whether that worked."""
     base = pieces(known.base)
@@ -189,7 +189,7 @@ def _place(tables, known, level, hidden, gone, wanted, often, random):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _stir(tables, known, hidden, often, random):
     """Move a hidden piece, one that often stood elsewhere, to where it often stood, or nearby."""
     total = 0.0
@@ -213,7 +213,7 @@ def _stir(tables, known, hidden, often, random):
         hidden[moved] ^= ONE << np.uint64(origin) | ONE << np.uint64(target)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _free_homes(known, pawns):
     """Squares where pawns started that none of these pawns has come from, if it kept its file."""
     homes = known.homes
@@ -224,7 +224,7 @@ def _free_homes(known, pawns):
     return homes
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def draw_positions(tables, known, level, earlier, attempts, random, memory, out, count):
     """Draw positions and write those that serve and are not in `out` yet; return their number.
 

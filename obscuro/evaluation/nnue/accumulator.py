@@ -7,7 +7,6 @@ far.
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.bits import lowest_square
 from obscuro.board.layout import (
@@ -30,9 +29,10 @@ from obscuro.evaluation.nnue.captures import (
 )
 from obscuro.evaluation.nnue.features import feature, king_square, view
 from obscuro.evaluation.nnue.network import BUCKETS
+from obscuro.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_row(weights, work, place, row, sign):
     """Add a row of weights to the sums in the memory, or take it away if sign is -1."""
     for half in range(2):
@@ -46,7 +46,7 @@ def _add_row(weights, work, place, row, sign):
         work.memory_psqt[place, k] += np.int32(sign) * weights.psqt[row, k]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def refresh(weights, work, frame, pos, perspective):
     """Compute one side's sums of a position from its pieces, by way of the memory."""
     king = king_square(pos, perspective)
@@ -78,7 +78,7 @@ def refresh(weights, work, frame, pos, perspective):
         work.psqt[frame, perspective, k] = work.memory_psqt[place, k]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _move_one(weights, work, source, target, perspective, added, removed):
     """Write target's sums: source's with one row of weights added and one taken away."""
     for half in range(2):
@@ -94,7 +94,7 @@ def _move_one(weights, work, source, target, perspective, added, removed):
         )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _capture(weights, work, source, target, perspective, added, removed, captured):
     """The same with a second row taken away."""
     for half in range(2):
@@ -114,7 +114,7 @@ def _capture(weights, work, source, target, perspective, added, removed, capture
         )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def update(weights, work, source, target, pos, child, move):
     """Compute the sums of `child`, in frame `target`, from those of its parent `pos`, in `source`.
 

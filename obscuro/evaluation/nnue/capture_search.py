@@ -11,7 +11,6 @@ no better.
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.make import make_move
 from obscuro.board.moves import generate_moves, side_to_move
@@ -28,6 +27,7 @@ from obscuro.evaluation.nnue.captures import (
 )
 from obscuro.evaluation.nnue.see import exchange_pays
 from obscuro.evaluation.nnue.static_value import static_value
+from obscuro.kernels import kernel
 
 # Values, all in Stockfish's internal units.
 INFINITE = 32_000  # beyond all values
@@ -43,7 +43,7 @@ FIRST = 1  # the frame of the position that is searched; FIRST - 1 is its parent
 NOWHERE = -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _list_captures(tables, pos, work, frame, target):
     """Write the captures and promotions that lose no material; return their number.
 
@@ -66,7 +66,7 @@ def _list_captures(tables, pos, work, frame, target):
     return kept
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _list_evasions(tables, pos, work, frame):
     """Write all moves; return their number. Those that don't help are found out when made."""
     count = generate_moves(tables, pos, work.moves[frame])
@@ -75,7 +75,7 @@ def _list_evasions(tables, pos, work, frame):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _next_move(work, frame):
     """Take the move with the largest key from the list; return it, or -1, and its key."""
     moves, keys = work.moves, work.keys
@@ -93,7 +93,7 @@ def _next_move(work, frame):
     return move, key
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _enter(tables, weights, work, frame, pos, target, goes_on):
     """Value a position as it stands, and list the moves that may be better.
 
@@ -115,7 +115,7 @@ def _enter(tables, weights, work, frame, pos, target, goes_on):
     work.alphas[frame] = max(work.alphas[frame], work.bests[frame])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def search_captures(tables, weights, work, plies):
     """The value of the position in frame FIRST to its side to move, in Stockfish's internal units.
 

@@ -1,7 +1,6 @@
 """The moves that a capture search tries, and in which order."""
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.attacks import bishop_attacks, rook_attacks
 from obscuro.board.bits import lowest_square
@@ -29,6 +28,7 @@ from obscuro.board.layout import (
 )
 from obscuro.board.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
 from obscuro.evaluation.nnue.see import units_of
+from obscuro.kernels import kernel
 
 NO_PIECE = -1
 
@@ -43,7 +43,7 @@ _PIECE_SHIFT = 12
 _GAIN_SHIFT = 15
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def captured_piece(pos, move):
     """What `move` captures: 0 pawn … 5 king, or NO_PIECE. A pawn if en passant."""
     word = np.uint64(move)
@@ -56,25 +56,25 @@ def captured_piece(pos, move):
     return NO_PIECE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def moved_piece(move):
     """What moves: 0 pawn … 5 king."""
     return np.int64((np.uint64(move) >> PIECE_SHIFT) & THREE_BITS)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def promotion_of(move):
     """What a pawn becomes, 1 knight … 4 queen; 0: no promotion."""
     return np.int64((np.uint64(move) >> PROMOTION_SHIFT) & THREE_BITS)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def target_of(move):
     """The square that a move goes to."""
     return np.int64((np.uint64(move) >> TO_SHIFT) & SQUARE_BITS)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _piece_attacks(tables, piece, square, occupied):
     """The squares that a piece (1 knight … 5 king) attacks."""
     if piece == KNIGHT:
@@ -88,7 +88,7 @@ def _piece_attacks(tables, piece, square, occupied):
     return bishop_attacks(tables, square, occupied) | rook_attacks(tables, square, occupied)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_pawn_moves(moves, frame, count, targets, step):
     """Add pawn moves to each of `targets` from `step` squares before it; promotions to a queen."""
     while targets:
@@ -101,7 +101,7 @@ def _add_pawn_moves(moves, frame, count, targets, step):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def generate_captures(tables, pos, moves, frame):
     """Write all captures and all promotions, to a queen only; return their number.
 
@@ -146,7 +146,7 @@ def generate_captures(tables, pos, moves, frame):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def gain(pos, move):
     """The units of material that a move wins if nothing is captured back."""
     promotion = promotion_of(move)
@@ -154,7 +154,7 @@ def gain(pos, move):
     return won + units_of(promotion) - units_of(PAWN) if promotion else won
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def order_key(pos, move):
     """A number for each move, the larger the sooner it is tried: most gained first, by the least piece.
 
@@ -166,7 +166,7 @@ def order_key(pos, move):
     return (gain(pos, move) << _GAIN_SHIFT) | ((KING - moved_piece(move)) << _PIECE_SHIFT) | squares
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def gain_of_key(key):
     """The gain of a move with this `order_key`."""
     return key >> _GAIN_SHIFT

@@ -17,10 +17,11 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from obscuro.evaluation.nnue.network import FC0_OUTPUTS, FC1_INPUTS, FC1_OUTPUTS
+from obscuro.kernels import kernel
 
 HIGHEST = 127  # an input of a layer that stands for 1
 WEIGHT_SHIFT = 6  # a layer's weight of 1 << 6 stands for 1
@@ -122,7 +123,7 @@ def _make_layer(add_products: AddProducts, bits: int, rows: int) -> Any:
     return layer
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def first_layer_plain(inputs, weights, bucket, sums):
     """Add the products of inputs uint8[2, n] and weights int8[8, 16, 2, n][bucket] to sums int32[16].
 

@@ -11,11 +11,11 @@ Source: docs/nnue.md of nnue-pytorch.
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.bits import lowest_square
 from obscuro.board.layout import KING, KINGS
 from obscuro.board.moves import pieces_of
+from obscuro.kernels import kernel
 
 KINDS = 11
 INPUTS_PER_PLACE = 64 * KINDS
@@ -24,13 +24,13 @@ _MIRROR_RANKS = 56
 _MIRROR_FILES = 7
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def king_square(pos, side):
     """Where the king of `side` (0 = White) stands; it must have one."""
     return lowest_square(pos[KINGS] & pieces_of(pos, side))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def view(perspective, king):
     """How a side (0 = White) with its king on `king` sees the board.
 
@@ -44,7 +44,7 @@ def view(perspective, king):
     return mirror, place * INPUTS_PER_PLACE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def feature(mirror, first, is_own, piece, square):
     """The index of the input "this piece stands on `square`".
 

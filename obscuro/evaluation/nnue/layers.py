@@ -7,12 +7,12 @@ Source: docs/nnue.md of nnue-pytorch.
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.bits import popcount
 from obscuro.board.moves import occupied_squares, side_to_move
 from obscuro.evaluation.nnue.dense import HIGHEST, WEIGHT_SHIFT, first_layer, last_layers
 from obscuro.evaluation.nnue.network import FC0_OUTPUTS
+from obscuro.kernels import kernel
 
 OUTPUT_SCALE = 16  # the result's parts of a unit
 _PASSED = FC0_OUTPUTS - 1  # the first layer's output that is added to the result
@@ -20,19 +20,19 @@ _PASSED_SCALE = 600 * OUTPUT_SCALE  # what it is worth when it stands for 1
 _PASSED_ONE = HIGHEST << WEIGHT_SHIFT
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def bucket_of(pos):
     """Which of the eight sets of layers, and of piece values, counts for a position."""
     return (popcount(occupied_squares(pos)) - 1) >> 2
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def toward_zero(dividend, divisor):
     """Divide as C does."""
     return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def transform(work, frame, perspective, half):
     """Clip one side's sums and multiply those of its halves: half of the first layer's inputs.
 
@@ -45,7 +45,7 @@ def transform(work, frame, perspective, half):
         work.inputs[half, k] = np.uint8(np.uint16(first * second) >> np.uint16(7))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def propagate(weights, work, bucket):
     """The result of one bucket's layers for work.inputs."""
     for k in range(FC0_OUTPUTS):
@@ -62,14 +62,14 @@ def propagate(weights, work, bucket):
     return result + toward_zero(passed, _PASSED_ONE)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def material_part(work, frame, own, bucket):
     """The inputs' own values, side to move (0 = White) less the other, in sixteenths of a unit."""
     other = np.int64(work.psqt[frame, 1 - own, bucket])
     return toward_zero(np.int64(work.psqt[frame, own, bucket]) - other, 2)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def positional_part(weights, work, frame, own, bucket):
     """The layers' result for the side to move (0 = White), in sixteenths of a unit."""
     transform(work, frame, own, 0)
@@ -77,7 +77,7 @@ def positional_part(weights, work, frame, own, bucket):
     return propagate(weights, work, bucket)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def network_value(weights, work, frame, pos):
     """The network's value of a position to its side to move, in Stockfish's internal units.
 

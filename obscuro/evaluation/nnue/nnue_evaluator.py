@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from obscuro.board.layout import WORDS
 from obscuro.board.make import make_move
@@ -27,15 +26,16 @@ from obscuro.evaluation.nnue.weights import arrange
 from obscuro.evaluation.nnue.workspace import make_workspace
 from obscuro.evaluation.scale import TAU
 from obscuro.evaluation.stockfish.versions import UNITS_PER_PAPER_PAWN
+from obscuro.kernels import kernel
 
 _SURELY_MATED = MATED - 1_000  # no evaluation comes near
 _WARM_UP = "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR b KQkq - 0 1"
 
-_value_of_pawns = njit(nogil=True, cache=True)(scale.value_of_pawns)
-_value_of_mate = njit(nogil=True, cache=True)(scale.value_of_mate)
+_value_of_pawns = kernel(scale.value_of_pawns)
+_value_of_mate = kernel(scale.value_of_mate)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def value_of_units(units, tau):
     """The value of so many units to a side whose move led to the position, in [-1, 1]."""
     size = abs(units)
@@ -45,7 +45,7 @@ def value_of_units(units, tau):
     return _value_of_mate((plies + 1) // 2 if units > 0 else -(plies // 2))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def fill_values(tables, weights, work, positions, offsets, moves, plies, tau, values):
     """Give every child without a value its value, in the view of the side that moved.
 

@@ -5,7 +5,6 @@ lines open, and a king captures only what is not defended any more. Pins are not
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.attacks import bishop_attacks, rook_attacks
 from obscuro.board.layout import (
@@ -29,12 +28,13 @@ from obscuro.board.layout import (
     WHITE,
 )
 from obscuro.board.moves import occupied_squares, side_to_move
+from obscuro.kernels import kernel
 
 # Stockfish's internal units.
 PAWN_UNITS, KNIGHT_UNITS, BISHOP_UNITS, ROOK_UNITS, QUEEN_UNITS = 208, 781, 825, 1276, 2538
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def units_of(piece):
     """What a piece (0 pawn … 4 queen) is worth, in Stockfish's units; a king or none: nothing."""
     if piece <= PAWN:
@@ -46,7 +46,7 @@ def units_of(piece):
     return QUEEN_UNITS if piece == QUEEN else 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def exchange_pays(tables, pos, move, captured):
     """Whether a move loses no material on its square: exchange value ≥ 0.
 

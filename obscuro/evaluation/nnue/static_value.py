@@ -8,8 +8,6 @@ searches ask about or that lie beside recorded games (`tools/record/fit_nnue_sca
 tanh(units / 1,248), they are off by 0.012 where the network counts, by 0.04 where it does not.
 """
 
-from numba import njit
-
 from obscuro.board.bits import popcount
 from obscuro.board.layout import BISHOPS, KNIGHTS, QUEENS, ROOKS
 from obscuro.board.moves import side_to_move
@@ -21,6 +19,7 @@ from obscuro.evaluation.nnue.layers import (
     toward_zero,
 )
 from obscuro.evaluation.nnue.see import BISHOP_UNITS, KNIGHT_UNITS, QUEEN_UNITS, ROOK_UNITS
+from obscuro.kernels import kernel
 
 # In 1,024ths: what the network's value is multiplied with, without pieces and with all of them.
 _ONE = 1024
@@ -34,7 +33,7 @@ DECISIVE_SCALE = 717
 DECISIVE_POSITIONAL_SCALE = 102
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pieces_units(pos):
     """The pieces of both sides without pawns, in Stockfish's units."""
     return (
@@ -45,7 +44,7 @@ def pieces_units(pos):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def static_value(weights, work, frame, pos):
     """The value of a position to its side to move, in Stockfish's internal units.
 

@@ -3,8 +3,6 @@
 Also what its centipawns are worth in each of these positions.
 """
 
-from numba import njit
-
 from obscuro.board.make import make_move
 from obscuro.board.moves import side_to_move
 from obscuro.board.position import load
@@ -13,11 +11,12 @@ from obscuro.evaluation.material import material_pawns, material_value
 from obscuro.evaluation.stockfish import versions as stockfish_versions
 from obscuro.evaluation.stockfish.uci_text import write_request
 from obscuro.evaluation.stockfish.validity import stockfish_can_take
+from obscuro.kernels import kernel
 
-_pawns_per_centipawn = njit(nogil=True, cache=True)(stockfish_versions.pawns_per_centipawn)
+_pawns_per_centipawn = kernel(stockfish_versions.pawns_per_centipawn)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def worth_of_centipawns(positions, asked, polynomial, worths):
     """Write what a centipawn is worth, in pawns, in each position of asked int64[n]: float64[n].
 
@@ -29,7 +28,7 @@ def worth_of_centipawns(positions, asked, polynomial, worths):
         worths[k] = _pawns_per_centipawn(polynomial, material)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def worth_of_centipawns_after(positions, parents, moves, asked, polynomial, worths):
     """The same after the moves of children asked int64[n], in positions parents int64[n]."""
     for k in range(asked.shape[0]):
@@ -38,7 +37,7 @@ def worth_of_centipawns_after(positions, parents, moves, asked, polynomial, wort
         worths[k] = _pawns_per_centipawn(polynomial, material)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def write_lists(tables, positions, forget, out, lists):
     """Write a request for each position that Stockfish can take, and its index into lists int64[n].
 
@@ -55,7 +54,7 @@ def write_lists(tables, positions, forget, out, lists):
     return at, count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def write_singles(
     tables, positions, parents, moves, asked, search_dominated, forget, tau, out, accepted, values
 ):

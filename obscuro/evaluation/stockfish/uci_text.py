@@ -6,7 +6,6 @@ never replaces an exact score. All other text is skipped, whatever it is.
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.layout import (
     BISHOPS,
@@ -25,6 +24,7 @@ from obscuro.board.layout import (
 from obscuro.board.moves import occupied_squares, side_to_move
 from obscuro.evaluation import scale
 from obscuro.evaluation.stockfish.validity import safe_en_passant_square
+from obscuro.kernels import kernel
 
 REQUEST_BYTES = 140  # no request is longer: 71 characters of pieces, 40 of words, 10 of state
 NO_MOVE = -1
@@ -34,18 +34,18 @@ _SPACE, _NEWLINE, _MINUS, _ZERO, _NINE = 32, 10, 45, 48, 57
 _LOWER_CASE = 32
 _MOVE_BITS = np.uint64(0xFFF)
 
-value_of_pawns = njit(nogil=True, cache=True)(scale.value_of_pawns)
-value_of_mate = njit(nogil=True, cache=True)(scale.value_of_mate)
+value_of_pawns = kernel(scale.value_of_pawns)
+value_of_mate = kernel(scale.value_of_mate)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _put(out, at, text):
     for k in range(len(text)):
         out[at + k] = text[k]
     return at + len(text)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def write_request(tables, pos, forget, out, at):
     """Write `position fen …` and `go depth 1` into out uint8[…] from `at`; return where it ends.
 
@@ -105,7 +105,7 @@ def write_request(tables, pos, forget, out, at):
     return _put(out, at, b" 0 1\ngo depth 1\n")
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _is_word(text, start, end, word):
     if end - start != len(word):
         return False
@@ -115,21 +115,21 @@ def _is_word(text, start, end, word):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _word_end(text, start, end):
     while start < end and text[start] > _SPACE:
         start += 1
     return start
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _next_word(text, start, end):
     while start < end and text[start] <= _SPACE:
         start += 1
     return start
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _read_integer(text, start, end):
     """The integer text[start:end]; NO_SCORE if it is none."""
     negative = start < end and text[start] == _MINUS
@@ -145,7 +145,7 @@ def _read_integer(text, start, end):
     return -number if negative else number
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _read_move(text, start, end):
     """A move like e7e8q as origin | target << 6 | promotion << 15 of a move word; else NO_MOVE."""
     if end - start < 4 or end - start > 5:
@@ -165,7 +165,7 @@ def _read_move(text, start, end):
     return NO_MOVE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _read_info(text, start, end):
     """Of a line `info …`: its score, whether that is a mate, whether a bound, and the first move.
 
@@ -199,21 +199,21 @@ def _read_info(text, start, end):
         start = stop
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _line_end(text, start):
     while start < text.shape[0] and text[start] != _NEWLINE:
         start += 1
     return start
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _value(score, mate, worth, tau):
     if mate:
         return value_of_mate(score)
     return value_of_pawns(score * worth, tau)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _find_child(moves, start, end, squares):
     """The index in moves[start:end] of a move as `_read_move` gives it, or -1."""
     for k in range(start, end):
@@ -224,7 +224,7 @@ def _find_child(moves, start, end, squares):
     return -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def read_lists(text, asked, worths, offsets, moves, wanted, tau, values):
     """Read MultiPV answers: the value of every listed move that is wanted.
 
@@ -262,7 +262,7 @@ def read_lists(text, asked, worths, offsets, moves, wanted, tau, values):
     return answers
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def read_scores(text, asked, worths, tau, values):
     """Read single answers: the last score before each `bestmove`, of the side to move there.
 

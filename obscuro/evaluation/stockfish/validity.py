@@ -5,7 +5,6 @@ the rook, crash it or send it into an endless loop. In the fog such positions ar
 """
 
 import numpy as np
-from numba import njit
 
 from obscuro.board.bits import lowest_square, popcount
 from obscuro.board.layout import (
@@ -25,6 +24,7 @@ from obscuro.board.layout import (
 from obscuro.board.make import make_move
 from obscuro.board.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
 from obscuro.evaluation.king_safety import king_is_attacked
+from obscuro.kernels import kernel
 
 _EIGHT = np.uint64(8)
 _E1 = ONE << np.uint64(4)
@@ -33,7 +33,7 @@ _ROOK_SQUARES = (np.uint64(7), np.uint64(0), np.uint64(63), np.uint64(56))  # of
 _EN_PASSANT_KIND = np.uint64(EN_PASSANT) << KIND_SHIFT
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def stockfish_can_take(tables, pos):
     """Whether `pos` is a position of ordinary chess as far as Stockfish relies on it.
 
@@ -57,7 +57,7 @@ def stockfish_can_take(tables, pos):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _rights_fit(pos):
     rights = (pos[STATE] >> CASTLING_SHIFT) & CASTLING_BITS
     for k in range(4):
@@ -70,7 +70,7 @@ def _rights_fit(pos):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _en_passant_fits(tables, pos):
     """The pushed pawn stands there, the squares that it came over are empty, one can capture."""
     square = en_passant_square(pos)
@@ -89,7 +89,7 @@ def _en_passant_fits(tables, pos):
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def safe_en_passant_square(tables, pos):
     """The en passant square if a capture there leaves the own king safe, else 0.
 
