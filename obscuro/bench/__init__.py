@@ -1,1 +1,1 @@
-"""Benchmarks: `obscuro bench NAME`, one module each. They measure what the papers leave to the machine."""
+"""Benchmarks of the engine's parts, one module for each `obscuro bench NAME`."""

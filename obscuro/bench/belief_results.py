@@ -1,4 +1,4 @@
-"""What came of measuring a belief: the numbers in one object, and as a table for people."""
+"""The results of the belief benchmark, as one object of numbers and as a table."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from obscuro.bench.common import digits, median
 from obscuro.bench.recorded import LARGEST, RecordedUpdate
 
 THREADS = (1, 2)
-CLASSES = {  # |P| before, half open
+CLASSES = {  # |P| before the update, half-open intervals
     "1 k - 10 k": (1_000, 10_000),
     "10 k - 100 k": (10_000, 100_000),
     "100 k - 2 M": (100_000, LARGEST + 1),
 }
-TWO_THREADS_FROM = 10_000  # |P| before; smaller updates are over before a thread has started
+TWO_THREADS_FROM = 10_000  # |P| before; smaller updates end before a thread has started
 STAGES = ("generation", "test", "dedup", "order")
 MEGA = 1e6
 LEAST_CPU_SHARE = 0.95  # with less, the machine was busy with something else
@@ -29,57 +29,57 @@ Summary = dict[str, object]
 
 @dataclass(frozen=True)
 class MeasuredUpdate:
-    """One update, and what was measured of it."""
+    """One update and its measurements."""
 
     game: str
     update: RecordedUpdate
     runs: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
     """Seconds of each run, with one thread and with two."""
     worked: list[float] = field(default_factory=list)
-    """Seconds of each run with one thread in which a core worked for it."""
+    """CPU seconds of each run with one thread."""
     stages: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
-    """Seconds by stage, in all runs with one thread. `generation` has the test in it."""
+    """Seconds by stage in all runs with one thread. `generation` includes the test."""
     python_chess: list[float] = field(default_factory=list)
-    """Candidates a second; one number."""
+    """python-chess's candidates a second; one number."""
 
     def mcps(self, threads: int) -> float:
-        """Million candidates a second."""
+        """Return the speed in million candidates a second."""
         return self.update.candidates / self.seconds(threads) / MEGA
 
     def seconds(self, threads: int) -> float:
-        """Median seconds of the update, with one thread or two."""
+        """Return the median seconds of the update, with one thread or two."""
         return statistics.median(self.runs[threads - 1])
 
     @property
     def python_chess_mcps(self) -> float:
-        """Million candidates a second that python-chess goes through."""
+        """python-chess's speed in million candidates a second."""
         return self.python_chess[0] / MEGA
 
     @property
     def ratio(self) -> float:
-        """How many times as fast two threads are as one."""
+        """The speed of two threads divided by the speed of one."""
         return self.seconds(1) / self.seconds(2)
 
     def million_seconds(self, threads: int) -> float:
-        """Seconds for each million positions that the update leads to."""
+        """Return the seconds for each million resulting positions."""
         return self.seconds(threads) * MEGA / self.update.positions
 
 
 class Group(NamedTuple):
-    """The updates of one class."""
+    """The updates of one class: P grows or shrinks, and |P| before is in [least, below)."""
 
     name: str
     grows: bool
-    least: int  # |P| before
+    least: int
     below: int
     members: list[MeasuredUpdate]
 
     def median(self, value: Callable[[MeasuredUpdate], float]) -> float | None:
-        """The median over the members; None where there are none."""
+        """Return the median over the members; None if there are none."""
         return median(map(value, self.members))
 
     def numbers(self) -> Summary:
-        """What the JSON says of the class."""
+        """Return the results of the class for the JSON."""
         return {
             "kind": "growing" if self.grows else "filtering",
             "least_parents": self.least,
@@ -111,7 +111,7 @@ def groups(measured: Sequence[MeasuredUpdate]) -> Iterator[Group]:
 
 
 def summary(measured: Sequence[MeasuredUpdate]) -> Summary:
-    """All numbers that follow from the times; None where there is nothing to tell them from."""
+    """Return all numbers that follow from the times; None if nothing was measured for a number."""
     growing = [m for m in measured if m.update.grows]
     filtering = [m for m in measured if not m.update.grows]
     large = [m for m in growing if m.update.parents >= TWO_THREADS_FROM]
@@ -137,7 +137,7 @@ def summary(measured: Sequence[MeasuredUpdate]) -> Summary:
 
 
 def shares(measured: Sequence[MeasuredUpdate]) -> Summary:
-    """The share of each stage in the time of all updates with one thread."""
+    """Return each stage's share of the time of all updates with one thread."""
     total = sum(sum(m.runs[0]) for m in measured)
     spent = {stage: sum(m.stages[stage] for m in measured) for stage in STAGES}
     spent["generation"] -= spent["test"]
@@ -145,13 +145,13 @@ def shares(measured: Sequence[MeasuredUpdate]) -> Summary:
 
 
 def cpu_share(measured: Sequence[MeasuredUpdate]) -> float | None:
-    """The share of the time in which a core worked for the runs with one thread."""
+    """Return the share of a core that the runs with one thread had."""
     total = sum(sum(m.runs[0]) for m in measured)
     return sum(sum(m.worked) for m in measured) / total if total else None
 
 
 def print_report(console: Console, measured: Sequence[MeasuredUpdate], numbers: Summary) -> None:
-    """Print the table of classes, and the rest below it."""
+    """Print the table of classes, and lines with all other numbers below it."""
     table = Table(title="million candidates/s, medians", title_justify="left", box=None)
     table.add_column("|P| before")
     for heading in ("updates", "1 thread", "2 threads", "ratio", "python-chess", "times faster"):

@@ -1,16 +1,16 @@
-"""`obscuro bench belief`: how fast a belief takes in the other side's moves, on recorded games.
+"""`obscuro bench belief`: the speed of belief updates after the other side's moves.
 
-Every game is followed several times by two beliefs side by side, one with one thread and one with
-two, in the way the engine follows it: memory is kept from update to update. What is timed are the
-updates that the file of games names. docs/benchmarks.md says what the numbers mean.
+The benchmark follows each recorded game several times with two beliefs, one with one thread and one
+with two. Like the engine, they keep their memory from update to update. The benchmark times the
+updates that the file of games lists. docs/benchmarks.md explains the numbers.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from rich.console import Console
@@ -23,7 +23,13 @@ from obscuro.bench import python_chess
 from obscuro.bench.belief_results import THREADS, MeasuredUpdate, Summary, print_report, summary
 from obscuro.bench.belief_stages import stage_seconds, test_seconds
 from obscuro.bench.belief_steps import Step, check, new_belief, steps, take_in
-from obscuro.bench.common import Tell, machine, peak_memory, progress, two_thread_arithmetic
+from obscuro.bench.common import (
+    ReportProgress,
+    peak_memory,
+    progress,
+    publish,
+    two_thread_arithmetic,
+)
 from obscuro.bench.recorded import (
     RecordedGame,
     all_updates,
@@ -33,7 +39,7 @@ from obscuro.bench.recorded import (
 )
 from obscuro.engine.options import MOST_POSITIONS
 
-SAMPLE = 64  # positions of each belief that python-chess is given
+SAMPLE = 64  # python-chess gets this many positions of each belief
 REPEAT, QUICK_REPEAT = 3, 1
 WARMING = parse_game("warming up | white | startpos | e2e4 d7d6 | 1:1>13/20")
 
@@ -44,9 +50,9 @@ def run(
     games: Sequence[RecordedGame] | None = None,
     console: Console | None = None,
 ) -> int:
-    """Measure, and print the results; returns the exit code. Raises BenchmarkError.
+    """Measure and print the results; return the exit code. Raises BenchmarkError.
 
-    games: instead of the recorded ones, or of a part of them with `--quick`.
+    games: replace the recorded games, all of them or the part that `--quick` takes.
     """
     begin = time.monotonic()
     console = console or Console(highlight=False, markup=False)
@@ -59,41 +65,34 @@ def run(
         **measure_memory(games, THREADS[:1] if arguments.quick else THREADS),
         "threads2_arithmetic": two_thread_arithmetic(),
         "peak_rss_mib": peak_memory() / 2**20,
-        "seconds": time.monotonic() - begin,
         "repeat": repeat,
-        "quick": arguments.quick,
-        "machine": machine(),
     }
-    if arguments.json:
-        console.print(json.dumps(numbers), soft_wrap=True)
-    else:
-        print_report(console, measured, numbers)
-    return 0
+    return publish(numbers, arguments, begin, console, partial(print_report, console, measured))
 
 
 def measure(games: Sequence[RecordedGame], repeat: int) -> list[MeasuredUpdate]:
-    """Measure all updates of the games, telling on stderr how far it is. Raises BenchmarkError."""
+    """Measure all updates of the games and show progress on stderr. Raises BenchmarkError."""
     buffers = [Buffers() for _ in THREADS]
     total = repeat * sum(update.candidates for update in all_updates(games))
     measured: list[MeasuredUpdate] = []
-    with progress(total) as tell:
-        tell("loading", 0)
+    with progress(total) as report:
+        report("loading", 0)
         warm_up()
         for kept, threads in zip(buffers, THREADS, strict=True):
             reserve(kept, MOST_POSITIONS, threads)
         measure_game(WARMING, 1, buffers, lambda what, done: None)
         for number, game in enumerate(games):
-            tell(f"game {number + 1} of {len(games)}: {game.name}", 0)
-            measured += measure_game(game, repeat, buffers, tell)
+            report(f"game {number + 1} of {len(games)}: {game.name}", 0)
+            measured += measure_game(game, repeat, buffers, report)
     return measured
 
 
 def measure_game(
-    game: RecordedGame, repeat: int, buffers: Sequence[Buffers], tell: Tell
+    game: RecordedGame, repeat: int, buffers: Sequence[Buffers], report: ReportProgress
 ) -> list[MeasuredUpdate]:
-    """Follow a game so often. Raises BenchmarkError where an update isn't what it must be.
+    """Follow a game `repeat` times. Raises BenchmarkError if an update has a wrong result.
 
-    buffers: memory for the belief of each number of threads.
+    buffers: the memory for the belief of each number of threads.
     """
     measured = {update.ply: MeasuredUpdate(game.name, update) for update in game.updates}
     for _ in range(repeat):
@@ -104,7 +103,7 @@ def measure_game(
             for step in steps(game):
                 if step.ply in measured:
                     measure_update(game, measured[step.ply], step, beliefs)
-                    tell(None, measured[step.ply].update.candidates)
+                    report(None, measured[step.ply].update.candidates)
                 else:
                     for belief in beliefs:
                         take_in(belief, step)
@@ -118,7 +117,7 @@ def measure_game(
 def measure_update(
     game: RecordedGame, measured: MeasuredUpdate, step: Step, beliefs: Sequence[Belief]
 ) -> None:
-    """Make an update in all beliefs, and note how long that took."""
+    """Make an update in all beliefs and record its times."""
     if not measured.python_chess:
         parents = beliefs[0].sample(SAMPLE, np.random.default_rng(step.ply))
         speed = python_chess.candidates_per_second(parents, step.observation, game.side)
@@ -137,7 +136,10 @@ def measure_update(
 
 
 def measure_memory(games: Sequence[RecordedGame], threads: Sequence[int]) -> Summary:
-    """Bytes a position of the largest update to a million, with one thread and with two."""
+    """Measure the bytes for each position of the largest update to about a million positions.
+
+    threads: the numbers of threads to measure with.
+    """
     ways = [
         (update.positions, game.with_updates([update]))
         for game in games

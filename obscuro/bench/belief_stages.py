@@ -1,9 +1,8 @@
-"""How an update's time divides into stages.
+"""The time of a belief update by stages.
 
-A belief counts the seconds of the stages that follow each other: generation, with the test in it,
-deduplication, and putting the result in order. The test alone, which decides with a few operations
-whether a position can have a successor that fits at all, is timed beside it by a kernel of its own.
-This is the one part of the benchmark that looks inside a belief.
+A belief counts the seconds of its successive stages: generation (which includes the test),
+deduplication, and ordering the result. The test decides in a few operations whether a position can
+have any successor that fits. A separate kernel times the test alone.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from obscuro.fog.observation import Observation
 
 
 def stage_seconds(belief: Belief) -> dict[str, float]:
-    """The seconds that the belief's updates have spent in each stage so far."""
+    """Return the seconds that the belief's updates have spent in each stage so far."""
     return dict(belief.stage_seconds)
 
 
 def test_seconds(belief: Belief, observation: Observation) -> float:
-    """The seconds that it takes to test all positions before an update; P stays as it is."""
+    """Measure the seconds to test all positions before an update; the belief does not change."""
     known = known_after_other_move(belief._known, observation)
     if known is None:
         return 0.0

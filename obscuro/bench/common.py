@@ -1,9 +1,11 @@
-"""What all benchmarks share: errors, the machine that they ran on, how numbers are printed."""
+"""The parts that all benchmarks share: errors, the machine's description, progress, the output."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import hashlib
+import json
 import os
 import platform
 import resource
@@ -23,17 +25,17 @@ KIBIBYTE = 1 << 10
 
 
 class BenchmarkError(Exception):
-    """What was measured is not what should have been; the text is one line for the user."""
+    """A measurement failed or gave a wrong result; the text is one line for the user."""
 
 
 def median(values: Iterable[float]) -> float | None:
-    """The median; None of nothing."""
+    """Return the median; None if there are no values."""
     found = list(values)
     return statistics.median(found) if found else None
 
 
 def machine() -> dict[str, str | int]:
-    """What the numbers depend on: the CPU, and the versions of the programs."""
+    """Describe what the numbers depend on: the CPU, the memory, and the programs' versions."""
     return {
         "cpu": processor(),
         "cores": len(os.sched_getaffinity(0)),
@@ -47,7 +49,7 @@ def machine() -> dict[str, str | int]:
 
 
 def processor() -> str:
-    """The model of the CPU."""
+    """Return the model of the CPU."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -57,23 +59,23 @@ def processor() -> str:
 
 
 def two_thread_arithmetic() -> float:
-    """How many times as much two threads get done as one, of work that needs no memory.
+    """Return how many times as much work two threads do as one, at work that needs no memory.
 
-    Two virtual cores may be one real one; then two threads can't do much more than one at anything.
+    Two virtual cores may share one real core. Two threads then do hardly more than one at any work.
     """
     block = bytes(1 << 16)
 
     def work() -> None:
         digest = hashlib.blake2b()
         for _ in range(1500):
-            digest.update(block)  # without Python's lock
+            digest.update(block)  # releases Python's lock
 
-    def seconds(threads: int) -> float:
-        crew = [threading.Thread(target=work) for _ in range(threads)]
+    def seconds(count: int) -> float:
+        threads = [threading.Thread(target=work) for _ in range(count)]
         begin = time.perf_counter()
-        for thread in crew:
+        for thread in threads:
             thread.start()
-        for thread in crew:
+        for thread in threads:
             thread.join()
         return time.perf_counter() - begin
 
@@ -82,22 +84,50 @@ def two_thread_arithmetic() -> float:
 
 
 def peak_memory() -> int:
-    """The most memory, in bytes, that this process has had at a time."""
+    """Return the most bytes of memory that this process has held at one time."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTE
 
 
 def digits(value: float | None, places: int = 2, unit: str = "") -> str:
-    """A number for a table; a dash for None."""
+    """Format a number for a table; a dash for None."""
     return "-" if value is None else f"{value:,.{places}f}{unit}"
 
 
-Tell = Callable[[str | None, int], None]
-"""Called with what is being done (None: still the same) and how much has been done since."""
+def publish(
+    numbers: dict[str, object],
+    arguments: argparse.Namespace,
+    begin: float,
+    console: Console,
+    print_tables: Callable[[dict[str, object]], None],
+) -> int:
+    """Complete a benchmark's numbers and print them; return the exit code.
+
+    With `--json` the numbers go to the console as one line, else `print_tables` prints them.
+    begin: when the benchmark started, by `time.monotonic()`.
+    """
+    numbers = {
+        **numbers,
+        "seconds": time.monotonic() - begin,
+        "quick": arguments.quick,
+        "machine": machine(),
+    }
+    if arguments.json:
+        console.print(json.dumps(numbers), soft_wrap=True)
+    else:
+        print_tables(numbers)
+    return 0
+
+
+ReportProgress = Callable[[str | None, int], None]
+"""Called with the current task (None: the same as before) and the amount done since the last call."""
 
 
 @contextlib.contextmanager
-def progress(total: int, console: Console | None = None) -> Iterator[Tell]:
-    """Show on stderr how far a benchmark is: a bar on a terminal, else what it is doing, in lines."""
+def progress(total: int, console: Console | None = None) -> Iterator[ReportProgress]:
+    """Show a benchmark's progress on stderr: a bar on a terminal, else a line for each task.
+
+    total: the amount of work in all. Yields the function that reports progress.
+    """
     console = console or Console(stderr=True, highlight=False, markup=False)
     bar = Progress(
         BarColumn(bar_width=30),
@@ -111,9 +141,9 @@ def progress(total: int, console: Console | None = None) -> Iterator[Tell]:
     with bar:
         task = bar.add_task("", total=total)
 
-        def tell(what: str | None, done: int) -> None:
+        def report(what: str | None, done: int) -> None:
             bar.update(task, description=what, advance=done)
             if what is not None and not console.is_terminal:
                 console.print(what, soft_wrap=True)
 
-        yield tell
+        yield report

@@ -1,4 +1,4 @@
-"""The network's part of `obscuro bench eval`: its speed, and how far it agrees with Stockfish."""
+"""The network's part of `obscuro bench eval`: its speed and its agreement with Stockfish."""
 
 from __future__ import annotations
 
@@ -18,29 +18,31 @@ from obscuro.search.parameters import BATCH
 
 POSITIONS_FILE = Path(__file__).with_name("eval_positions.txt")
 KILO = 1e3
-FEWEST = 4  # undecided children, for a correlation
-INNER = 0.9  # size of values above which their slope says nothing
+FEWEST = 4  # the least number of undecided children for a correlation
+INNER = 0.9  # the slope leaves out larger values, which the scale to [-1, 1] flattens
 
 Words = npt.NDArray[np.uint64]
 
 
 class NnueSpeed(NamedTuple):
-    """Thousand children a second in one thread, in batches as in a search."""
+    """Thousand children a second in one thread, in batches of a search's size."""
 
     searched_kcps: float
     static_kcps: float
 
 
 class Agreement(NamedTuple):
-    """How alike two evaluators value the children that the rules don't decide."""
+    """The agreement of two evaluators on the children that the rules leave undecided."""
 
-    rank_correlation: float | None  # median over positions, Spearman's
-    regret: float | None  # mean over positions: what the second's best child is worse by the first
-    slope: float | None  # of the first's values over the second's, where neither is decided
+    rank_correlation: float | None  # Spearman's, median over positions
+    regret: (
+        float | None
+    )  # by the first: its best child minus the second's best; mean over positions
+    slope: float | None  # of the first's values over the second's
 
 
 def bench_positions(path: Path = POSITIONS_FILE) -> Words:
-    """The recorded positions, uint64[n, 8]: a FEN a line, without counters."""
+    """Read the recorded positions, uint64[n, 8], from a file of FENs without counters."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return np.array([from_fen(f"{line} 0 1") for line in lines], dtype=np.uint64)
 
@@ -48,7 +50,10 @@ def bench_positions(path: Path = POSITIONS_FILE) -> Words:
 def measure_nnue(
     positions: Words, repeats: int, stockfish: str | None = None, batch: int = BATCH
 ) -> NnueSpeed:
-    """Measure both ways on uint64[n, 8], alternately. Raises BenchmarkError without a network."""
+    """Measure the network with a search and without one, alternately, on uint64[n, 8].
+
+    Raises BenchmarkError without a network.
+    """
     evaluators = [NnueEvaluator(stockfish, searched=searched) for searched in (True, False)]
     speeds: tuple[list[float], list[float]] = ([], [])
     for evaluator in evaluators:
@@ -66,7 +71,10 @@ def measure_nnue(
 
 
 def nnue_values(positions: Words, stockfish: str | None = None) -> ChildValues:
-    """The searched values of all children of uint64[n, 8]. Raises BenchmarkError."""
+    """Return the searched values of all children of uint64[n, 8].
+
+    Raises BenchmarkError without a network.
+    """
     return _evaluate(NnueEvaluator(stockfish), positions)
 
 
@@ -83,7 +91,7 @@ def agreement(
 ) -> Agreement:
     """Compare two evaluators' values of all children of uint64[n, 8].
 
-    Children that the rules decide are left out: both give them the same values.
+    The comparison leaves out children that the rules decide, as both give them the same values.
     """
     offsets = nnue_values.offsets
     undecided = np.isnan(expand(positions, find_mates=True).values)
@@ -106,7 +114,7 @@ def agreement(
 def rank_correlation(
     one: npt.NDArray[np.floating], other: npt.NDArray[np.floating]
 ) -> float | None:
-    """Spearman's; None where all values of one are the same."""
+    """Return Spearman's rank correlation of two float[n]; None if one has equal values only."""
     ranks = [_ranks(values) for values in (one, other)]
     ranks = [values - values.mean() for values in ranks]
     scale = float(np.sqrt((ranks[0] @ ranks[0]) * (ranks[1] @ ranks[1])))
@@ -114,7 +122,7 @@ def rank_correlation(
 
 
 def _ranks(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """The places in ascending order, from 0; equal values share the mean of theirs."""
+    """Return the rank of each value in ascending order, from 0; equal values share a mean rank."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     means: npt.NDArray[np.float64] = ends - (counts + 1) / 2

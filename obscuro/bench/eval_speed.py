@@ -1,21 +1,28 @@
-"""`obscuro bench eval`: how fast the evaluators are, and how far they agree.
+"""`obscuro bench eval`: the speed of the evaluators, and how far they agree.
 
-All on the same 400 positions, which self-play has asked about (`eval_positions.txt`).
-docs/benchmarks.md says what the numbers mean.
+All measurements use the same 400 positions, which come from searches in self-play
+(`eval_positions.txt`). docs/benchmarks.md explains the numbers.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
-from obscuro.bench.common import BenchmarkError, Tell, digits, machine, median, progress
+from obscuro.bench.common import (
+    BenchmarkError,
+    ReportProgress,
+    digits,
+    median,
+    progress,
+    publish,
+)
 from obscuro.bench.eval_nnue import agreement, bench_positions, measure_nnue, nnue_values
 from obscuro.bench.eval_stockfish import (
     KILO,
@@ -35,7 +42,7 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass
 class EvaluatorFigures:
-    """Everything; None where it could not be measured, for one of the reasons."""
+    """All results. A figure is None if it could not be measured; `reasons` says why."""
 
     positions: int
     stockfish: StockfishSpeed | None = None
@@ -48,7 +55,7 @@ class EvaluatorFigures:
     reasons: list[str] = field(default_factory=list)
 
     def numbers(self) -> dict[str, object]:
-        """What the JSON says of it."""
+        """Return the results for the JSON."""
         speed = self.stockfish
         return {
             "stockfish_efficiency": speed.efficiency if speed else None,
@@ -79,9 +86,10 @@ def run(
     stockfish: str | None = None,
     console: Console | None = None,
 ) -> int:
-    """Measure, and print the results; returns the exit code. Raises BenchmarkError.
+    """Measure and print the results; return the exit code. Raises BenchmarkError.
 
-    positions, stockfish: instead of the recorded ones, and of the Stockfish that is found.
+    positions: uint64[n, 8], replaces the recorded ones. stockfish: the path of the program,
+    replaces the one that the search for Stockfish finds.
     """
     begin = time.monotonic()
     console = console or Console(highlight=False, markup=False)
@@ -89,40 +97,30 @@ def run(
         positions = bench_positions()[: QUICK_POSITIONS if arguments.quick else None]
     repeat = arguments.repeat or (QUICK_REPEAT if arguments.quick else REPEAT)
     measured = measure(positions, repeat, stockfish)
-    numbers = {
-        **measured.numbers(),
-        "seconds": time.monotonic() - begin,
-        "repeat": repeat,
-        "quick": arguments.quick,
-        "machine": machine(),
-    }
-    if arguments.json:
-        console.print(json.dumps(numbers), soft_wrap=True)
-    else:
-        print_report(console, measured, numbers)
-    return 0
+    numbers = {**measured.numbers(), "repeat": repeat}
+    return publish(numbers, arguments, begin, console, partial(print_report, console, measured))
 
 
 def measure(positions: Words, repeat: int, stockfish: str | None = None) -> EvaluatorFigures:
-    """Measure all that there is on this machine, telling on stderr how far it is."""
+    """Measure all evaluators of this machine on uint64[n, 8] and show progress on stderr."""
     measured = EvaluatorFigures(len(positions))
-    with progress(repeat + 2) as tell:
-        tell("Stockfish", 0)
+    with progress(repeat + 2) as report:
+        report("Stockfish", 0)
         try:
-            measured.stockfish = measure_stockfish(positions, repeat, tell, stockfish)
+            measured.stockfish = measure_stockfish(positions, repeat, report, stockfish)
         except BenchmarkError as error:
             measured.reasons.append(f"no numbers of Stockfish: {error}")
-        measured.material_kcps = measure_material(positions, repeat, tell)
+        measured.material_kcps = measure_material(positions, repeat, report)
         try:
-            measure_network(positions, repeat, stockfish, measured, tell)
+            measure_network(positions, repeat, stockfish, measured, report)
         except BenchmarkError as error:
             measured.reasons.append(f"no numbers of the network: {error}")
     return measured
 
 
-def measure_material(positions: Words, repeat: int, tell: Tell) -> float | None:
-    """Thousand children a second of `material`, in batches as in a search."""
-    tell("material", 0)
+def measure_material(positions: Words, repeat: int, report: ReportProgress) -> float | None:
+    """Measure `material` on uint64[n, 8] in batches of a search's size: thousand children/s."""
+    report("material", 0)
     evaluator = MaterialEvaluator()
     children = len(evaluator.evaluate(positions).values)
     speeds = []
@@ -131,18 +129,23 @@ def measure_material(positions: Words, repeat: int, tell: Tell) -> float | None:
         for start in range(0, len(positions), BATCH):
             evaluator.evaluate(positions[start : start + BATCH])
         speeds.append(children / (time.perf_counter() - begin) / KILO)
-    tell(None, 1)
+    report(None, 1)
     return median(speeds)
 
 
 def measure_network(
-    positions: Words, repeat: int, stockfish: str | None, measured: EvaluatorFigures, tell: Tell
+    positions: Words,
+    repeat: int,
+    stockfish: str | None,
+    measured: EvaluatorFigures,
+    report: ReportProgress,
 ) -> None:
-    """Measure Stockfish's network in this process, and how far it agrees with Stockfish.
+    """Measure Stockfish's network in this process and its agreement with Stockfish.
 
-    Raises BenchmarkError where there is none; what could be measured is in `measured`.
+    positions: uint64[n, 8]. measured: receives the results, also those before an error. Raises
+    BenchmarkError without a network or without Stockfish.
     """
-    tell("the network", 0)
+    report("the network", 0)
     speed = measure_nnue(positions, repeat, stockfish)
     measured.nnue_searched_kcps = speed.searched_kcps
     measured.nnue_static_kcps = speed.static_kcps
@@ -150,11 +153,11 @@ def measure_network(
         positions, stockfish_values(positions, stockfish), nnue_values(positions, stockfish)
     )
     measured.rank_correlation, measured.regret, measured.slope = found
-    tell(None, 1)
+    report(None, 1)
 
 
 def print_report(console: Console, measured: EvaluatorFigures, numbers: dict[str, object]) -> None:
-    """Print a line for each number, and what is missing."""
+    """Print a line for each number and a line for each reason why numbers are missing."""
 
     def line(what: str, value: float | None, places: int, after: str) -> None:
         if value is not None:
@@ -168,7 +171,7 @@ def print_report(console: Console, measured: EvaluatorFigures, numbers: dict[str
             f"positions, {speed.children:,} children",
             soft_wrap=True,
         )
-        line("the process, answers thrown away", speed.alone_kcps, 1, per_second)
+        line("the process, answers discarded", speed.alone_kcps, 1, per_second)
         line("with values", speed.whole_kcps, 1, per_second)
         line("efficiency", speed.efficiency, 3, "")
         line(f"with values, batches of {BATCH}", speed.batched_kcps, 1, per_second)

@@ -1,8 +1,8 @@
-"""What Stockfish's process can do by itself, and what is left of it with us around it.
+"""The speed of Stockfish's process alone, and the share of it that `StockfishEvaluator` keeps.
 
-The process is given the same requests in both cases, and has forgotten all searches before each round.
-By itself: all requests in one stream, and answers that are read in large pieces and thrown away.
-With us: `StockfishEvaluator`, in a single batch, and in batches as a search asks for.
+The process gets the same requests in both cases and forgets all searches before each round. Alone:
+a client sends all requests in one stream, reads the answers in large pieces and discards them. With
+the evaluator: all positions in a single batch, and in batches of a search's size.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.bench.common import BenchmarkError, Tell, median
+from obscuro.bench.common import BenchmarkError, ReportProgress, median
 from obscuro.board.tables import TABLES
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
 from obscuro.evaluation.stockfish.child_process import ChildProcess, vitals
@@ -34,45 +34,45 @@ from obscuro.search.parameters import BATCH
 
 KILO = 1e3
 _ANSWER = b"\nbestmove"
-_NAP = 0.001  # seconds between two reads: few, and the pipe never fills
+_READ_INTERVAL = 0.001  # seconds between two reads: few reads, and the pipe never fills
 _FORGET = b"ucinewgame\nposition startpos\ngo depth 1\n"
 
 
 @dataclass
 class StockfishSpeed:
-    """Seconds for all requests, in each round."""
+    """The seconds for all requests in each round."""
 
-    name: str  # what it calls itself
-    positions: int  # that it is asked about
-    children: int  # of these positions
+    name: str  # the program's name for itself
+    positions: int  # number of positions in the requests
+    children: int  # number of their children
     alone: list[float] = field(default_factory=list)
     batched: list[float] = field(default_factory=list)
     whole: list[float] = field(default_factory=list)
-    cpu_share: float = 0.0  # of a core, that it had while alone
+    cpu_share: float = 0.0  # the share of a core that the process had while alone
 
     @property
     def alone_kcps(self) -> float | None:
-        """Thousand children a second that the process lists by itself."""
+        """Thousand children a second that the process lists alone."""
         return median(self.children / seconds / KILO for seconds in self.alone)
 
     @property
     def whole_kcps(self) -> float | None:
-        """Thousand children a second, read and converted, all asked for at once."""
+        """Thousand children a second that the evaluator reads and converts, in a single batch."""
         return median(self.children / seconds / KILO for seconds in self.whole)
 
     @property
     def batched_kcps(self) -> float | None:
-        """The same in batches as in a search, one after the other."""
+        """Thousand children a second in batches of a search's size, one after the other."""
         return median(self.children / seconds / KILO for seconds in self.batched)
 
     @property
     def efficiency(self) -> float | None:
-        """The share of what the process can do that is left to us, where both are given all at once."""
+        """The evaluator's share of the process's own speed, in a single batch."""
         return _ratio(self.alone, self.whole)
 
     @property
     def batched_efficiency(self) -> float | None:
-        """The same in batches; in between, the process waits for us, which it never does alone."""
+        """The same share in batches. Between batches the process waits, which it never does alone."""
         return _ratio(self.alone, self.batched)
 
 
@@ -81,10 +81,7 @@ def _ratio(alone: list[float], ours: list[float]) -> float | None:
 
 
 class BareStockfish:
-    """A client that sends requests in a stream and throws the answers away, counting them.
-
-    Raises BenchmarkError where Stockfish does not run.
-    """
+    """A client that sends requests in a stream, counts the answers and discards them."""
 
     def __init__(self, path: str) -> None:
         self._child = ChildProcess(path)
@@ -101,40 +98,47 @@ class BareStockfish:
         return self._child.pid
 
     def forget(self) -> None:
-        """Have it forget all searches."""
+        """Make the process forget all searches."""
         self.run(_FORGET, 1)
 
     def run(self, requests: bytes, answers: int) -> None:
-        """Send requests, and come back when they have been answered."""
+        """Send requests and wait for all answers.
+
+        Raises BenchmarkError if the process exits first.
+        """
         writer = threading.Thread(target=self._write, args=(requests,))
         writer.start()
         tail = b""
         while answers:
-            time.sleep(_NAP)
+            time.sleep(_READ_INTERVAL)
             text = os.read(self._child.output, READ_BYTES)
             if not text:
-                raise BenchmarkError("Stockfish left in the middle")
+                raise BenchmarkError("Stockfish exited before its last answer")
             answers -= (tail + text).count(_ANSWER)
             tail = text[1 - len(_ANSWER) :]
         writer.join()
 
     def _write(self, requests: bytes) -> None:
         rest = memoryview(requests)
-        with contextlib.suppress(BrokenPipeError):  # who reads the answers will see it
+        with contextlib.suppress(BrokenPipeError):  # the reader of the answers reports it
             while rest:
                 rest = rest[os.write(self._child.input, rest) :]
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         self._child.close()
 
 
 def measure_stockfish(
-    positions: npt.NDArray[np.uint64], repeat: int, tell: Tell, path: str | None = None
+    positions: npt.NDArray[np.uint64],
+    repeat: int,
+    report: ReportProgress,
+    path: str | None = None,
 ) -> StockfishSpeed:
-    """Measure on those of uint64[n, 8] that Stockfish can take, `repeat` rounds, in turns.
+    """Measure the process alone and with the evaluator, alternately, in `repeat` rounds.
 
-    tell: told of each round. Raises BenchmarkError where there is no Stockfish.
+    positions: uint64[n, 8]; the measurement skips those that Stockfish cannot take. report: called
+    after each round. Raises BenchmarkError if Stockfish is not installed or fails.
     """
     program = stockfish_path(path)
     if program is None:
@@ -157,7 +161,7 @@ def measure_stockfish(
             used += speed.alone[-1]
             speed.batched.append(_seconds(evaluator, positions, BATCH))
             speed.whole.append(_seconds(evaluator, positions, len(positions)))
-            tell(None, 1)
+            report(None, 1)
         speed.cpu_share = min(1.0, worked / used)
     except EvaluatorFailed as error:
         raise BenchmarkError(str(error)) from None
@@ -169,9 +173,9 @@ def measure_stockfish(
 
 
 def stockfish_values(positions: npt.NDArray[np.uint64], path: str | None = None) -> ChildValues:
-    """The values of all children of uint64[n, 8], each position searched by itself.
+    """Let Stockfish search each of uint64[n, 8] independently; return the values of all children.
 
-    Raises BenchmarkError.
+    Raises BenchmarkError if Stockfish fails.
     """
     try:
         with StockfishEvaluator(path, reproducible=True) as evaluator:
@@ -181,7 +185,7 @@ def stockfish_values(positions: npt.NDArray[np.uint64], path: str | None = None)
 
 
 def _requests(positions: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint64], bytes]:
-    """Those that Stockfish can take, and what it is asked about them."""
+    """Return the positions that Stockfish can take, uint64[k, 8], and the text of the requests."""
     out = np.empty(len(positions) * REQUEST_BYTES, dtype=np.uint8)
     taken = np.empty(len(positions), dtype=np.int64)
     size, count = write_lists(TABLES, positions, False, out, taken)
@@ -189,7 +193,7 @@ def _requests(positions: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint64]
 
 
 def _seconds(evaluator: StockfishEvaluator, positions: npt.NDArray[np.uint64], batch: int) -> float:
-    """Seconds to evaluate all, in batches, after all that was searched before was forgotten."""
+    """Measure the seconds to evaluate all positions in batches, after forgetting all searches."""
     evaluator.forget()
     evaluator.evaluate(positions[:1])
     begin = time.perf_counter()

@@ -1,9 +1,9 @@
-"""How much memory an update takes at its peak, measured in a process that does nothing else.
+"""The peak memory of a belief update, measured in a process that does nothing else.
 
     python -m obscuro.bench.peak_memory THREADS
 
-reads one recorded game on stdin, follows it to its last update, and prints the bytes by which that
-update's peak exceeds what the process held when it had only loaded everything.
+reads one recorded game on stdin and follows it to its last update. It prints the bytes by which that
+update's peak exceeds the memory of the process after loading all code.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ _CLEAR_PEAK = "5"  # see proc(5)
 
 
 def bytes_per_position(game: RecordedGame, threads: int) -> float:
-    """Memory at the peak of a game's last update, for each position that it leads to.
+    """Measure the peak memory of a game's last update, in bytes for each resulting position.
 
-    The memory is all that came on top of the loaded program: the positions before the update, the
-    tables and whatever else is kept from earlier updates, and the result. Raises BenchmarkError.
+    It includes all memory above that of the loaded program: the positions before the update, the
+    tables and other memory kept from earlier updates, and the result. Raises BenchmarkError if the
+    measuring process fails.
     """
     command = [sys.executable, "-P", "-m", "obscuro.bench.peak_memory", str(threads)]
     result = subprocess.run(command, input=str(game), capture_output=True, text=True, check=False)
@@ -37,7 +38,10 @@ def bytes_per_position(game: RecordedGame, threads: int) -> float:
 
 
 def peak_growth(game: RecordedGame, threads: int) -> int:
-    """Follow a game to its last update, in this process; see `bytes_per_position`."""
+    """Follow a game to its last update in this process; return the growth at its peak in bytes.
+
+    Raises BenchmarkError if the update has a wrong result.
+    """
     from obscuro.belief import warm_up  # noqa: PLC0415 - loads numba
     from obscuro.bench.belief_steps import check, new_belief, steps, take_in  # noqa: PLC0415
 
@@ -57,17 +61,17 @@ def peak_growth(game: RecordedGame, threads: int) -> int:
 
 
 def resident() -> int:
-    """Bytes of memory that this process holds now; where the system does not say, has held."""
+    """Return the bytes of memory that this process holds now; its peak, if that is not known."""
     return _field("VmRSS") or peak_memory()
 
 
 def peak() -> int:
-    """The most bytes that it has held, since `forget_peak` if the system can do that."""
+    """Return the most bytes that this process has held, since `forget_peak` if that works."""
     return _field("VmHWM") or peak_memory()
 
 
 def forget_peak() -> None:
-    """Let the process's peak begin anew, where the system can; else it is that of all its life."""
+    """Reset the process's peak. On a system that cannot, the peak covers the whole lifetime."""
     try:
         _CLEAR.write_text(_CLEAR_PEAK)
     except OSError:
@@ -75,7 +79,7 @@ def forget_peak() -> None:
 
 
 def _field(name: str) -> int | None:
-    """One field of /proc/self/status in bytes; None where there is none."""
+    """Read one field of /proc/self/status in bytes; None if it does not exist."""
     try:
         match = re.search(rf"^{name}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
     except OSError:
@@ -84,7 +88,7 @@ def _field(name: str) -> int | None:
 
 
 def main() -> None:
-    """See the module."""
+    """Measure one game; see the module."""
     print(peak_growth(parse_game(sys.stdin.read().strip()), int(sys.argv[1])))
 
 

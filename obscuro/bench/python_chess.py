@@ -1,8 +1,8 @@
-"""The update of a belief as a program with python-chess does it, for comparison.
+"""A belief update with python-chess, for comparison.
 
-It is written as well as plain Python can: boards stand ready, a candidate is made and taken back,
-most are rejected by comparing what stands on the seen squares, and only the rest costs a vision
-mask.
+It is as fast as plain Python allows. The boards exist before the measurement. The update makes and
+unmakes each candidate move. It rejects most candidates by comparing the pieces on the seen squares,
+and computes a vision mask only for the rest.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.observation import Observation
 
 Key = tuple[int, ...]
-"""What tells positions apart that one side sees alike: boards, white pieces, castling rights."""
+"""The parts of a position that can differ between equal observations: bitboards by piece, white
+pieces, castling rights."""
 
 
 def candidates_per_second(
     parents: npt.NDArray[np.uint64], observation: Observation, side: int
 ) -> float:
-    """The speed at which python-chess goes through the candidates of some parents: uint64[n, 8].
+    """Measure how many candidates a second python-chess tests.
 
-    observation: what `side` (0 = White) saw after the other side's move.
+    parents: uint64[n, 8], the positions before the update. observation: the observation of `side`
+    (0 = White) after the other side's move.
     """
     boards = boards_of(parents)
     begin = time.perf_counter()
@@ -37,14 +39,18 @@ def candidates_per_second(
 
 
 def boards_of(positions: Iterable[npt.NDArray[np.uint64]]) -> list[FogOfWarBoard]:
-    """The boards of some positions, each uint64[8]."""
+    """Convert positions, each uint64[8], to boards."""
     return [FogOfWarBoard(f"{to_fen(words)} 0 1") for words in positions]
 
 
 def update(
     boards: Sequence[FogOfWarBoard], observation: Observation, color: chess.Color
 ) -> tuple[int, set[Key]]:
-    """Make all moves on all boards; return how many there are, and the positions that fit."""
+    """Make all pseudo-legal moves on all boards.
+
+    Returns the number of moves, and the distinct resulting positions that fit the observation of
+    `color`.
+    """
     seen, en_passant = observation.seen, observation.en_passant
     pawns, knights, bishops, rooks, queens, kings = observation.boards[:WHITE]
     white = observation.boards[WHITE]
@@ -71,7 +77,7 @@ def update(
 
 
 def key(board: chess.Board) -> Key:
-    """Name a position, up to the en passant square, which is part of what a side sees."""
+    """Return a position's key, without the en passant square, which the observation contains."""
     return (
         board.pawns,
         board.knights,

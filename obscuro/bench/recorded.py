@@ -1,14 +1,14 @@
-"""The recorded games that the belief is measured on: a text file in the package, a game a line.
+"""The recorded games of the belief benchmark: a text file in the package with one game a line.
 
 A line has five fields, separated by ` | `:
 
     name | side | start | moves | updates
 
-name: where the game is from. side: whose belief is followed, `white` or `black`. start: `startpos`
-or a FEN. moves: both sides' moves in UCI, to the last update that is measured. updates: what the
-belief does at the plies that are measured, all of them after a move of the other side, each as
-`ply:parents>positions/candidates`. Lines that begin with `#` are comments. The file is written by
-`tools/record/record_belief_games.py`.
+name: the game's source. side: the side whose belief the benchmark follows, `white` or `black`.
+start: `startpos` or a FEN. moves: both sides' moves in UCI, to the last measured update. updates:
+the belief's sizes at the measured plies, which all follow a move of the other side, each as
+`ply:parents>positions/candidates`. Lines that begin with `#` are comments.
+`tools/record/record_belief_games.py` writes the file.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ import chess
 
 GAMES_FILE = Path(__file__).with_name("belief_games.txt")
 
-SMALLEST, LARGEST = 1_000, 2_000_000  # |P| before an update that is measured
+SMALLEST, LARGEST = 1_000, 2_000_000  # |P| before a measured update
 MILLION = 900_000, 1_600_000  # positions after an update that leads "to a million"
 
-# What `quick_games` takes.
+# The limits of `quick_games`.
 QUICK_PARENTS = 100_000
 QUICK_CANDIDATES = 8_000_000  # in all of a game's updates
 QUICK_GAMES = 6
@@ -37,7 +37,7 @@ _UPDATE = re.compile(r"(\d+):(\d+)>(\d+)/(\d+)")
 
 
 class RecordedUpdate(NamedTuple):
-    """One update of the belief after a move of the other side, and what must come of it."""
+    """One update of the belief after a move of the other side, with the sizes it must have."""
 
     ply: int  # index of the other side's move among the game's moves
     parents: int  # |P| before
@@ -46,41 +46,41 @@ class RecordedUpdate(NamedTuple):
 
     @property
     def grows(self) -> bool:
-        """Whether there are more positions after the update than before."""
+        """Whether P has more positions after the update than before."""
         return self.positions > self.parents
 
     @property
     def leads_to_a_million(self) -> bool:
-        """Whether it grows to about a million positions."""
+        """Whether P grows to about a million positions."""
         return self.grows and MILLION[0] <= self.positions <= MILLION[1]
 
     def __str__(self) -> str:
-        """As in the file."""
+        """Format as in the file."""
         return f"{self.ply}:{self.parents}>{self.positions}/{self.candidates}"
 
 
 class RecordedGame(NamedTuple):
-    """One game, as far as a side's belief is followed through it."""
+    """One game up to the last measured update of one side's belief."""
 
     name: str
-    side: int  # whose belief is followed; 0 = White
-    fen: str  # where it starts
+    side: int  # the side whose belief the benchmark follows; 0 = White
+    fen: str  # the starting position
     moves: tuple[str, ...]  # UCI
-    updates: tuple[RecordedUpdate, ...]  # those that are measured, in the order of play
+    updates: tuple[RecordedUpdate, ...]  # the measured updates, in the order of play
 
     def __str__(self) -> str:
-        """As in the file."""
+        """Format as in the file."""
         start = "startpos" if self.fen == chess.STARTING_FEN else self.fen
         fields = (self.name, SIDES[self.side], start, " ".join(self.moves))
         return SEPARATOR.join([*fields, " ".join(map(str, self.updates))])
 
     def with_updates(self, updates: Sequence[RecordedUpdate]) -> RecordedGame:
-        """The game up to the last of these updates, which are the ones left to measure."""
+        """Return the game up to the last of `updates`, with only these to measure."""
         return self._replace(moves=self.moves[: updates[-1].ply + 1], updates=tuple(updates))
 
 
 def parse_game(line: str) -> RecordedGame:
-    """Read one line of the file. Raises ValueError, with what is wrong."""
+    """Parse one line of the file. Raises ValueError; its text names the fault."""
     fields = [field.strip() for field in line.split(SEPARATOR)]
     if len(fields) != len(RecordedGame._fields):
         raise ValueError(f"a recorded game has 5 fields, not {len(fields)}: {line[:60]!r}")
@@ -104,28 +104,28 @@ def _parse_update(name: str, text: str) -> RecordedUpdate:
 
 
 def read_games(path: Path = GAMES_FILE) -> list[RecordedGame]:
-    """Read all games of a file. Raises OSError, and ValueError with what is wrong."""
+    """Read all games of a file. Raises OSError, or ValueError whose text names the fault."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [parse_game(line) for line in lines if line and not line.startswith("#")]
 
 
 def write_games(path: Path, games: Iterable[RecordedGame], heading: Iterable[str] = ()) -> None:
-    """Write games as `read_games` reads them, below the lines of a comment."""
+    """Write games in the format of `read_games`, below comment lines with the heading."""
     lines = [f"# {text}".rstrip() for text in heading] + [str(game) for game in games]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def all_updates(games: Iterable[RecordedGame]) -> Iterator[RecordedUpdate]:
-    """Yield every update that is measured."""
+    """Yield every measured update."""
     for game in games:
         yield from game.updates
 
 
 def quick_games(games: Sequence[RecordedGame]) -> list[RecordedGame]:
-    """The part of the games that gives a rough answer within seconds.
+    """Select the part of the games that gives a rough answer within seconds.
 
-    Small updates from the beginnings of those games that have most of them, and the update to a
-    million with the fewest candidates on the way.
+    It has small updates from the beginnings of the games with the most such updates, and the update
+    to a million that takes the fewest candidates to reach.
     """
     beginnings = []
     for game in games:

@@ -1,4 +1,4 @@
-"""What came of measuring a search: the numbers in one object, and as tables for people."""
+"""The results of the search benchmark, as one object of numbers and as tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Summary = dict[str, object]
 
 
 class Synthetic(NamedTuple):
-    """The made-up tree, and how fast it is solved."""
+    """The synthetic tree and the speed of the solver on it."""
 
     nodes: int
     infosets: int
@@ -30,20 +30,20 @@ class Synthetic(NamedTuple):
 
 @dataclass
 class Kept:
-    """One tree of the engine's own, and what was measured on it."""
+    """One tree that the engine grew, and the measurements on it."""
 
     position: str
-    size: int  # nodes that its search was to add
-    nodes: int  # in it
+    size: int  # nodes that its search had to add
+    nodes: int  # nodes of the tree
     infosets: int
     depth: float
     roots: int  # infosets J
-    interior: int  # nodes that have children
+    interior: int  # nodes with children
     growth: Growth
     building: Building | None = field(default=None)
 
     def numbers(self) -> Summary:
-        """What the JSON says of it."""
+        """Return the results on this tree for the JSON."""
         return {
             "position": self.position,
             "nodes": self.nodes,
@@ -57,7 +57,7 @@ class Kept:
 
 
 class SearchFigures(NamedTuple):
-    """Everything."""
+    """All results. cpu_share: the share of the timed seconds in which a core worked."""
 
     synthetic: Synthetic
     kept: Sequence[Kept]
@@ -66,13 +66,13 @@ class SearchFigures(NamedTuple):
 
     @property
     def largest(self) -> list[Kept]:
-        """The trees of the largest searches."""
+        """The trees of the largest size."""
         most = max((kept.size for kept in self.kept), default=0)
         return [kept for kept in self.kept if kept.size == most]
 
 
 def summary(measured: SearchFigures) -> Summary:
-    """All numbers; None where there is nothing to tell them from."""
+    """Return all numbers for the JSON; None if nothing was measured for a number."""
     synthetic, largest = measured.synthetic, measured.largest
     numbers: Summary = {}
     for name, speed in (("full", synthetic.full), ("sparse", synthetic.sparse)):
@@ -105,12 +105,12 @@ def summary(measured: SearchFigures) -> Summary:
 
 
 def all_nodes(info: SearchInfo) -> int:
-    """Nodes in the tree when a search ended: kept, new at the root, and added."""
+    """Return the number of nodes at the end of a search: kept, new at the root, and added."""
     return info.carried + info.sampled + info.nodes
 
 
 def growth_numbers(found: Iterable[Growth]) -> Summary:
-    """Medians over trees of the medians over batches."""
+    """Return the medians over trees of the medians over batches."""
     growths = list(found)
 
     def over(values: Callable[[Growth], Sequence[float]]) -> float | None:
@@ -129,7 +129,7 @@ def growth_numbers(found: Iterable[Growth]) -> Summary:
 
 
 def building_numbers(found: Iterable[Building | None]) -> Summary:
-    """Medians over trees of the medians over times, of those that left something to keep."""
+    """Return the medians over trees of the medians over builds, for trees that carried nodes over."""
     buildings = [b for b in found if b is not None and b.subgame_ms]
 
     def over(values: Callable[[Building], Sequence[float]]) -> float | None:
@@ -157,7 +157,7 @@ COLUMNS = {
 
 
 def print_report(console: Console, measured: SearchFigures, numbers: Summary) -> None:
-    """Print a table of the engine's own trees, and the rest around it."""
+    """Print a table of the engine's trees and lines with all other numbers."""
 
     def text(key: str, places: int = 0) -> str:
         return _cell(numbers.get(key), places)

@@ -1,4 +1,4 @@
-"""The stages of a search, each timed by itself, in one thread: on made-up trees and on real ones."""
+"""The stages of a search, each timed alone in one thread, on synthetic trees and on real ones."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SLICE_SIZE = 4 * SLICE_EDGES  # some whole iterations of the largest trees
 
 
 class Stopwatch:
-    """Times work by the seconds that a core worked for this thread, so that others may work too.
+    """Times work in CPU seconds of this thread, so that other programs hardly matter.
 
-    On an idle machine these are the seconds on the clock; it counts both, of all it has timed.
+    On an idle machine these equal the seconds on the clock. The stopwatch sums up both.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Stopwatch:
         self.worked = 0.0
 
     def time(self, work: Callable[[], T]) -> tuple[T, float]:
-        """Do something, and return what came of it and the seconds of work."""
+        """Call `work`; return its result and its CPU seconds."""
         begin, before = time.perf_counter(), time.thread_time()
         result = work()
         worked = time.thread_time() - before
@@ -47,20 +47,20 @@ class Stopwatch:
 
     @property
     def cpu_share(self) -> float | None:
-        """The share of the time in which a core worked; None of no time."""
+        """The CPU seconds as a share of the seconds on the clock; None before the first timing."""
         return min(1.0, self.worked / self.seconds) if self.seconds else None
 
 
 @dataclass
 class Speed:
-    """Slices of solving."""
+    """The solver's speed in each timed slice."""
 
-    ips: list[float] = field(default_factory=list)  # iterations a second, of each slice
+    ips: list[float] = field(default_factory=list)  # iterations a second
     meps: list[float] = field(default_factory=list)  # million edge visits a second
-    edges: list[float] = field(default_factory=list)  # visited in an iteration
+    edges: list[float] = field(default_factory=list)  # edge visits in an iteration
 
     def add(self, iterations: int, edges: int, seconds: float) -> None:
-        """Note a slice."""
+        """Add a slice."""
         self.ips.append(iterations / seconds)
         self.meps.append(edges / seconds / MEGA)
         self.edges.append(edges / iterations)
@@ -68,37 +68,37 @@ class Speed:
 
 @dataclass
 class Growth:
-    """Batches of leaves, in a tree that is solved beside."""
+    """The times of each batch of leaves, while the solver runs between batches."""
 
     solver: Speed = field(default_factory=Speed)
-    select_us: list[float] = field(default_factory=list)  # a leaf
-    expand_us: list[float] = field(default_factory=list)  # a leaf's children, evaluation left out
-    store_us: list[float] = field(default_factory=list)  # a leaf's children, into the tree
-    children: list[float] = field(default_factory=list)  # of a leaf
+    select_us: list[float] = field(default_factory=list)  # to select a leaf
+    expand_us: list[float] = field(default_factory=list)  # to make a leaf's children, unevaluated
+    store_us: list[float] = field(default_factory=list)  # to store a leaf's children in the tree
+    children: list[float] = field(default_factory=list)  # mean number of children of a leaf
 
     @property
     def attach_us(self) -> list[float]:
-        """Both: children with what both sides see, their keys, and into the tree."""
+        """Microseconds to expand a leaf and to store its children."""
         return [a + b for a, b in zip(self.expand_us, self.store_us, strict=True)]
 
 
 @dataclass
 class Building:
-    """Building the same next subgame, again and again."""
+    """The times of repeatedly building the same next subgame."""
 
-    nodes: int  # of the tree that it is built from
-    carried: int = 0
+    nodes: int  # of the tree before
+    carried: int = 0  # of these, nodes in the new tree
     keep_ms: list[float] = field(default_factory=list)
     build_ms: list[float] = field(default_factory=list)
 
     @property
     def subgame_ms(self) -> list[float]:
-        """Both."""
+        """Milliseconds to choose the nodes to keep and to build the subgame."""
         return [a + b for a, b in zip(self.keep_ms, self.build_ms, strict=True)]
 
 
 def solver_speed(tree: Tree, gadget: Gadget, slices: int, watch: Stopwatch) -> Speed:
-    """Solve in slices of at least SLICE_EDGES edge visits; the first one is not timed."""
+    """Solve in slices of at least SLICE_SIZE edge visits; the first slice is not timed."""
     speed = Speed()
     absent = np.zeros(MAX_ACTIONS, dtype=np.int64)
 
@@ -114,7 +114,7 @@ def solver_speed(tree: Tree, gadget: Gadget, slices: int, watch: Stopwatch) -> S
 
 
 class Given:
-    """An evaluator that has been given its answer before it is asked, so that it takes no time."""
+    """An evaluator that returns prepared values, so that it takes no time."""
 
     name = "given"
 
@@ -122,21 +122,24 @@ class Given:
         self._values = values
 
     def start(self) -> None:
-        """Nothing to start."""
+        """Do nothing."""
 
     def evaluate(self, positions: object) -> ChildValues:
-        """What was given."""
+        """Return the prepared values."""
         return self._values
 
     def forget(self) -> None:
-        """Nothing to forget."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing."""
 
 
 def growth(follower: Follower, batches: int, watch: Stopwatch) -> Growth:
-    """Solve a slice, select a batch, have it evaluated (not timed), expand it, attach it; so often."""
+    """Grow the search's tree by `batches` batches and time each stage.
+
+    For each batch: solve a slice, select leaves, evaluate them (not timed), expand and attach them.
+    """
     search, found = follower.search, Growth()
     game: ChessGame = follower.games[0]
     evaluator = game.evaluator
@@ -166,10 +169,10 @@ def growth(follower: Follower, batches: int, watch: Stopwatch) -> Growth:
 
 
 def building(follower: Follower, times: int, watch: Stopwatch) -> Building:
-    """Build the next subgame so often, after both sides' moves; nothing of it is kept.
+    """Build the next subgame `times` times after both sides' moves, and discard it each time.
 
-    Without new positions at its root: these take as long as the evaluator makes them. The first time
-    is not timed, so that the memory is there, as it is in a game from the second subgame on.
+    The subgame gets no new positions at its root, as their time depends on the evaluator. The first
+    build is not timed: it allocates memory, which a game's later subgames find allocated.
     """
     search, key, depth = follower.search, follower.key, follower.depth
     found = Building(search.tree.nodes)

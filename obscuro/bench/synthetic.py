@@ -1,9 +1,9 @@
-"""A tree made of random numbers, always the same one, to measure the solver on.
+"""A synthetic tree for measuring the solver. Every run builds the same tree.
 
-It is grown as the engine grows its trees, by attaching expansions, but of a game that is nothing but
-hashes, so that it doesn't change when the engine's play does. All values are 0, so that iterations
-leave the strategies as they are, however many are run: an iteration's work is always the same. It is
-the work of any iteration, as nothing in the solver depends on what the values are.
+The tree grows like the engine's trees, by attaching expansions. Its game consists of hashes, so the
+tree does not change when the engine's play changes. All values are 0, so iterations do not change
+the strategies, and every iteration does the same work. This work equals that of a real iteration,
+because the solver's control flow does not depend on the values.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from obscuro.search.tree import INFOSETS, LEAF, NODES, OPEN, ROOTS, Tree, alloca
 
 EDGES = 1_000_000
 ROOT_INFOSETS, ROOT_HISTORIES = 250, 500
-FEWEST_ACTIONS, MOST_ACTIONS = 16, 46  # of an infoset; 31 on average
+FEWEST_ACTIONS, MOST_ACTIONS = 16, 46  # actions of an infoset; 31 on average
 SUPPORT = 3  # actions in the support of a sparse strategy
-DECAY = 0.1  # of their probability while the tree grows, from one action of the support to the next
+DECAY = 0.1  # the ratio of the probabilities of successive actions of the support, during growth
 EXPLORE = 0.5  # how often the exploring player leaves its support
-SKEW = 4.0  # with which it then prefers some actions
-BATCH = 256  # walks
-SIGHTS = 2  # things that the mover may see after its action
-HIDDEN, CASES = 4, 8  # in so many cases of these the other player sees nothing of it
+SKEW = 4.0  # how strongly it then prefers some actions
+BATCH = 256  # walks in a batch
+SIGHTS = 2  # number of different observations of the mover after its action
+HIDDEN, CASES = 4, 8  # in 4 of 8 cases the other player observes nothing of the action
 
 OUR_KEY: Final = 1
 HASH, PLY = 0, 1  # words of a state
@@ -36,28 +36,32 @@ HASH, PLY = 0, 1  # words of a state
 Words = npt.NDArray[np.uint64]
 _MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _STEP = np.uint64(0x9E3779B97F4A7C15)
-_SEEN = np.uint64(1 << 20)  # beyond all numbers of actions
+_SEEN = np.uint64(1 << 20)  # larger than every number of actions
 _SHARES = np.cumsum(DECAY ** np.arange(SUPPORT) / np.sum(DECAY ** np.arange(SUPPORT)))[:-1]
 
 
 def mix(words: Words) -> Words:
-    """A scramble of 64-bit words."""
+    """Hash each of uint64[n] to uint64[n], by the finaliser of SplitMix64."""
     for shift, multiplier in zip((30, 27), _MULTIPLIERS, strict=True):
         words = (words ^ (words >> np.uint64(shift))) * multiplier
     return words ^ (words >> np.uint64(31))
 
 
 class HashGame:
-    """The players move in turns. A state is a hash of the history, and its ply.
+    """A game of hashes in which the players alternate; see `obscuro.search.game`.
 
-    The number of actions follows from the mover's key. The mover is shown one of two things of what
-    its action led to, the other player in half of the cases something; see `obscuro.search.game`.
+    A state is a hash of the history and the ply. The mover's key determines the number of actions.
+    After an action the mover makes one of two observations. The other player observes something of
+    the action in half of the cases.
     """
 
     state_words: int = 2
 
     def expand(self, states: Words, keys: Words) -> Expansion:
-        """The children, all of value 0, some of them terminal."""
+        """Return all children of `states`, uint64[n, 2], with keys uint64[n, 2].
+
+        All values are 0, and some children are terminal.
+        """
         mover = (states[:, PLY] % np.uint64(2)).astype(np.int8)
         rows = np.arange(len(states))
         span = np.uint64(MOST_ACTIONS - FEWEST_ACTIONS + 1)
@@ -89,7 +93,7 @@ class HashGame:
 
 
 def synthetic_tree(edges: int = EDGES, seed: int = 1) -> tuple[Tree, Gadget]:
-    """A tree of about so many edges, and its gadget; strategies as attaching leaves them."""
+    """Build a tree of about `edges` edges and its gadget, with the strategies of a new tree."""
     random = np.random.default_rng(seed)
     tree = allocate_tree(edges + 10_000, HashGame.state_words)
     gadget = build_subgame(
@@ -112,17 +116,20 @@ def synthetic_tree(edges: int = EDGES, seed: int = 1) -> tuple[Tree, Gadget]:
 
 
 def play_dense(tree: Tree) -> Gadget:
-    """Give all actions of all infosets a probability, for good; returns the gadget to iterate with."""
-    return _play(tree, MOST_ACTIONS)
+    """Give all actions of all infosets a positive probability; return the gadget to iterate with."""
+    return _set_strategies(tree, MOST_ACTIONS)
 
 
 def play_sparse(tree: Tree) -> Gadget:
-    """The same with SUPPORT actions in each support, drawn at random: a strategy that has moved on."""
-    return _play(tree, SUPPORT)
+    """Give SUPPORT random actions of each infoset a positive probability, as late in a search.
+
+    Returns the gadget to iterate with.
+    """
+    return _set_strategies(tree, SUPPORT)
 
 
 def support(tree: Tree) -> float:
-    """The mean number of actions in the support, over the players' infosets."""
+    """Return the mean number of actions in the support, over the players' infosets."""
     infosets = int(tree.counts[INFOSETS])
     sizes = tree.infoset_actions[:infosets]
     played = np.repeat(tree.infoset_player[:infosets] != CHANCE, sizes)
@@ -132,7 +139,7 @@ def support(tree: Tree) -> float:
 
 
 def _roots(random: np.random.Generator) -> NewRoots:
-    """▼'s infosets J at the root: most of them of few histories, all in our infoset."""
+    """Draw ▼'s infosets J at the root. Most have few histories, and all are in our infoset."""
     cuts = random.choice(np.arange(1, ROOT_HISTORIES), ROOT_INFOSETS - 1, replace=False)
     offsets = np.concatenate(([0], np.sort(cuts), [ROOT_HISTORIES])).astype(np.int64)
     sizes = np.diff(offsets)
@@ -148,9 +155,9 @@ def _roots(random: np.random.Generator) -> NewRoots:
 def _walk(
     tree: Tree, random: np.random.Generator, walks: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Different open leaves at the ends of random walks, and the nodes above them.
+    """Walk down at random to distinct open leaves; return their edges and the nodes above them.
 
-    One-sided, as in the search: in each walk one player explores, and the other plays its support.
+    The walks are one-sided, as in the search: one player explores, the other plays its support.
     """
     root_edges = int(tree.node_edges[: tree.counts[ROOTS]].sum())
     edge = random.integers(0, root_edges, walks)
@@ -173,14 +180,14 @@ def _walk(
 def _preferred(
     tree: Tree, infoset: npt.NDArray[np.int32], rank: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """The action of this rank: from an infoset's most preferred one, 0, to the least."""
+    """Return the action with the given rank of preference, 0 for the most preferred."""
     start = (tree.infoset_key[infoset] >> np.uint64(40)).astype(np.int64)
     action: npt.NDArray[np.int64] = (start + rank) % tree.infoset_actions[infoset]
     return action
 
 
-def _play(tree: Tree, most: int) -> Gadget:
-    """Give so many actions of each infoset, drawn at random, a regret and a probability."""
+def _set_strategies(tree: Tree, most: int) -> Gadget:
+    """Give up to `most` random actions of each infoset a regret and a probability."""
     random = np.random.default_rng(1)
     infosets, roots = int(tree.counts[INFOSETS]), int(tree.counts[ROOTS])
     deciding = np.flatnonzero(tree.infoset_player[:infosets] != CHANCE)[1:].astype(np.int32)
@@ -192,7 +199,7 @@ def _play(tree: Tree, most: int) -> Gadget:
         regrets[actions] = random.uniform(0.5, 1.5, size)
         tree.regret[first : first + count] = regrets
         tree.strategy[first : first + count] = regrets / regrets.sum()
-    # Regrets that stay as they are keep the root's choice in place too: half entered, all J alike.
+    # Constant regrets keep the root's choice constant too: ▼ enters half the time, every J equally.
     prior = np.full(roots, 1 / roots, dtype=np.float32)
     gadget = new_gadget(np.zeros(roots, dtype=np.float32), prior)
     gadget.enter_regret[:] = 1
@@ -202,6 +209,6 @@ def _play(tree: Tree, most: int) -> Gadget:
 
 
 def mean_depth(tree: Tree) -> float:
-    """Mean plies from the root to the children of the tree's expanded histories."""
+    """Return the mean number of plies from the root to the children of expanded histories."""
     nodes, roots = int(tree.counts[NODES]), int(tree.counts[ROOTS])
     return float(tree.node_depth[roots:nodes].mean()) + 1
