@@ -24,7 +24,7 @@ import numpy as np
 from rich.console import Console
 
 from obscuro.bench.belief_steps import check, new_belief, steps, take_in
-from obscuro.bench.common import BenchmarkError, Tell, digits, machine, progress
+from obscuro.bench.common import BenchmarkError, ReportProgress, digits, machine, progress
 from obscuro.bench.recorded import quick_games, read_games
 from obscuro.board.position import from_board, hash_positions
 from obscuro.engine.options import Options
@@ -117,8 +117,8 @@ def run(arguments: argparse.Namespace, console: Console | None = None) -> int:
     Raises BenchmarkError where a game can't be played or a belief is not as recorded.
     """
     console = console or Console(highlight=False, markup=False)
-    with progress(1 + len(EVALUATORS) * len(GAMES)) as tell:
-        parts = [_beliefs(tell), *(_games(evaluator, tell) for evaluator in EVALUATORS)]
+    with progress(1 + len(EVALUATORS) * len(GAMES)) as report:
+        parts = [_beliefs(report), *(_games(evaluator, report) for evaluator in EVALUATORS)]
     signature = total(parts)
     if arguments.json:
         numbers = {"signature": signature, "machine": machine()}
@@ -143,9 +143,9 @@ def total(parts: list[Part]) -> str:
     return f"{short} (without {', '.join(missing)})" if missing else short
 
 
-def _beliefs(tell: Tell) -> Part:
+def _beliefs(report: ReportProgress) -> Part:
     """Follow the quick part of the recorded games; hash each belief that has a recorded size."""
-    tell("beliefs", 0)
+    report("beliefs", 0)
     digest = hashlib.sha256()
     candidates, seconds = 0, 0.0
     for game in quick_games(read_games()):
@@ -165,16 +165,16 @@ def _beliefs(tell: Tell) -> Part:
                 hashes.sort()
                 digest.update(hashes.tobytes())
         belief.close()
-    tell(None, 1)
+    report(None, 1)
     return Part("beliefs", digest.hexdigest()[:SHOWN], candidates, seconds)
 
 
-def _games(evaluator: str, tell: Tell) -> Part:
+def _games(evaluator: str, report: ReportProgress) -> Part:
     """Play all games with an evaluator; hash what each search found."""
     digest = hashlib.sha256()
     nodes, seconds = 0, 0.0
     for game in GAMES:
-        tell(f"{evaluator}: {game.name}", 0)
+        report(f"{evaluator}: {game.name}", 0)
         try:
             for info, text in play(game, evaluator):
                 nodes += info.nodes
@@ -182,7 +182,7 @@ def _games(evaluator: str, tell: Tell) -> Part:
                 digest.update(text.encode())
         except EvaluatorMissingError:
             return Part(evaluator, None, 0, 0.0)
-        tell(None, 1)
+        report(None, 1)
     return Part(evaluator, digest.hexdigest()[:SHOWN], nodes, seconds)
 
 

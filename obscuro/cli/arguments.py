@@ -272,7 +272,7 @@ def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
     search = benchmarks.add_parser(
         "search",
         help="solver, selection, attaching, subgames, and the size of trees",
-        description="How fast the parts of a search are, on a made-up tree and on the engine's own "
+        description="How fast the parts of a search are, on a synthetic tree and on the engine's "
         "trees, and how large these become in 5 s a move. Takes some minutes.",
     )
     search.add_argument("--json", action="store_true", help="print one JSON object, no table")

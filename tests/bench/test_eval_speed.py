@@ -70,7 +70,7 @@ def test_the_table_has_a_line_for_each_number(console: Console) -> None:
     assert bench.run(arguments, positions=few(), console=console) == 0
     text = written(console)
     assert text.isascii()
-    for line in ("Stockfish 1", "the process, answers thrown away", "efficiency", "material"):
+    for line in ("Stockfish 1", "the process, answers discarded", "efficiency", "material"):
         assert line in text
 
 
