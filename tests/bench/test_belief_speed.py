@@ -228,7 +228,6 @@ def test_options() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["bench"], "the following arguments are required: NAME"),
         (["bench", "beleif"], "invalid choice: 'beleif'"),
         (["bench", "belief", "--repeat", "0"], "0 is less than 1"),
     ],
