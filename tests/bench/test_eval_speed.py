@@ -111,6 +111,6 @@ def test_numbers_are_medians_over_rounds() -> None:
 
 def test_a_busy_machine_is_told(console: Console) -> None:
     speed = StockfishSpeed("X", 10, 330, [1.0], [1.0], [1.0], 0.5)
-    measured = bench.Measured(10, speed)
+    measured = bench.EvaluatorFigures(10, speed)
     bench.print_report(console, measured, {**measured.numbers(), "seconds": 1.0})
     assert "The machine was busy: Stockfish alone had 50% of a core" in written(console)
