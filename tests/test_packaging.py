@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import obscuro
+from obscuro.cli.doctor_command import PACKAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALL_STOCKFISH = ROOT / "engine_bin" / "install_stockfish"
@@ -229,6 +230,15 @@ def test_version_is_a_literal_that_setuptools_can_read() -> None:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__version__"
     ]
     assert [ast.literal_eval(value) for value in values] == [obscuro.__version__]
+
+
+def test_launcher_and_doctor_look_for_every_dependency() -> None:
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    required = [text.partition(">=")[0] for text in metadata["project"]["dependencies"]]
+    assert sorted(PACKAGES) == sorted(required)
+    listed = re.search(r"^packages = (.*)$", LAUNCHER.read_text(), re.M)
+    assert listed is not None
+    assert sorted(ast.literal_eval(listed[1])) == sorted(required)
 
 
 def test_changelog_has_an_entry_for_this_version() -> None:

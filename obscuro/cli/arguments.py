@@ -16,11 +16,11 @@ examples:
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
   obscuro bridge                            play as a bot on pychess.org
   obscuro uci --log session.log             speak UCI and write everything down
-  obscuro replay session.log                play that again
-  obscuro bench belief                      measure how fast the belief is here
-  obscuro bench search                      the same of the search
+  obscuro replay session.log                play that session again
+  obscuro bench                             print the signature of what the engine does
+  obscuro bench belief                      measure how fast the belief is on this machine
   obscuro warmup                            compile everything now
-  obscuro doctor                            what is installed, what is missing
+  obscuro doctor                            say what is installed and what is missing
 """
 
 _MATCH_EXAMPLES = """\
@@ -38,15 +38,15 @@ examples:
   OBSCURO_BOT_TOKEN=... obscuro bridge --games 2 --rated casual --log bridge.log
   OBSCURO_BOT_TOKEN=... obscuro bridge --url http://localhost:8123 --option Threads=1
 
-The token of the bot account is read from the environment and nowhere else. Ctrl-C leaves after the
-games that go on, a second one at once; a game that was left is taken up again at the next start.
+The environment is the only place for the token of the bot account. The first Ctrl-C leaves when the
+running games have ended, a second one leaves at once. The next start resumes a game that was left.
 """
 
 _Parsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments; leaves the program where they are wrong, or ask for help or version."""
+    """Read the arguments. Raises SystemExit if they are wrong, or ask for help or the version."""
     return build_parser().parse_args(arguments)
 
 
@@ -59,7 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"obscuro {__version__}")
-    parser.add_argument("--log", metavar="FILE", help="UCI: write all that is said to a file")
+    parser.add_argument("--log", metavar="FILE", help="UCI: write the whole session to a file")
     parser.set_defaults(command="uci")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for add in (
@@ -91,12 +91,12 @@ def _add(commands: _Parsers, name: str, about: str, epilog: str = "") -> argpars
 
 def _add_uci(commands: _Parsers) -> None:  # type: ignore[valid-type]
     parser = _add(commands, "uci", "speak UCI on stdin and stdout")
-    # Not to overwrite what `obscuro --log FILE uci` has set.
+    # A default would overwrite what `obscuro --log FILE uci` has set.
     parser.add_argument(
         "--log",
         metavar="FILE",
         default=argparse.SUPPRESS,
-        help="write all that is said to a file",
+        help="write the whole session to a file",
     )
 
 
@@ -111,9 +111,11 @@ def _add_play(commands: _Parsers) -> None:  # type: ignore[valid-type]
 def _add_demo(commands: _Parsers) -> None:  # type: ignore[valid-type]
     parser = _add(commands, "demo", "watch the engine play against random moves")
     _add_engine_options(parser, movetime=300)
-    parser.add_argument("--seed", type=whole(0), default=0, help="default: 0, another each time")
     parser.add_argument(
-        "--max-moves", type=whole(1), default=100, help="stop after so many; default: 100"
+        "--seed", type=whole(0), default=0, help="default: 0, another game each time"
+    )
+    parser.add_argument(
+        "--max-moves", type=whole(1), default=100, help="stop after so many moves; default: 100"
     )
 
 
@@ -121,21 +123,26 @@ def _add_match(commands: _Parsers) -> None:  # type: ignore[valid-type]
     parser = _add(commands, "match", "play games between two players", _MATCH_EXAMPLES)
     who = "`obscuro`, `random`, or the command line of a UCI engine"
     parser.add_argument("first", metavar="A", help=who)
-    parser.add_argument("second", metavar="B", help="likewise")
+    parser.add_argument("second", metavar="B", help="the same choices")
     parser.add_argument("--games", type=whole(1), default=10, help="default: 10")
     _add_movetime(parser, 1000)
     parser.add_argument(
         "--tc",
         metavar="S+I",
-        help="a clock in place of --movetime: seconds for the game, and for each move",
+        help="a clock in place of --movetime: seconds for the game, and added for each move",
     )
     parser.add_argument("--pgn", metavar="FILE", help="append the games to a file")
     parser.add_argument(
-        "--concurrency", type=whole(1), default=1, help="games at a time; default: 1"
+        "--concurrency", type=whole(1), default=1, help="games played at the same time; default: 1"
     )
-    parser.add_argument("--seed", type=whole(0), default=1, help="of random players; default: 1")
     parser.add_argument(
-        "--max-moves", type=whole(1), default=500, help="then it is a draw; default: 500"
+        "--seed", type=whole(0), default=1, help="seed of random players; default: 1"
+    )
+    parser.add_argument(
+        "--max-moves",
+        type=whole(1),
+        default=500,
+        help="after so many moves the game is a draw; default: 500",
     )
     for player in "ab":
         parser.add_argument(
@@ -153,17 +160,23 @@ def _add_bridge(commands: _Parsers) -> None:  # type: ignore[valid-type]
     parser.add_argument(
         "--url", default="https://www.pychess.org", help="the server; default: pychess.org"
     )
-    parser.add_argument("--games", type=whole(1), default=1, help="at a time; default: 1")
+    parser.add_argument(
+        "--games", type=whole(1), default=1, help="games played at the same time; default: 1"
+    )
     parser.add_argument(
         "--leave-after", metavar="N", type=whole(1), help="leave after so many games"
     )
-    parser.add_argument("--rated", choices=("any", "rated", "casual"), default="any")
-    parser.add_argument("--opponents", choices=("any", "human", "bot"), default="any")
+    parser.add_argument(
+        "--rated", choices=("any", "rated", "casual"), default="any", help="default: any"
+    )
+    parser.add_argument(
+        "--opponents", choices=("any", "human", "bot"), default="any", help="default: any"
+    )
     for name, what, default in (
-        ("least-base", "on the clock, at least", 30),
-        ("most-base", "at most", 10800),
-        ("least-increment", "added a move, at least", 0),
-        ("most-increment", "at most", 180),
+        ("least-base", "least time on the clock", 30),
+        ("most-base", "most time on the clock", 10800),
+        ("least-increment", "least time added for each move", 0),
+        ("most-increment", "most time added for each move", 180),
     ):
         parser.add_argument(
             f"--{name}",
@@ -173,46 +186,50 @@ def _add_bridge(commands: _Parsers) -> None:  # type: ignore[valid-type]
             help=f"{what}; default: {default}",
         )
     parser.add_argument(
-        "--unlimited", action="store_true", help="play without a clock and correspondence, too"
+        "--unlimited", action="store_true", help="also play without a clock, and correspondence"
     )
     parser.add_argument(
         "--movetime",
         metavar="MS",
         type=whole(1),
         default=10_000,
-        help="milliseconds a move where there is no clock; default: 10000",
+        help="milliseconds for each move of a game without a clock; default: 10000",
     )
     parser.add_argument(
         "--draw-score",
         metavar="CP",
         type=centipawns,
         default=-100,
-        help="accept a draw if the engine's score is at most so many centipawns, or never; "
-        "default: -100",
+        help="accept a draw if the engine's score is at most so many centipawns; `never`: accept "
+        "none; default: -100",
     )
     parser.add_argument(
-        "--draw-moves", metavar="N", type=whole(0), default=20, help="and not before; default: 20"
+        "--draw-moves",
+        metavar="N",
+        type=whole(0),
+        default=20,
+        help="accept no draw before so many moves; default: 20",
     )
     parser.add_argument(
         "--resign-score",
         metavar="CP",
         type=centipawns,
         default=None,
-        help="resign at so few centipawns, or never; default: never",
+        help="resign if the score is at most so many centipawns; default: never",
     )
     parser.add_argument(
         "--resign-moves",
         metavar="N",
         type=whole(1),
         default=3,
-        help="if so many moves in a row were so bad; default: 3",
+        help="resign only after so many such moves in a row; default: 3",
     )
     parser.add_argument(
         "--abort-after",
         metavar="SECONDS",
         type=whole(1),
         default=120,
-        help="abort a game in which no first move comes; default: 120",
+        help="abort a game without a first move after so long; default: 120",
     )
     parser.add_argument(
         "--option",
@@ -221,27 +238,30 @@ def _add_bridge(commands: _Parsers) -> None:  # type: ignore[valid-type]
         default=[],
         help="set an option of the engine; may be given several times",
     )
-    parser.add_argument("--log", metavar="FILE", help="append what happens, in detail, to a file")
-    parser.add_argument("--quiet", action="store_true", help="say only what is wrong")
+    parser.add_argument("--log", metavar="FILE", help="append a detailed log to a file")
+    parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
 
 
 def _add_replay(commands: _Parsers) -> None:  # type: ignore[valid-type]
     parser = _add(commands, "replay", "play the log of a session again, and compare the moves")
-    parser.add_argument("log", metavar="LOG", help="what `obscuro --log FILE` has written")
+    parser.add_argument("log", metavar="LOG", help="a file that `obscuro --log FILE` has written")
     parser.add_argument(
-        "--session", metavar="N", type=whole(1), help="which one of the file; default: the last"
+        "--session",
+        metavar="N",
+        type=whole(1),
+        help="number of the session in the file; default: the last",
     )
     parser.add_argument(
         "--compare",
         action="store_true",
-        help="exit with 1 if a search that repeats itself came out differently",
+        help="exit with 1 if a repeatable search came out differently",
     )
     parser.add_argument(
         "--option",
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="set an option in place of what the log says; may be given several times",
+        help="set an option to another value than in the log; may be given several times",
     )
 
 
@@ -249,14 +269,14 @@ def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
     parser = _add(
         commands,
         "bench",
-        "without a name: the signature of what the engine does; with one: measure a part of it",
+        "print the signature of what the engine does; with a name, measure one part of it",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     benchmarks = parser.add_subparsers(title="benchmarks", metavar="NAME", dest="benchmark")
     belief = benchmarks.add_parser(
         "belief",
         help="updates of the belief, on recorded games",
-        description="How fast the belief takes in the other side's moves, on recorded games. "
+        description="Measure how fast the belief takes in the other side's moves, on recorded games. "
         "Takes some minutes.",
     )
     belief.add_argument("--json", action="store_true", help="print one JSON object, no table")
@@ -267,13 +287,13 @@ def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
         "--repeat",
         metavar="N",
         type=whole(1),
-        help="make each update so often; default: 3, with --quick 1",
+        help="repeat each update so many times; default: 3, with --quick 1",
     )
     search = benchmarks.add_parser(
         "search",
         help="solver, selection, attaching, subgames, and the size of trees",
-        description="How fast the parts of a search are, on a synthetic tree and on the engine's "
-        "trees, and how large these become in 5 s a move. Takes some minutes.",
+        description="Measure how fast the parts of a search are, on a synthetic tree and on the "
+        "engine's own trees, and how large these become in 5 s a move. Takes some minutes.",
     )
     search.add_argument("--json", action="store_true", help="print one JSON object, no table")
     search.add_argument(
@@ -282,8 +302,8 @@ def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
     evaluation = benchmarks.add_parser(
         "eval",
         help="evaluators: children a second, and how far they agree",
-        description="How fast Stockfish is, by itself and with us reading its answers, how fast "
-        "the other evaluators are, and how far they agree. Takes half a minute.",
+        description="Measure how fast Stockfish is, by itself and with the engine reading its "
+        "answers, how fast the other evaluators are, and how far they agree. Takes half a minute.",
     )
     evaluation.add_argument("--json", action="store_true", help="print one JSON object, no table")
     evaluation.add_argument(
@@ -293,7 +313,7 @@ def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
         "--repeat",
         metavar="N",
         type=whole(1),
-        help="measure so often; default: 15, with --quick 5",
+        help="repeat each measurement so many times; default: 15, with --quick 5",
     )
 
 
@@ -302,7 +322,7 @@ def _add_warmup(commands: _Parsers) -> None:  # type: ignore[valid-type]
 
 
 def _add_doctor(commands: _Parsers) -> None:  # type: ignore[valid-type]
-    _add(commands, "doctor", "say what is installed, what works, and what to do about the rest")
+    _add(commands, "doctor", "say what is installed, what works, and how to mend the rest")
 
 
 def _add_engine_options(parser: argparse.ArgumentParser, movetime: int) -> None:
@@ -312,7 +332,7 @@ def _add_engine_options(parser: argparse.ArgumentParser, movetime: int) -> None:
         "--evaluator",
         choices=evaluator.choices,
         default=evaluator.default,
-        help=f"what judges positions; default: {evaluator.default}",
+        help=f"evaluator of positions; default: {evaluator.default}",
     )
 
 
@@ -327,7 +347,7 @@ def _add_movetime(parser: argparse.ArgumentParser, default: int) -> None:
 
 
 def whole(least: int) -> Callable[[str], int]:
-    """Return a reader of whole numbers that are at least *least*."""
+    """Return a function that reads a whole number and refuses one below *least*."""
 
     def read(text: str) -> int:
         try:
@@ -342,7 +362,7 @@ def whole(least: int) -> Callable[[str], int]:
 
 
 def centipawns(text: str) -> int | None:
-    """Read a score, or `never`."""
+    """Read a score in centipawns; return None for `never`."""
     if text == "never":
         return None
     try:

@@ -1,4 +1,4 @@
-"""`obscuro bench [NAME]`: prints the signature, or runs one of the benchmarks of `obscuro.bench`."""
+"""`obscuro bench [NAME]` prints the signature, or runs one of the benchmarks of `obscuro.bench`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MODULES = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the benchmark; returns the exit code."""
+    """Run the benchmark and return the exit code. Raises CommandError."""
     benchmark = importlib.import_module(f"obscuro.bench.{_MODULES[arguments.benchmark]}")
     try:
         code: int = benchmark.run(arguments)

@@ -1,4 +1,4 @@
-"""`obscuro bridge`: plays as a bot account on a server with the lichess bot API."""
+"""`obscuro bridge` plays as a bot account on a server with the lichess bot API."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 TOKEN = "OBSCURO_BOT_TOKEN"
 FORBIDDEN_OPTIONS = frozenset({"Stockfish", "UCI_Variant"})
-"""What the bridge may not set: `Stockfish` names a program that is run."""
+"""Options that the bridge may not set: `Stockfish` names a program that the engine runs."""
 DEFAULT_OVERHEAD = "500"
-"""Milliseconds of `Move Overhead`, for the way to the server and back."""
+"""Milliseconds of `Move Overhead`: a message needs time to the server and back."""
 LEAVING_SECONDS = 10.0
+"""After a second signal the bridge has this long to leave by itself."""
 
 logger = logging.getLogger("obscuro.bridge")
 
@@ -39,7 +40,10 @@ MakeMover = Callable[[Mapping[str, str], Callable[[str], None]], "Mover"]
 
 
 def run(arguments: argparse.Namespace, *, make: MakeMover | None = None) -> int:
-    """Play until told to leave; returns the exit code. make: for tests."""
+    """Play until a signal or --leave-after ends it; return the exit code.
+
+    make: makes the engine; tests pass their own. Raises CommandError.
+    """
     url = server_url(arguments.url)
     options = engine_options(read_options(arguments.option, "--option"))
     token = take_token(os.environ)
@@ -48,7 +52,7 @@ def run(arguments: argparse.Namespace, *, make: MakeMover | None = None) -> int:
 
 
 def server_url(text: str) -> str:
-    """Check where the server is. Raises CommandError."""
+    """Check the address of the server and return it. Raises CommandError."""
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise CommandError(f"--url {text}: it must be like https://www.pychess.org")
@@ -60,17 +64,20 @@ def server_url(text: str) -> str:
 
 
 def take_token(environment: MutableMapping[str, str]) -> str:
-    """Take the token out of the environment: no program that we start gets it. Raises CommandError."""
+    """Remove the token from the environment, so that no child process gets it, and return it.
+
+    Raises CommandError.
+    """
     token = environment.pop(TOKEN, "").strip()
     if not token:
         raise CommandError(f"the bot account's token is needed, in the environment: {TOKEN}=…")
     if not (token.isascii() and token.isprintable()) or " " in token:
-        raise CommandError(f"{TOKEN}: there are characters in it that no token has")
+        raise CommandError(f"{TOKEN}: it holds characters that no token has")
     return token
 
 
 def engine_options(given: Mapping[str, str]) -> dict[str, str]:
-    """Check the engine's options, and add our defaults. Raises CommandError."""
+    """Check the engine's options, add our defaults, and return all. Raises CommandError."""
     known, chosen = Options(), {"Move Overhead": DEFAULT_OVERHEAD}
     for text, value in given.items():
         try:
@@ -78,13 +85,13 @@ def engine_options(given: Mapping[str, str]) -> dict[str, str]:
         except OptionError as error:
             raise CommandError(str(error)) from None
         if name in FORBIDDEN_OPTIONS:
-            raise CommandError(f"--option {name}: not to be set through the bridge")
+            raise CommandError(f"--option {name}: the bridge does not set this option")
         chosen[name] = value
     return chosen
 
 
 def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> Mover:
-    """Return our engine, in a process of its own that starts when it is needed."""
+    """Return our engine in a process of its own. The process starts when it is needed."""
     from obscuro.bridge.mover import EngineMover  # noqa: PLC0415
 
     return EngineMover(engine_command(), options, report)
@@ -97,7 +104,7 @@ def _play(
     token: str,
     make: MakeMover,
 ) -> int:
-    """Get an engine ready, then go online. Raises CommandError."""
+    """Prepare an engine, go online and play; return the exit code. Raises CommandError."""
     try:
         from obscuro.bridge.client import ApiError, BotClient, Unauthorized  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -119,7 +126,7 @@ def _play(
         movers.prepare()
         return _live(_bridge(arguments, user, client, movers))
     except Unauthorized as error:
-        raise CommandError(f"the server does not take the token: {error}") from None
+        raise CommandError(f"the server refuses the token: {error}") from None
     except (ApiError, EngineError) as error:
         raise CommandError(str(error)) from None
     finally:
@@ -156,7 +163,10 @@ def _bridge(
 
 
 def _live(bridge: Bridge) -> int:
-    """Run the bridge in a thread, so that a signal never interrupts it with a lock in its hand."""
+    """Run the bridge until it ends or a signal ends it; return the exit code.
+
+    The bridge has a thread of its own, so a signal handler never runs while it holds a lock.
+    """
     failures: list[Exception] = []
 
     def live() -> None:
@@ -168,7 +178,7 @@ def _live(bridge: Bridge) -> int:
     thread = threading.Thread(target=live, name="bridge", daemon=True)
     with _signals(bridge) as interrupted:
         thread.start()
-        logger.info("online; Ctrl-C leaves after the games going on, a second one at once")
+        logger.info("online; Ctrl-C leaves when the running games have ended, a second one at once")
         while thread.is_alive():
             thread.join(LEAVING_SECONDS)
             if interrupted.now and thread.is_alive():
@@ -180,7 +190,7 @@ def _live(bridge: Bridge) -> int:
 
 
 class _Interrupted:
-    """What signals have said. now: to leave at once."""
+    """The signals received so far. once: leave after the games; now: leave at once."""
 
     def __init__(self) -> None:
         self.once = False
@@ -189,7 +199,7 @@ class _Interrupted:
 
 @contextlib.contextmanager
 def _signals(bridge: Bridge) -> Iterator[_Interrupted]:
-    """Let the first SIGINT mean to finish, a second one and SIGTERM to leave."""
+    """Let the first SIGINT finish the games, and a second one or SIGTERM leave at once."""
     interrupted = _Interrupted()
     if threading.current_thread() is not threading.main_thread():
         yield interrupted
@@ -211,18 +221,18 @@ def _signals(bridge: Bridge) -> Iterator[_Interrupted]:
             signal.signal(number, handler)
 
 
-# -- what is written down -----------------------------------------------------------------------
+# -- the log ------------------------------------------------------------------------------------
 
 
-class _WithoutToken(logging.Filter):
-    """Replaces the token in whatever is written; it should never be there to begin with."""
+class _TokenFilter(logging.Filter):
+    """Replaces the token in every line of the log. No line should hold it in the first place."""
 
     def __init__(self, token: str) -> None:
         super().__init__()
         self._token = token
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let everything pass, changed if need be."""
+        """Pass every record, without the token."""
         text = record.getMessage()
         if record.exc_info and record.exc_text is None:
             record.exc_text = logging.Formatter().formatException(record.exc_info)
@@ -235,7 +245,7 @@ class _WithoutToken(logging.Filter):
 
 @contextlib.contextmanager
 def _logging(path: str | None, quiet: bool, token: str) -> Iterator[None]:
-    """Write lines to stderr, and everything to a file if one is named."""
+    """Within this context, log to stderr, and in more detail to the file if there is one."""
     screen = logging.StreamHandler()
     screen.setLevel(logging.WARNING if quiet else logging.INFO)
     handlers: list[logging.Handler] = [screen]
@@ -247,7 +257,7 @@ def _logging(path: str | None, quiet: bool, token: str) -> Iterator[None]:
     form = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
     for handler in handlers:
         handler.setFormatter(form)
-        handler.addFilter(_WithoutToken(token))
+        handler.addFilter(_TokenFilter(token))
         logger.addHandler(handler)
     before = logger.level, logger.propagate, logging.raiseExceptions
     logger.setLevel(logging.DEBUG)

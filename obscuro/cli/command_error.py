@@ -2,4 +2,4 @@
 
 
 class CommandError(Exception):
-    """A subcommand can't go on; the text is one line for the user."""
+    """A subcommand can't go on. The message is one line for the user."""

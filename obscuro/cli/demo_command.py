@@ -1,4 +1,4 @@
-"""`obscuro demo`: the engine plays White against random moves; what it sees beside what there is."""
+"""`obscuro demo` shows a game against random moves: what the engine sees beside the true board."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from obscuro.evaluation.stockfish.process import stockfish_path
 from obscuro.fog.board import FogOfWarBoard
 
 ENGINE = chess.WHITE
-SHOWN_MOVES = 5  # of the policy
-BAR = 12  # characters for a probability of 1
+SHOWN_MOVES = 5  # the most likely moves of the strategy
+BAR = 12  # length in characters of a probability of 1
 
 
 class Screen:
-    """Draws the frames, one for each ply: in place on a terminal, else one below the other."""
+    """Draws one frame for each ply: in place on a terminal, else each below the one before."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._symbols = Symbols.of(console)
         self._notes: list[str] = []
         self._turn: Turn | None = None  # the engine's last
-        self._sans: dict[str, str] = {}  # of the engine's moves in that turn, by their UCI
+        self._sans: dict[str, str] = {}  # the engine's moves in that turn: UCI to SAN
         self._own_move: chess.Bitboard = 0
         in_place = console.is_terminal and not console.is_dumb_terminal
         self._live = Live(console=console, auto_refresh=False) if in_place else None
 
     def drawing(self) -> AbstractContextManager[object]:
-        """Within this context the frames are drawn."""
+        """Return the context in which `show` may be called."""
         return self._live if self._live is not None else nullcontext()
 
     def note(self, text: str) -> None:
-        """Keep a line to be shown below the boards."""
+        """Show a line below the boards from now on."""
         if text not in self._notes:
             self._notes.append(text)
             if self._live is None:
@@ -107,14 +107,14 @@ class Screen:
 
 
 def _sans_before(board: FogOfWarBoard) -> dict[str, str]:
-    """All moves that were possible before the last one: UCI to SAN."""
+    """Return all moves that were possible before the last one: UCI to SAN."""
     before = board.copy(stack=1)
     before.pop()
     return {move.uci(): before.san(move) for move in before.legal_moves}
 
 
 def report_lines(report: Report) -> list[tuple[str, str]]:
-    """What an engine reported, as names and values for people."""
+    """Return an engine's report as pairs of a name and a value for people."""
     lines: list[tuple[str, str]] = []
     if report.belief is not None:
         kind = " positions" if report.belief != 1 else " position"
@@ -139,7 +139,10 @@ def run(
     console: Console | None = None,
     find_stockfish: Callable[[], str | None] = stockfish_path,
 ) -> int:
-    """Show one game; returns the exit code."""
+    """Show one game and return the exit code.
+
+    make, console, find_stockfish: tests pass their own.
+    """
     console = console or Console(highlight=False, markup=False)
     evaluator, missing = arguments.evaluator, False
     if evaluator == "stockfish" and find_stockfish() is None:
@@ -174,7 +177,7 @@ def run(
 
 
 def verdict(record: GameRecord) -> str:
-    """The result in a line."""
+    """Return the result in one line."""
     moves = (len(record.plies) + 1) // 2
     counted = f"{moves} move{'' if moves == 1 else 's'}"
     if not record.regular and record.winner is None:

@@ -1,6 +1,6 @@
-"""`obscuro doctor`: what is installed, what works, and what to do about the rest.
+"""`obscuro doctor` says what is installed, what works, and how to mend the rest.
 
-It must run where packages are missing, so it loads none of them at its start.
+It must run although packages are missing, so it imports none of them at its start.
 """
 
 from __future__ import annotations
@@ -21,16 +21,19 @@ from obscuro.engine.options import OPTIONS
 from obscuro.kernel_sources import PACKAGE
 
 OLDEST_PYTHON = (3, 11)
-PACKAGES = ("numba", "numpy", "chess", "rich", "platformdirs", "psutil")
+PACKAGES = ("chess", "numba", "numpy", "platformdirs", "psutil", "rich")
 LEAST_MEMORY = 2.0  # GiB
 GIBIBYTE = 1 << 30
 
 OK, HINT, MISSING = "ok", "hint", "missing"
-_COLORS = {OK: "32", HINT: "33", MISSING: "1;31"}  # as terminals number them
+_COLORS = {OK: "32", HINT: "33", MISSING: "1;31"}  # codes of ANSI terminals
 
 
 class Finding(NamedTuple):
-    """One line of the report: ok, a hint (it works, but could be better), or missing (it doesn't)."""
+    """One line of the report.
+
+    level: OK; HINT, if the engine works but could work better; MISSING, if it can't work.
+    """
 
     level: str
     subject: str
@@ -42,7 +45,7 @@ Check = Callable[[], Iterator[Finding]]
 
 
 def python() -> Iterator[Finding]:
-    """The interpreter."""
+    """Check the interpreter."""
     version = platform.python_version()
     if sys.version_info[:2] < OLDEST_PYTHON:
         wanted = ".".join(map(str, OLDEST_PYTHON))
@@ -52,7 +55,7 @@ def python() -> Iterator[Finding]:
 
 
 def packages() -> Iterator[Finding]:
-    """The packages that the engine needs, by importing them."""
+    """Import each package that the engine needs."""
     for name in PACKAGES:
         try:
             importlib.import_module(name)
@@ -64,7 +67,7 @@ def packages() -> Iterator[Finding]:
 
 
 def stockfish() -> Iterator[Finding]:
-    """Stockfish: where it is, and whether it runs."""
+    """Find Stockfish and start it."""
     from obscuro.evaluation.stockfish.process import (  # noqa: PLC0415
         StockfishError,
         StockfishProcess,
@@ -89,11 +92,11 @@ def stockfish() -> Iterator[Finding]:
 
 
 def network() -> Iterator[Finding]:
-    """Stockfish's network in the cache; gets it from Stockfish if it is not there yet."""
+    """Look for Stockfish's network in the cache; get it from Stockfish if need be."""
     try:
         from obscuro.evaluation.nnue.install import load_networks  # noqa: PLC0415
         from obscuro.evaluation.nnue.network import NetworkError  # noqa: PLC0415
-    except Exception:  # numpy is missing or broken, which `packages` has said
+    except Exception:  # numpy is missing or broken; `packages` reports it
         return
     try:
         networks = load_networks()
@@ -106,13 +109,13 @@ def network() -> Iterator[Finding]:
 
 
 def processor() -> Iterator[Finding]:
-    """Cores, and the instruction that makes sliding pieces fast."""
+    """Count the cores; look for the instruction that makes sliding pieces fast."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     threads = next(option.default for option in OPTIONS if option.name == "Threads")
     yield Finding(OK, "cores", f"{cores}, of which the engine uses {threads} by default")
     try:
         from obscuro.board.bits import HAS_FAST_PEXT  # noqa: PLC0415
-    except Exception:  # numba is missing or broken, which `packages` has said
+    except Exception:  # numba is missing or broken; `packages` reports it
         return
     yield Finding(OK, "PEXT", "yes" if HAS_FAST_PEXT else "no fast one; the engine does without")
 
@@ -165,7 +168,7 @@ def cold_packages(compiled: Mapping[str, Sequence[Path]]) -> list[str]:
 
 
 def memory() -> Iterator[Finding]:
-    """Memory of the machine, and how much of it the engine takes."""
+    """Compare the machine's memory with what the engine takes."""
     try:
         pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
@@ -188,7 +191,7 @@ def run(
     checks: Sequence[Check] = CHECKS,
     out: TextIO | None = None,
 ) -> int:
-    """Report; returns 1 if something that is needed is missing, else 0."""
+    """Print the report. Return 1 if something that the engine needs is missing, else 0."""
     out = out or sys.stdout
     colored = out.isatty() and not os.environ.get("NO_COLOR")
     print(f"obscuro {__version__}, {platform.platform()}", file=out)

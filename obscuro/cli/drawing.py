@@ -1,4 +1,4 @@
-"""Boards as text for terminals: with colours where there are any, and plain enough without."""
+"""Draws boards as text for terminals. A drawing can also be read without its colours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BORDER = Style(dim=True)
 
 
 class Symbols:
-    """The characters of a drawing: chess symbols, or letters where the output has no Unicode."""
+    """The characters of a drawing: chess symbols, or letters if the output has no Unicode."""
 
     def __init__(self, unicode: bool) -> None:
         self.unicode = unicode
@@ -37,7 +37,7 @@ class Symbols:
         return cls(unicode=True)
 
     def piece(self, piece: chess.Piece) -> str:
-        """One character for a piece; White's are outlined, or capitals."""
+        """Return one character for a piece. White's are outlined, or capitals."""
         return piece.unicode_symbol() if self.unicode else piece.symbol()
 
 
@@ -50,10 +50,10 @@ def draw_board(
     highlight: chess.Bitboard = 0,
     width: int = 2,
 ) -> Text:
-    """Draw a board: ten lines, the last of them the files' letters without a line break.
+    """Draw a board: eight ranks, and a last line with the files' letters and no line break.
 
-    seen: the squares that aren't fog. perspective: who sits below. highlight: squares to mark, as
-    those of the last move. width: of a square, in characters, 2 or 3.
+    seen: the squares without fog. perspective: the side at the bottom. highlight: the squares to
+    mark, such as those of the last move. width: characters of a square, 2 or 3.
     """
     ranks = range(7, -1, -1) if perspective == chess.WHITE else range(8)
     files = range(8) if perspective == chess.WHITE else range(7, -1, -1)
@@ -86,7 +86,7 @@ def draw_fogged(
     highlight: chess.Bitboard = 0,
     width: int = 2,
 ) -> Text:
-    """Draw what one side sees, with that side below."""
+    """Draw what one side sees, with that side at the bottom."""
     seen = board.vision_mask(color)
     return draw_board(
         board.fogged(color),
@@ -99,5 +99,5 @@ def draw_fogged(
 
 
 def move_mask(move: chess.Move) -> chess.Bitboard:
-    """The two squares of a move."""
+    """Return the two squares of a move."""
     return chess.BB_SQUARES[move.from_square] | chess.BB_SQUARES[move.to_square]

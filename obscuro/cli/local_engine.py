@@ -13,14 +13,14 @@ MakePlayer = Callable[[Options, Warn], EnginePlayer]
 
 
 def make_player(options: Options, warn: Warn) -> EnginePlayer:
-    """Make the engine; loads numba, which takes a moment."""
+    """Make the engine. This loads numba, which takes about a second."""
     from obscuro.engine.player import Player  # noqa: PLC0415
 
     return Player(options, warn)
 
 
 def engine_options(**values: str | int) -> Options:
-    """Return options with these values; names in lower case, `_` for a space."""
+    """Return options with these values. A keyword has lower case, and `_` for a space."""
     options = Options()
     for name, value in values.items():
         options.set(name.replace("_", " "), str(value))
@@ -28,7 +28,7 @@ def engine_options(**values: str | int) -> Options:
 
 
 def prepare(player: EnginePlayer) -> None:
-    """Compile or load everything; on a terminal, say on stderr what goes on."""
+    """Compile or load everything. On a terminal, show each step on stderr."""
     from rich.console import Console  # noqa: PLC0415
 
     console = Console(stderr=True, highlight=False)

@@ -1,6 +1,6 @@
-"""`obscuro`: reads the command line and starts the subcommand, which loads what it needs by itself.
+"""`obscuro` reads the command line and starts a subcommand. Each subcommand imports what it needs.
 
-A GUI waits for the engine's first answer, so the way to `obscuro uci` loads next to nothing here.
+A GUI waits for the engine's first answer, so this module imports almost nothing for `obscuro uci`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ INTERRUPTED = 130  # the exit code of a program ended by Ctrl-C
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in ([], ["uci"]):
         return uci(None)
@@ -27,10 +27,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def uci(log: str | None) -> int:
-    """Speak UCI on stdin and stdout."""
+    """Speak UCI on stdin and stdout, and return the exit code. log: a file for the session."""
     import signal  # noqa: PLC0415
 
-    # Until the front end heeds it, it means the end, and no traceback. Not in threads of tests.
+    # Until the front end handles SIGINT, it ends the process without a traceback.
+    # In a thread of a test `signal` raises ValueError.
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from obscuro.protocol.uci import run as run_uci  # noqa: PLC0415
@@ -39,7 +40,7 @@ def uci(log: str | None) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run a subcommand; what the user did wrong, or lacks, is one line on stderr."""
+    """Run a subcommand and return the exit code. A mistake of the user is one line on stderr."""
     import importlib  # noqa: PLC0415
 
     from obscuro.cli.command_error import CommandError  # noqa: PLC0415
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _abandon_stdout() -> None:
-    """Keep Python from complaining at its end that what is left can't be written."""
+    """Discard unwritten output, so that Python reports no error about it when it exits."""
     import os  # noqa: PLC0415
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`obscuro match`: games between two players, the result with its error, the games as PGN."""
+"""`obscuro match` plays games between two players. It prints the result and writes PGN."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MakeContestant = Callable[[], Contestant]
 
 
 def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int:
-    """Play the match; returns the exit code."""
+    """Play the match and return the exit code. Raises CommandError."""
     console = console or Console(highlight=False, markup=False)
     said: set[str] = set()
 
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
 
 
 def time_control(arguments: argparse.Namespace) -> TimeControl:
-    """Read what was said of the time. Raises CommandError."""
+    """Return the time control that the arguments ask for. Raises CommandError."""
     if arguments.tc is None:
         return TimeControl(arguments.movetime)
     try:
@@ -95,7 +95,7 @@ def time_control(arguments: argparse.Namespace) -> TimeControl:
 
 
 def names(first: str, second: str) -> tuple[str, str]:
-    """Names for the two players, different from each other."""
+    """Return two different names for the players."""
     found = [_name(text) for text in (first, second)]
     if found[0] == found[1]:
         found = [f"{name} {letter}" for name, letter in zip(found, "AB", strict=True)]
@@ -115,7 +115,7 @@ def _split(text: str) -> list[str]:
 
 
 def read_options(texts: Sequence[str], flag: str) -> dict[str, str]:
-    """Read `NAME=VALUE` texts. Raises CommandError."""
+    """Read texts of the form `NAME=VALUE`. flag: for the error. Raises CommandError."""
     options = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -128,7 +128,10 @@ def read_options(texts: Sequence[str], flag: str) -> dict[str, str]:
 def contestant(
     text: str, name: str, options: dict[str, str], warn: Callable[[str], None]
 ) -> MakeContestant:
-    """Return what makes a player from its description. Raises CommandError for a bad one."""
+    """Return a function that makes the described player. Raises CommandError.
+
+    text: `obscuro`, `random`, or the command line of a UCI engine. warn: gets the engine's warnings.
+    """
     if text == "random":
         if options:
             raise CommandError("random has no options")
@@ -174,13 +177,13 @@ def _progress(console: Console) -> Progress:
 
 
 def game_line(number: int, game: GameRecord) -> str:
-    """One game in a line."""
+    """Describe one game in a line."""
     moves = (len(game.plies) + 1) // 2
     return f"game {number + 1}: {game.white} - {game.black} {game.result}, {game.ending}, {moves} moves"
 
 
 def summary(result: MatchResult) -> list[str]:
-    """The result in lines: score, by colour, Elo, and what the engines did."""
+    """Describe the result in lines: score, colours, Elo, and each engine's means."""
     total = result.tally()
     colors = [result.tally(color) for color in (chess.WHITE, chess.BLACK)]
     games = "1 game" if total.games == 1 else f"{total.games} games"
@@ -199,7 +202,7 @@ def summary(result: MatchResult) -> list[str]:
 
 
 def statistics_lines(name: str, statistics: Statistics) -> list[str]:
-    """A line about what an engine did in each move; none for players that say nothing."""
+    """Describe an engine's mean move in one line; none for a player without reports."""
     said = {key: mean for key, mean in statistics.means.items() if mean is not None}
     if not said:
         return []

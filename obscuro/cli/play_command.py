@@ -1,4 +1,4 @@
-"""`obscuro play`: a person against the engine, in the fog on both sides."""
+"""`obscuro play` lets a person play against the engine. Both sides play in the fog."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from obscuro.fog.board import FogOfWarBoard
 
 Ask = Callable[[str], str]
 
-WIDTH = 3  # of a square, in characters
+WIDTH = 3  # characters of a square
 
 HELP = (
     "a move: e2e4, Nf3, exd5, e8=Q, O-O",
@@ -37,7 +37,7 @@ class Quit(Exception):  # noqa: N818 - it is the name of the thing
 
 
 class HumanPlayer:
-    """A person at the terminal, who is shown what their side sees and no more."""
+    """A person at the terminal. They are shown what their side sees, and nothing else."""
 
     name = "you"
 
@@ -50,13 +50,13 @@ class HumanPlayer:
         self._last: chess.Bitboard = 0
 
     def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
-        """Take a side."""
+        """Take a side of a new game."""
         self._color = color
         self._own = self._own_pieces(board)
         self._last = 0
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
-        """Ask until there is a move, as long as it takes. Raises Forfeit, Quit."""
+        """Ask until the answer is a move, without a limit of time. Raises Forfeit, Quit."""
         self._show(board)
         while True:
             try:
@@ -69,7 +69,7 @@ class HumanPlayer:
                 return Turn(move.uci())
 
     def _heed(self, board: FogOfWarBoard, text: str) -> chess.Move | None:
-        """Do what was asked for; return the move if it was one."""
+        """Carry out what the person typed; return the move if it was one."""
         match text.lower():
             case "":
                 pass
@@ -82,7 +82,7 @@ class HumanPlayer:
             case "board":
                 self._show(board)
             case "moves":
-                # The mark of a won game would tell of an enemy without a move, whom we don't see.
+                # `#` would tell that the enemy has no move, which this side can't see.
                 names = sorted(board.san(move).rstrip("#") for move in board.legal_moves)
                 self._console.print(" ".join(names), soft_wrap=True)
             case _:
@@ -101,7 +101,7 @@ class HumanPlayer:
         )
 
     def after_ply(self, board: FogOfWarBoard) -> None:
-        """Say what this side notices of the other's move; show the board after its own."""
+        """After the engine's move, name what was captured; after the person's own, show the board."""
         if board.turn == self._color:
             lost = [
                 f"your {chess.piece_name(piece.piece_type)} on {chess.square_name(square)} was captured"
@@ -120,7 +120,7 @@ class HumanPlayer:
         return board.piece_map(mask=board.occupied_co[self._color])
 
     def close(self) -> None:
-        """Nothing: it holds nothing."""
+        """Do nothing: the player holds no resources."""
 
 
 def run(
@@ -130,10 +130,10 @@ def run(
     ask: Ask = input,
     console: Console | None = None,
 ) -> int:
-    """Play one game; returns the exit code."""
+    """Play one game and return the exit code. make, ask, console: tests pass their own."""
     console = console or Console(highlight=False, markup=False)
     if ask is input:
-        with contextlib.suppress(ImportError):  # it gives `input` a history and editing
+        with contextlib.suppress(ImportError):  # it adds a history and editing to `input`
             import readline  # noqa: F401, PLC0415
     sides = {"white": chess.WHITE, "black": chess.BLACK}
     color = sides.get(arguments.side, random.choice(chess.COLORS))
@@ -158,7 +158,7 @@ def run(
 
 
 def show_end(console: Console, record: GameRecord, color: chess.Color) -> None:
-    """Lift the fog: the board as it is, all moves, and the result."""
+    """Show the true board, all moves and the result."""
     console.print()
     last = move_mask(record.board.peek()) if record.board.move_stack else 0
     console.print(
@@ -175,7 +175,7 @@ def show_end(console: Console, record: GameRecord, color: chess.Color) -> None:
 
 
 def numbered(plies: list[PlayedPly]) -> str:
-    """The moves as in a score sheet: `1. e4 e5 2. Nf3`."""
+    """Return the moves as in a score sheet: `1. e4 e5 2. Nf3`."""
     return " ".join(
         (f"{index // 2 + 1}. " if index % 2 == 0 else "") + ply.san
         for index, ply in enumerate(plies)

@@ -1,4 +1,4 @@
-"""`obscuro replay`: plays the log of a session again, and says where it comes out differently."""
+"""`obscuro replay` plays the log of a session again, and names each move that differs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from obscuro.engine.options import OptionError, Options
 from obscuro.protocol.log import LoggedSession, facts, read_sessions
 
 MACHINE = ("obscuro", "python", "numba", "llvmlite", "numpy", "chess", "system", "cpu", "evaluator")
-"""Facts that are told if they differ: the same search may come out differently then."""
+"""Facts to report if they differ from the log: they can change the result of a search."""
 
 
 def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int:
-    """Replay a session; returns the exit code: 1 with --compare if a search that repeats itself
-    came out differently.
+    """Replay a session and return the exit code. Raises CommandError.
+
+    The exit code is 1 with --compare if a repeatable search came out differently.
     """
     console = console or Console(highlight=False, markup=False)
     overrides = _options(arguments.option)
@@ -45,7 +46,10 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
 
 
 def read_session(path: str, number: int | None) -> LoggedSession:
-    """Read one session of a log: the n-th, counted from 1; None: the last. Raises CommandError."""
+    """Read one session of a log. Raises CommandError.
+
+    number: counts from 1; None is the last session.
+    """
     try:
         with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
             sessions = read_sessions(lines)
@@ -69,7 +73,7 @@ def _options(texts: list[str]) -> dict[str, str]:
 
 
 def differences(session: LoggedSession) -> list[str]:
-    """Say what is not here as it was then."""
+    """Describe each fact that differs between the log and this machine."""
     here = {name: str(value) for name, value in facts(Options()) if name != "option"}
     lines = []
     for name in MACHINE:
@@ -80,13 +84,13 @@ def differences(session: LoggedSession) -> list[str]:
 
 
 def search_line(search: LoggedSearch) -> str:
-    """Say how a search came out."""
+    """Describe the result of one search in a line."""
     if search.logged is None:
         verdict = "the log ends before its answer"
     elif search.same:
         verdict = "same"
     else:
-        verdict = "DIFFERENT" if search.repeats else "different, as it may be: not bound to repeat"
+        verdict = "DIFFERENT" if search.repeats else "different (not repeatable)"
     return (
         f"{search.number:4}  ply {search.plies:3}  {search.go[:40]:40}  "
         f"{search.logged or '-':7} {search.replayed or '-':7} {verdict}"
@@ -94,9 +98,9 @@ def search_line(search: LoggedSearch) -> str:
 
 
 def summary(searches: list[LoggedSearch]) -> str:
-    """Say how all came out."""
+    """Describe the results of all searches in a line."""
     bound = [search for search in searches if search.repeats and search.logged is not None]
     same = sum(search.same for search in bound)
     others = len(searches) - len(bound)
-    text = f"{len(bound)} searches that repeat themselves, {same} came out the same"
+    text = f"{len(bound)} repeatable searches, {same} came out the same"
     return f"{text}; {others} others" if others else text

@@ -1,4 +1,4 @@
-"""Moves as people type them. What is said about a bad one tells nothing that is hidden."""
+"""Reads moves as people type them. No error message reveals anything that the fog hides."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAN = re.compile(r"[nbrqk]?[a-h]?[1-8]?x?[a-h][1-8](=?[nbrq])?", re.IGNORECASE)
 def read_move(board: FogOfWarBoard, text: str) -> chess.Move:
     """Read a move of the side to move: `e2e4`, `e4`, `Nf3`, `nf3`, `exd5`, `e8=Q`, `O-O`.
 
-    Raises ValueError, with one line for the user, if it is none.
+    Raises ValueError with one line for the user if the text is not a possible move.
     """
     text = text.strip().rstrip("+#!?")
     ambiguous = False
@@ -40,14 +40,14 @@ def read_move(board: FogOfWarBoard, text: str) -> chess.Move:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Yield what the text may mean, as UCI or SAN, the likeliest first."""
+    """Yield the moves that the text may mean, as UCI or SAN, the likeliest first."""
     if match := _UCI.fullmatch(text):
         yield "".join(match.groups()).lower()
     elif match := _CASTLING.fullmatch(text):
         yield "O-O-O" if match[1] else "O-O"
     elif _SAN.fullmatch(text):
         yield text
-        # `b` is a pawn's file, `B` a bishop: these two are never taken for each other.
+        # `b` is a pawn's file and `B` is a bishop, so this letter keeps its case.
         first, rest = text[0], text[1:].lower()
         yield (first.upper() if first in "nrqkNBRQK" else first.lower()) + rest
 

@@ -1,4 +1,4 @@
-"""`obscuro warmup`: compile the kernels now, so that the first game starts at once.
+"""`obscuro warmup` compiles the kernels now, so that the first game starts at once.
 
 It also gets Stockfish's network into the cache, for the same reason.
 """

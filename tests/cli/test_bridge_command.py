@@ -140,7 +140,7 @@ def test_options_of_the_engine() -> None:
 
 @pytest.mark.parametrize("name", ["Stockfish", "STOCKFISH", "stockfish", " Stockfish "])
 def test_no_program_can_be_named_through_the_bridge(name: str) -> None:
-    with pytest.raises(CommandError, match="not to be set through the bridge"):
+    with pytest.raises(CommandError, match="the bridge does not set this option"):
         engine_options({name: "/bin/sh"})
 
 
@@ -148,7 +148,7 @@ def test_no_program_can_be_named_through_the_bridge(name: str) -> None:
     ("arguments", "message"),
     [
         ([], "token is needed, in the environment: OBSCURO_BOT_TOKEN"),
-        (["--option", "Stockfish=/bin/sh"], "not to be set through the bridge"),
+        (["--option", "Stockfish=/bin/sh"], "the bridge does not set this option"),
         (["--option", "Threads"], "is not NAME=VALUE"),
     ],
 )
@@ -179,7 +179,7 @@ def test_a_wrong_token_is_one_line(server: BotServer, tmp_path: Path) -> None:
     run = Run(server, tmp_path / "log", token="another-token")
     code, text = run.wait()
     assert code == 1
-    assert text == "obscuro: the server does not take the token: /api/account: 401 No such token\n"
+    assert text == "obscuro: the server refuses the token: /api/account: 401 No such token\n"
 
 
 def test_an_account_that_is_no_bot(server: BotServer, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_a_session_repeats_itself(log: Path, capsys: pytest.CaptureFixture[str])
     assert main(["replay", str(log), "--compare"]) == 0
     out = capsys.readouterr().out
     assert sum(line.endswith(" same") for line in out.splitlines()[:-1]) == 3
-    assert out.endswith("3 searches that repeat themselves, 3 came out the same\n")
+    assert out.endswith("3 repeatable searches, 3 came out the same\n")
 
 
 def test_a_difference_is_shown(
