@@ -1,11 +1,11 @@
-# `make demo` and `make test` each do all the set-up they need; `make help` lists the rest.
-# What is installed goes into .venv; only Python and Stockfish themselves come from the system.
+# `make demo` and `make test` each do all the set-up they need. `make help` lists all targets.
+# Python and Stockfish come from the system. Everything else is installed into .venv.
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-# Made when the set-up is complete; older than pyproject.toml means: do it again.
+# These files mark a complete set-up. If pyproject.toml is newer, make repeats the set-up.
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-test
 
@@ -19,11 +19,11 @@ export PIP_NO_INPUT := 1
 help:
 	@echo 'make demo       set up, then watch the engine play'
 	@echo 'make test       set up, then run every check: lint, format, types, layers, tests'
-	@echo 'make setup      create .venv with all packages, find or install Stockfish, get its network'
-	@echo 'make warmup     compile the kernels now rather than at the first game'
+	@echo 'make setup      create .venv with all packages, install Stockfish, copy its network'
+	@echo 'make warmup     compile the kernels now, so that the first game starts at once'
 	@echo 'make dist       build the sdist and the wheel into dist/'
-	@echo 'make clean      remove what the checks and builds left behind'
-	@echo 'make distclean  remove .venv too'
+	@echo 'make clean      remove the files that checks and builds have made'
+	@echo 'make distclean  remove these files and .venv'
 
 setup: $(DEV_READY)
 
@@ -46,7 +46,7 @@ test: $(DEV_READY)
 	@$(BIN)/pytest
 	@printf '\n=== all checks passed\n'
 
-# The packages that the engine runs with suffice for a demo; the tests need those for development.
+# A demo needs only the packages that the engine runs with. The tests also need those of `dev`.
 $(RUN_READY): pyproject.toml | $(BIN)/python
 	$(call install,.)
 	@touch $@
@@ -55,8 +55,8 @@ $(DEV_READY): pyproject.toml | $(BIN)/python
 	$(call install,'.[dev]')
 	@touch $(RUN_READY) $@
 
-# Two things make a first demo quicker. Stockfish is installed beside the packages. And pip leaves
-# modules uncompiled: Python compiles those that are imported, which are a small part of them.
+# Two things make the set-up quick. Stockfish is installed while pip installs the packages. And pip
+# compiles no modules, because Python compiles the few that are imported.
 define install
 @printf '\n=== set-up: Python packages into $(VENV), and Stockfish\n'
 @engine_bin/install_stockfish >$(VENV)/stockfish.log 2>&1 & stockfish=$$!; \
@@ -70,7 +70,7 @@ define install
 	echo "WARNING: going on without Stockfish's network; the evaluator nnue can't be used"
 endef
 
-# Debian keeps a part of Python's venv module in a package of its own.
+# Debian has a part of Python's venv module in a package of its own, python3-venv.
 NO_VENV := set-up: $(PYTHON) cannot make virtual environments; run: sudo apt-get install python3-venv
 TOO_OLD := set-up: Obscuro needs Python 3.11 or newer; run: make PYTHON=/path/to/python3
 $(BIN)/python:
