@@ -7,7 +7,7 @@ import re
 import pytest
 
 from obscuro.engine import options
-from obscuro.engine.options import MEBIBYTE, OPTIONS
+from obscuro.engine.options import OPTIONS
 from tests.docs.pages import page
 from tools.record.option_table import BEGIN, END, OF_MACHINE, with_table
 
@@ -45,9 +45,9 @@ def test_the_words_for_what_depends_on_the_machine_are_true() -> None:
     memory = options._memory()
     said = {
         ("Threads", "default"): min(options._cores(), 4),
-        ("Hash", "default"): min(max(memory // MEBIBYTE // 8, 64), 1024),
-        ("Hash", "maximum"): max(memory // MEBIBYTE, 1024),
-        ("Eval Cache", "maximum"): max(memory // MEBIBYTE, 1024),
+        ("Hash", "default"): min(max(memory // (1 << 20) // 8, 64), 1024),
+        ("Hash", "maximum"): max(memory // (1 << 20), 1024),
+        ("Eval Cache", "maximum"): max(memory // (1 << 20), 1024),
         ("Max Positions", "default"): min(max(memory // 800, 100_000), 8_000_000),
         ("Max Positions", "maximum"): 8_000_000,
     }
