@@ -199,6 +199,66 @@ class TestExportNetwork:
         assert "setup" in result.stderr
 
 
+class TestMakefile:
+    """The set-up, in a copy of the Makefile with other programs in place of the real ones."""
+
+    @pytest.fixture
+    def checkout(self, tmp_path: Path) -> Path:
+        shutil.copy(ROOT / "Makefile", tmp_path)
+        (tmp_path / "pyproject.toml").touch()
+        write_program(tmp_path / "engine_bin" / "install_stockfish", "echo /found/stockfish")
+        write_program(tmp_path / "engine_bin" / "export_network", "echo /found/network")
+        write_program(tmp_path / ".venv" / "bin" / "python", 'echo "$@" >>calls')
+        return tmp_path
+
+    @staticmethod
+    def make(checkout: Path, target: str) -> subprocess.CompletedProcess[str]:
+        # Variables of a `make test` that runs this test would reach the inner make.
+        variables = {key: value for key, value in os.environ.items() if "MAKE" not in key}
+        return subprocess.run(
+            ["make", target],
+            cwd=checkout,
+            env=variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def test_sets_up_once(self, checkout: Path) -> None:
+        first, second = (self.make(checkout, "setup") for _ in range(2))
+        assert (first.returncode, second.returncode) == (0, 0)
+        assert "/found/stockfish\n/found/network\n" in first.stdout
+        installs = (checkout / "calls").read_text().splitlines()
+        assert len(installs) == 1 and installs[0].endswith("--editable .[dev]")
+
+    def test_a_demo_needs_no_packages_for_development(self, checkout: Path) -> None:
+        write_program(checkout / ".venv" / "bin" / "obscuro", 'echo "obscuro $@"')
+        result = self.make(checkout, "demo")
+        assert result.stdout.endswith("obscuro demo\n")
+        assert (checkout / "calls").read_text().endswith("--editable .\n")
+
+    def test_goes_on_without_stockfish(self, checkout: Path) -> None:
+        for script in ("install_stockfish", "export_network"):
+            write_program(checkout / "engine_bin" / script, "echo there is none >&2; exit 1")
+        result = self.make(checkout, "setup")
+        assert result.returncode == 0, result.stderr
+        assert "there is none\nWARNING: going on without Stockfish;" in result.stdout
+        assert "WARNING: going on without Stockfish's network;" in result.stdout
+
+    def test_fails_where_packages_cannot_be_installed(self, checkout: Path) -> None:
+        write_program(checkout / ".venv" / "bin" / "python", "exit 3")
+        result = self.make(checkout, "setup")
+        assert result.returncode != 0
+        assert not (checkout / ".venv" / ".ready-to-test").exists()
+
+    def test_help_lists_every_target(self) -> None:
+        makefile = (ROOT / "Makefile").read_text()
+        phony = re.search(r"^\.PHONY: (.*)$", makefile, re.M)
+        assert phony is not None
+        listed = re.findall(r"^make (\S+) ", self.make(ROOT, "help").stdout, re.M)
+        assert sorted(listed) == sorted(set(phony[1].split()) - {"help"})
+
+
 def unannotated_functions(tree: ast.AST) -> Iterator[str]:
     """Yield the names of functions without any annotation that are neither kernels nor in one."""
     for node in ast.iter_child_nodes(tree):
