@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from obscuro import __version__
 from obscuro.engine.options import OPTIONS
@@ -42,7 +43,7 @@ The environment is the only place for the token of the bot account. The first Ct
 running games have ended, a second one leaves at once. The next start resumes a game that was left.
 """
 
-_Parsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
+_Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -77,8 +78,8 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add(commands: _Parsers, name: str, about: str, epilog: str = "") -> argparse.ArgumentParser:  # type: ignore[valid-type]
-    parser: argparse.ArgumentParser = commands.add_parser(  # type: ignore[attr-defined]
+def _add(commands: _Parsers, name: str, about: str, epilog: str = "") -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=about,
         description=about[0].upper() + about[1:] + ".",
@@ -89,7 +90,7 @@ def _add(commands: _Parsers, name: str, about: str, epilog: str = "") -> argpars
     return parser
 
 
-def _add_uci(commands: _Parsers) -> None:  # type: ignore[valid-type]
+def _add_uci(commands: _Parsers) -> None:
     parser = _add(commands, "uci", "speak UCI on stdin and stdout")
     # A default would overwrite what `obscuro --log FILE uci` has set.
     parser.add_argument(
@@ -100,7 +101,7 @@ def _add_uci(commands: _Parsers) -> None:  # type: ignore[valid-type]
     )
 
 
-def _add_play(commands: _Parsers) -> None:  # type: ignore[valid-type]
+def _add_play(commands: _Parsers) -> None:
     parser = _add(commands, "play", "play against the engine in the terminal, in the fog")
     parser.add_argument(
         "--side", choices=("white", "black", "random"), default="white", help="default: white"
@@ -108,7 +109,7 @@ def _add_play(commands: _Parsers) -> None:  # type: ignore[valid-type]
     _add_engine_options(parser, movetime=1000)
 
 
-def _add_demo(commands: _Parsers) -> None:  # type: ignore[valid-type]
+def _add_demo(commands: _Parsers) -> None:
     parser = _add(commands, "demo", "watch the engine play against random moves")
     _add_engine_options(parser, movetime=300)
     parser.add_argument(
@@ -119,7 +120,7 @@ def _add_demo(commands: _Parsers) -> None:  # type: ignore[valid-type]
     )
 
 
-def _add_match(commands: _Parsers) -> None:  # type: ignore[valid-type]
+def _add_match(commands: _Parsers) -> None:
     parser = _add(commands, "match", "play games between two players", _MATCH_EXAMPLES)
     who = "`obscuro`, `random`, or the command line of a UCI engine"
     parser.add_argument("first", metavar="A", help=who)
@@ -154,7 +155,7 @@ def _add_match(commands: _Parsers) -> None:  # type: ignore[valid-type]
         )
 
 
-def _add_bridge(commands: _Parsers) -> None:  # type: ignore[valid-type]
+def _add_bridge(commands: _Parsers) -> None:
     about = "play as a bot account on a server with the lichess bot API"
     parser = _add(commands, "bridge", about, _BRIDGE_EXAMPLES)
     parser.add_argument(
@@ -242,7 +243,7 @@ def _add_bridge(commands: _Parsers) -> None:  # type: ignore[valid-type]
     parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
 
 
-def _add_replay(commands: _Parsers) -> None:  # type: ignore[valid-type]
+def _add_replay(commands: _Parsers) -> None:
     parser = _add(commands, "replay", "play the log of a session again, and compare the moves")
     parser.add_argument("log", metavar="LOG", help="a file that `obscuro --log FILE` has written")
     parser.add_argument(
@@ -265,7 +266,7 @@ def _add_replay(commands: _Parsers) -> None:  # type: ignore[valid-type]
     )
 
 
-def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
+def _add_bench(commands: _Parsers) -> None:
     parser = _add(
         commands,
         "bench",
@@ -273,55 +274,57 @@ def _add_bench(commands: _Parsers) -> None:  # type: ignore[valid-type]
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     benchmarks = parser.add_subparsers(title="benchmarks", metavar="NAME", dest="benchmark")
-    belief = benchmarks.add_parser(
+    belief = _add_benchmark(
+        benchmarks,
         "belief",
-        help="updates of the belief, on recorded games",
-        description="Measure how fast the belief takes in the other side's moves, on recorded games. "
-        "Takes some minutes.",
+        "updates of the belief, on recorded games",
+        "Measure how fast the belief takes in the other side's moves, on recorded games. Takes "
+        "some minutes.",
+        quick="measure a small part, for a rough answer within seconds",
     )
-    belief.add_argument("--json", action="store_true", help="print one JSON object, no table")
-    belief.add_argument(
-        "--quick", action="store_true", help="a small part, for a rough answer within seconds"
-    )
-    belief.add_argument(
-        "--repeat",
-        metavar="N",
-        type=whole(1),
-        help="repeat each update so many times; default: 3, with --quick 1",
-    )
-    search = benchmarks.add_parser(
+    _add_repeat(belief, "repeat each update so many times; default: 3, with --quick 1")
+    _add_benchmark(
+        benchmarks,
         "search",
-        help="solver, selection, attaching, subgames, and the size of trees",
-        description="Measure how fast the parts of a search are, on a synthetic tree and on the "
-        "engine's own trees, and how large these become in 5 s a move. Takes some minutes.",
+        "solver, selection, attaching, subgames, and the size of trees",
+        "Measure how fast the parts of a search are, on a synthetic tree and on the engine's own "
+        "trees, and how large these become in 5 s a move. Takes some minutes.",
+        quick="measure a small part, for a rough answer within a minute",
     )
-    search.add_argument("--json", action="store_true", help="print one JSON object, no table")
-    search.add_argument(
-        "--quick", action="store_true", help="a small part, for a rough answer within a minute"
-    )
-    evaluation = benchmarks.add_parser(
+    evaluation = _add_benchmark(
+        benchmarks,
         "eval",
-        help="evaluators: children a second, and how far they agree",
-        description="Measure how fast Stockfish is, by itself and with the engine reading its "
-        "answers, how fast the other evaluators are, and how far they agree. Takes half a minute.",
+        "evaluators: children a second, and how far they agree",
+        "Measure how fast Stockfish is, by itself and with the engine reading its answers, how "
+        "fast the other evaluators are, and how far they agree. Takes half a minute.",
+        quick="measure fewer positions, for a rough answer within seconds",
     )
-    evaluation.add_argument("--json", action="store_true", help="print one JSON object, no table")
-    evaluation.add_argument(
-        "--quick", action="store_true", help="fewer positions, for a rough answer within seconds"
-    )
-    evaluation.add_argument(
-        "--repeat",
-        metavar="N",
-        type=whole(1),
-        help="repeat each measurement so many times; default: 15, with --quick 5",
-    )
+    _add_repeat(evaluation, "repeat each measurement so many times; default: 15, with --quick 5")
 
 
-def _add_warmup(commands: _Parsers) -> None:  # type: ignore[valid-type]
+def _add_benchmark(
+    benchmarks: _Parsers, name: str, about: str, description: str, *, quick: str
+) -> argparse.ArgumentParser:
+    parser = benchmarks.add_parser(name, help=about, description=description)
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        default=argparse.SUPPRESS,  # a default would overwrite that of `obscuro bench --json NAME`
+        help="print one JSON object, no table",
+    )
+    parser.add_argument("--quick", action="store_true", help=quick)
+    return parser
+
+
+def _add_repeat(parser: argparse.ArgumentParser, about: str) -> None:
+    parser.add_argument("--repeat", metavar="N", type=whole(1), help=about)
+
+
+def _add_warmup(commands: _Parsers) -> None:
     _add(commands, "warmup", "compile the kernels now rather than at the first game")
 
 
-def _add_doctor(commands: _Parsers) -> None:  # type: ignore[valid-type]
+def _add_doctor(commands: _Parsers) -> None:
     _add(commands, "doctor", "say what is installed, what works, and how to mend the rest")
 
 

@@ -147,3 +147,9 @@ def test_a_closed_pipe_is_no_traceback() -> None:
     os.close(writer)
     assert result.returncode == 1
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("words", ["bench --json belief", "bench belief --json"])
+def test_bench_takes_json_before_and_after_the_name(words: str) -> None:
+    assert parse(words.split()).json
+    assert not parse(["bench", "belief"]).json
