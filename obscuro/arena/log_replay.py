@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from obscuro.arena.uci_process import EngineError, UciProcess
-from obscuro.protocol.log import FACT, IN, OUT, Entry, LoggedSession
+from obscuro.protocol.log import FACT, IN, OUT
+from obscuro.protocol.logged_session import Entry, LoggedSession
 
 NEVER_SET = frozenset({"stockfish", "uci_variant"})
 """Options that a log never sets: `Stockfish` names a program to run, and anybody may have written

@@ -12,7 +12,8 @@ from obscuro.cli.command_error import CommandError
 from obscuro.cli.local_engine import engine_command
 from obscuro.cli.match_command import read_options
 from obscuro.engine.options import OptionError, Options
-from obscuro.protocol.log import LoggedSession, facts, read_sessions
+from obscuro.protocol.log import facts
+from obscuro.protocol.logged_session import LoggedSession, read_sessions
 
 MACHINE = ("obscuro", "python", "numba", "llvmlite", "numpy", "chess", "system", "cpu", "evaluator")
 """Facts to report if they differ from the log: they can change the result of a search."""

@@ -1,4 +1,4 @@
-"""The engine's front end: UCI, plus what fog needs. Parses, referees, prints.
+"""The engine's front end: UCI, and what the fog needs beside it. It parses, referees and prints.
 
-Whole games end here: what goes on to `obscuro.engine` is one side's moves and what it saw.
+A whole game never leaves this package: `obscuro.engine` gets one side's moves and what it saw.
 """

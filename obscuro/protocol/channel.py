@@ -11,15 +11,15 @@ from obscuro.protocol.printing import one_line
 
 READ_BYTES = 1 << 16
 LONGEST_LINE = 1 << 22
-"""Bytes; a game of 5,000 moves as observations has a tenth of it."""
+"""Bytes of a line at most; a game of 5,000 moves as observations has a tenth of it."""
 TOO_LONG = None
-"""Stands for a line that was longer, and is lost."""
+"""Stands for a longer line, which is dropped."""
 
 
 def read_lines(descriptor: int) -> Iterator[str | None]:
-    """Yield the lines that come in, without their ends; TOO_LONG in place of one that is.
+    """Yield the lines that come in, without their ends; TOO_LONG in place of a line that is.
 
-    Ends where the input does, or can't be read any more. Bad UTF-8 is read as U+FFFD.
+    It ends when the input ends or can't be read any more. Bad UTF-8 is read as U+FFFD.
     """
     pending = bytearray()
     lost = False
@@ -45,7 +45,7 @@ def _text(line: bytearray) -> str:
 
 
 def _read(descriptor: int) -> bytes:
-    """Read what there is; nothing at the end of the input, or where it is lost."""
+    """Wait for bytes and return them; nothing at the end of the input, or if it can't be read."""
     while True:
         try:
             return os.read(descriptor, READ_BYTES)
@@ -56,16 +56,16 @@ def _read(descriptor: int) -> bytes:
 
 
 def is_hung_up(descriptor: int) -> bool:
-    """Tell whether nobody can write to an input any more; there may still be something to read."""
+    """Return whether nobody can write to an input any more; something may be left to read."""
     poll = select.poll()
     poll.register(descriptor, 0)
     return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
 
 
 class Output:
-    """Where lines go out, whole and in order, from any thread.
+    """Writes lines, whole and in order. Any thread may call its methods.
 
-    on_broken: called once when nobody reads any more; from then on all is silently lost.
+    on_broken: called once when nobody reads any more; from then on lines are dropped silently.
     """
 
     def __init__(self, descriptor: int, log: Log, on_broken: Callable[[], None]) -> None:
@@ -77,12 +77,12 @@ class Output:
         self._writing_since: float | None = None
 
     def is_stuck(self, seconds: float) -> bool:
-        """Tell whether a line has been waiting so long for somebody to read."""
+        """Return whether a line has been waiting longer than `seconds` for somebody to read it."""
         since = self._writing_since
         return since is not None and time.monotonic() - since > seconds
 
     def lines(self, *lines: str) -> None:
-        """Write lines, with nothing of other threads between them."""
+        """Write lines; no other thread's line comes between them."""
         text = "\n".join(lines)
         with self._lock:
             if self._broken:
@@ -101,24 +101,24 @@ class Output:
                 self._writing_since = None
 
     def error(self, text: str) -> None:
-        """Say what could not be done."""
+        """Tell the user what could not be done."""
         self.lines(f"info string error {one_line(text)}")
 
     def warning(self, text: str) -> None:
-        """Say what a user should know."""
+        """Tell the user what they should know."""
         self.lines(f"info string warning {one_line(text)}")
 
     def failure(self, what: str, details: str) -> None:
-        """Say in one line what went wrong with us; the details go to the log alone."""
+        """Tell the user in one line what failed in here; the details go to the log only."""
         self.note(details.rstrip("\n"))
         self.error(what)
 
     def note(self, text: str) -> None:
-        """Write to the log alone."""
+        """Write a text to the log only."""
         self._log.write(FAILURE, text)
 
     def fact(self, name: str, value: object) -> None:
-        """Write a fact to the log alone: something that a replay needs to know."""
+        """Write a fact, which a replay needs to know, to the log only."""
         self._log.fact(name, value)
 
     def _write(self, data: bytes) -> None:

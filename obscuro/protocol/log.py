@@ -1,33 +1,32 @@
-"""The log of a session: every line in and out, and what else is needed to play it again.
+"""The log of a session: every line in and out, and what a replay needs beside them.
 
     21:03:59.120 > go nodes 1000        what came in
     21:04:00.004 < bestmove e2e4        what went out
     21:03:59.121 # seed 1234            a fact: versions, options, the machine, seeds in force
     21:04:01.730 ! Traceback …          details of a failure
 
-`obscuro replay` reads it. A session begins with the fact `log <version of this format>`.
+`obscuro.protocol.logged_session` reads it for `obscuro replay`. A session begins with the fact
+`log <version of this format>`.
 """
 
 import os
 import platform
-import re
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from obscuro import __version__
 from obscuro.engine.options import OPTIONS, Options
 
 FORMAT = 1
-IN, OUT, FACT, FAILURE = "><#!"
+MARKS = IN, OUT, FACT, FAILURE = "><#!"
 PACKAGES = ("numba", "llvmlite", "numpy", "chess")
-_ENTRY = re.compile(r"(\d\d):(\d\d):(\d\d)\.(\d{3}) ([><#!]) (.*)", re.DOTALL)
 
 
 class Log:
-    """Writes lines with their times. It never fails, waits for nothing, and gives up at the first
-    line that can't be written; `take_failure` says so once.
+    """Writes lines with their times. It never raises and never waits.
+
+    It stops at the first line that can't be written; `take_failure` says so once.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -37,7 +36,7 @@ class Log:
         self._descriptor: int | None = None
         if path is None:
             return
-        # O_NONBLOCK: a pipe that nobody reads must not stop the engine.
+        # O_NONBLOCK: a pipe without a reader must not stop the engine.
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             self._descriptor = os.open(path.replace("%p", str(os.getpid())), flags, 0o666)
@@ -46,11 +45,11 @@ class Log:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything is written."""
+        """Whether lines are written."""
         return self._descriptor is not None
 
     def write(self, mark: str, text: str) -> None:
-        """Write a text, each of its lines marked. A full disk is no reason to stop playing."""
+        """Write a text and mark each of its lines. A full disk ends the log, not the game."""
         if self._descriptor is None:
             return
         now = time.time()
@@ -60,7 +59,7 @@ class Log:
             self._write(lines.encode("utf-8", "replace"))
 
     def fact(self, name: str, value: object) -> None:
-        """Write one fact."""
+        """Write a fact in one line."""
         self.write(FACT, f"{name} {value}".replace("\n", " "))
 
     def _write(self, data: bytes) -> None:
@@ -73,7 +72,7 @@ class Log:
             self._close()
 
     def take_failure(self) -> str:
-        """Return, once, why no more is written; empty if nothing is wrong."""
+        """Return once why no more is written; empty if nothing is wrong."""
         failure, self._failure = self._failure, ""
         return failure
 
@@ -92,8 +91,8 @@ class Log:
 
 
 def facts(options: Options) -> Iterator[tuple[str, object]]:
-    """Yield what a session begins with: names and values. Loads no package, and starts nothing."""
-    from importlib import metadata  # noqa: PLC0415 - a twentieth of a second, and only for logs
+    """Yield the names and values that a session begins with. Imports none of the packages."""
+    from importlib import metadata  # noqa: PLC0415 - takes 50 ms, and only logs need it
 
     yield "log", FORMAT
     yield "date", time.strftime("%Y-%m-%d %H:%M:%S %z")
@@ -123,50 +122,3 @@ def _cpu() -> str:
         pass
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return f"{name}, {os.cpu_count()} threads, {usable} usable"
-
-
-# -- reading ------------------------------------------------------------------------------------
-
-
-class Entry(NamedTuple):
-    """A line of a log. seconds: of the day."""
-
-    seconds: float
-    mark: str
-    text: str
-
-
-class LoggedSession(NamedTuple):
-    """What a process has logged, from its start to its end, or to where it was broken off."""
-
-    entries: list[Entry]
-
-    def fact(self, name: str) -> str | None:
-        """Return the first fact of a name; None if there is none."""
-        found = (e.text.partition(" ")[2] for e in self.entries if _is_fact(e, name))
-        return next(found, None)
-
-    def options(self) -> dict[str, str]:
-        """Return the options that were in force at the start."""
-        texts = (e.text.partition(" ")[2] for e in self.entries if _is_fact(e, "option"))
-        return {name: value for name, _, value in (text.partition(" = ") for text in texts)}
-
-
-def read_sessions(lines: Iterable[str]) -> list[LoggedSession]:
-    """Read the sessions of a log. What is no entry is skipped, as a line that was cut off."""
-    sessions: list[LoggedSession] = []
-    for line in lines:
-        found = _ENTRY.fullmatch(line.rstrip("\n"))
-        if found is None:
-            continue
-        hours, minutes, seconds, milliseconds = map(int, found.groups()[:4])
-        time_of_day = 3600 * hours + 60 * minutes + seconds + milliseconds / 1000
-        entry = Entry(time_of_day, found[5], found[6])
-        if not sessions or _is_fact(entry, "log"):
-            sessions.append(LoggedSession([]))
-        sessions[-1].entries.append(entry)
-    return sessions
-
-
-def _is_fact(entry: Entry, name: str) -> bool:
-    return entry.mark == FACT and entry.text.partition(" ")[0] == name

@@ -1,4 +1,4 @@
-"""One `go`: what was asked for, and the signals that a running search heeds."""
+"""One `go`: its arguments, and the signals between the search and the thread that reads commands."""
 
 import threading
 import time
@@ -12,21 +12,21 @@ from obscuro.protocol.history import History
 from obscuro.protocol.parsing import Go
 
 STOP_SECONDS = 0.02
-"""How long after `stop` a search may take to end by itself; `stop` is answered within 50 ms."""
+"""How long a search may take to end after `stop`; `stop` is answered within 50 ms."""
 FLAG_SECONDS = 0.02
-"""Before a clock runs out, at the latest, that a move is played without waiting for the search."""
+"""A move is played without waiting for the search when the clock has only this much time left."""
 Answer = Callable[[], None]
 
 
 class SearchOrder:
-    """A search from `go` to `bestmove`. Made and signalled by one thread, worked off by another.
+    """A search from `go` to `bestmove`. One thread makes and signals it, another one carries it out.
 
-    stop: set when the search is to end. overhead_ms: the option `Move Overhead`. move: what was
-    answered, once it was. last: what the search reported last.
+    stop: set when the search is to end. overhead_ms: the option `Move Overhead`. move: the move that
+    was answered; None before. last: the search's last report.
 
-    A search ends within milliseconds of `stop`, and in time for its clock, but for a few passes over
-    millions of positions, and as far as the machine has a core for it. So who works it off leaves an
-    answer that another thread can give where it is late.
+    A search ends within milliseconds of `stop`, and in time for its clock. There are two exceptions:
+    a few passes over millions of positions, and a machine without a free core. So the searching
+    thread leaves an answer that another thread gives if the search is late.
     """
 
     def __init__(self, history: History, go: Go, overhead_ms: int, show_wdl: bool) -> None:
@@ -49,7 +49,7 @@ class SearchOrder:
         self._done = False
         self._at_start: list[Callable[[], None]] = []
 
-    # -- for who gives the order ------------------------------------------------------------
+    # -- for the thread that gives the order ------------------------------------------------
 
     def end(self) -> None:
         """End the search as soon as possible."""
@@ -58,7 +58,7 @@ class SearchOrder:
         self._answer_within(STOP_SECONDS)
 
     def ponderhit(self, received: float) -> None:
-        """The clock runs from now on. Nothing happens where the search doesn't ponder."""
+        """Let the clock run from now on. Nothing happens if the search does not ponder."""
         if not self._pondering:
             return
         self._pondering = False
@@ -72,7 +72,7 @@ class SearchOrder:
         self._may_answer.set()
 
     def when_started(self, action: Callable[[], None]) -> bool:
-        """Do something once the engine is ready and searches, at once if it does; False if done."""
+        """Do something when the search begins, or at once if it has begun; False if it is over."""
         with self._lock:
             if self._done:
                 return False
@@ -82,16 +82,16 @@ class SearchOrder:
         action()
         return True
 
-    # -- for who works it off ---------------------------------------------------------------
+    # -- for the thread that carries it out -------------------------------------------------
 
     def limits(self) -> GoLimits:
-        """Return the limits of the search; while pondering no clock runs."""
+        """Return the limits of the search; no clock runs while it ponders."""
         return replace(self._limits, infinite=True) if self._go.ponder else self._limits
 
     def overdue(self) -> bool:
-        """Whether an engine that is not ready yet should play any move, not to lose on time.
+        """Return whether an engine that is not ready should play any move, so as not to lose on time.
 
-        With movetime there is no clock to lose by: the search waits until the engine is ready.
+        With movetime nobody loses on time: the search waits until the engine is ready.
         """
         limits = self.limits()
         left = limits.wtime if self.history.side else limits.btime
@@ -102,7 +102,7 @@ class SearchOrder:
         return time.monotonic() >= limits.received + MOST_OF_CLOCK * left / 1000
 
     def ready_since(self, seconds: float) -> None:
-        """Count the time from then on, where the engine was not ready before; a clock has run on."""
+        """Count movetime from this second if the engine was not ready before; a clock has run on."""
         limits = self._limits
         waited = round(1000 * (seconds - limits.received))
         if waited > 0:
@@ -114,7 +114,7 @@ class SearchOrder:
             )
 
     def begin(self, late: Answer) -> None:
-        """Note that the search begins now. late: called, by another thread, where it ends too late."""
+        """Note that the search begins now. late: another thread calls it if the search is late."""
         with self._lock:
             self._late = late
         if self.stop.is_set():
@@ -122,14 +122,14 @@ class SearchOrder:
         elif not self._pondering:
             self._watch_flag(self._limits)
 
-    def heed(self, info: SearchInfo) -> None:
-        """Keep what a search reports; end it if it is as deep as was asked for."""
+    def note_report(self, info: SearchInfo) -> None:
+        """Keep a report of the search; end the search if it has reached the depth of `go`."""
         self.last = info
         if self._go.depth is not None and info.depth >= self._go.depth:
             self.stop.set()
 
     def start(self) -> None:
-        """Note that the engine is ready and the search begins. May be called again."""
+        """Note that the engine is ready and the search begins. It may be called again."""
         with self._lock:
             self._started = True
             actions, self._at_start = self._at_start, []
@@ -137,16 +137,16 @@ class SearchOrder:
             action()
 
     def wait_to_answer(self) -> None:
-        """Block while `bestmove` must not be said: until stop, or until ponderhit."""
+        """Block until `bestmove` may be said: with infinite until stop, with ponder until ponderhit."""
         self._may_answer.wait()
 
     def finish(self) -> bool:
-        """Note that `bestmove` is the next thing said; False if it was said before."""
+        """Note that the caller says `bestmove` now; return False if it was said before."""
         with self._lock:
             if self._done:
                 return False
             self._done = True
-        self.stop.set()  # who searches still need not
+        self.stop.set()  # the search may still go on
         for timer in self._timers:
             timer.cancel()
         return True
@@ -159,13 +159,13 @@ class SearchOrder:
     # -- inside -----------------------------------------------------------------------------
 
     def _watch_flag(self, limits: GoLimits) -> None:
-        """Have a move played before the clock runs out; with movetime there is none to lose by."""
+        """Arrange that a move is played before the clock runs out. With movetime there is no clock."""
         left = limits.wtime if self.history.side else limits.btime
         if left is not None and limits.movetime is None and not limits.infinite:
             self._answer_within(limits.received + left / 1000 - FLAG_SECONDS - time.monotonic())
 
     def _answer_within(self, seconds: float) -> None:
-        """Have the other answer given then, if none was by that time."""
+        """Arrange that the late answer is given in so many seconds if none was given by then."""
         with self._lock:
             late = None if self._done else self._late
         if late is not None:

@@ -1,4 +1,4 @@
-"""What the arguments of a command say, as data. Pure functions; they raise nothing but ProtocolError."""
+"""Reading the arguments of commands. These are pure functions; they raise only ProtocolError."""
 
 import re
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from obscuro.protocol.protocol_error import ProtocolError
 NUMBER = re.compile(r"-?[0-9]{1,15}")
 LARGEST_NUMBER = 10**15 - 1
 LISTED_BY_DEFAULT = 10
-"""So many positions does `belief` list when it isn't told how many."""
+"""How many positions `belief` lists without a number."""
 
-# Keywords of `go` that take a whole number, with the least that makes sense. GUIs send a clock below
-# zero when a flag has fallen; it counts as zero.
+# Keywords of `go` that take a whole number, and the least number that makes sense. GUIs send a clock
+# below zero when a flag has fallen; it counts as zero.
 _LEAST = {
     "wtime": -LARGEST_NUMBER,
     "btime": -LARGEST_NUMBER,
@@ -34,8 +34,8 @@ _SETOPTION = re.compile(r"name\s+(?P<name>\S.*?)(?:\s+value(?:\s+(?P<value>.*))?
 class PositionArguments:
     """The arguments of `position`.
 
-    side: whose account it is (`position fog`), None for a whole game. fen: None for startpos.
-    tokens: the moves, or the side's moves and observations.
+    side: whose account it is (`position fog`); None for a whole game. fen: None for startpos.
+    tokens: the moves; for `position fog` the side's moves and observations.
     """
 
     side: chess.Color | None
@@ -45,7 +45,7 @@ class PositionArguments:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """The arguments of `go`. ignored: what was said and has no effect here."""
+    """The arguments of `go`. ignored: the words that have no effect here."""
 
     limits: GoLimits
     ponder: bool = False
@@ -54,7 +54,7 @@ class Go:
 
 
 def parse_position(text: str) -> PositionArguments:
-    """Read what follows `position`, in either form. FEN, moves and observations are only split."""
+    """Read what follows `position`, in either form. It does not look into FEN, moves and turns."""
     tokens = text.split()
     side: chess.Color | None = None
     keyword = "moves"
@@ -108,7 +108,7 @@ def parse_go(text: str, received: float) -> Go:
 
 
 def parse_setoption(text: str) -> tuple[str, str]:
-    """Read what follows `setoption`: the option's name and its value, "" where there is none."""
+    """Read what follows `setoption`: the option's name and its value, "" if there is none."""
     match = _SETOPTION.fullmatch(text.strip())
     if match is None:
         raise ProtocolError("setoption: name <name> [value <value>] must follow")

@@ -1,6 +1,6 @@
-"""The engine behind the front end: all that touches the Player, in one thread.
+"""The engine behind the front end: all that uses the Player, in one thread.
 
-Whatever goes wrong in here is one line for the user, and the game goes on.
+A failure in here becomes one line for the user, and the game goes on.
 """
 
 import random
@@ -26,7 +26,7 @@ from obscuro.protocol.printing import (
     board_lines,
     info_lines,
 )
-from obscuro.protocol.worker import TICK_SECONDS, Ticker
+from obscuro.protocol.ticker import TICK_SECONDS, Ticker
 
 if TYPE_CHECKING:
     from obscuro.engine.player import Player
@@ -35,16 +35,16 @@ MakePlayer = Callable[[Options, Callable[[str], None]], "Player"]
 
 
 def make_player(options: Options, warn: Callable[[str], None]) -> "Player":
-    """Make the real Player. Loads numba, and compiles what isn't compiled yet."""
+    """Make the real Player. This loads numba."""
     from obscuro.engine.player import Player  # noqa: PLC0415 - takes seconds
 
     return Player(options, warn)
 
 
 class Playing:
-    """One Player, made when it is first needed, and made anew after a failure.
+    """One Player, made when it is first needed and made anew after a failure.
 
-    It belongs to one thread. tick_seconds: see `Ticker`.
+    One thread calls its methods, except where they say otherwise. tick_seconds: see `Ticker`.
     """
 
     def __init__(
@@ -60,18 +60,18 @@ class Playing:
         self._tick_seconds = tick_seconds
         self._player: Player | None = None
         self._told: History | None = None  # what the player knows of the game
-        self._ready = False  # this player is prepared
-        self._compiled = False  # some player was, so that all is compiled
+        self._ready = False  # whether this player is prepared
+        self._compiled = False  # whether some player was prepared, so that all is compiled
         self._preparation: Preparation | None = None  # of this player; nobody else uses it then
-        self._prepared_with = options  # those that the last preparation began with
-        self._ready_since = 0.0  # when the last preparation was over, `time.monotonic`
-        self._coming: SearchOrder | None = None  # a search that waits for the present job
-        self._owed = 0  # `readyok`s that are not said yet
+        self._prepared_with = options  # the options that the last preparation began with
+        self._ready_since = 0.0  # the `time.monotonic` second when the last preparation ended
+        self._awaited: SearchOrder | None = None  # a search that waits for the present job
+        self._readyoks_owed = 0  # how many `readyok`s are still to be said
 
     # -- the jobs ---------------------------------------------------------------------------
 
     def set_options(self, options: Options) -> None:
-        """Take over options."""
+        """Use these options from now on."""
         self._options = options
         self._ready = False
         if self._player is not None and self._preparation is None:
@@ -82,22 +82,25 @@ class Playing:
         """Forget the game."""
         self._told = None
 
-    def coming(self, order: SearchOrder) -> None:
-        """Note that a search will be the next job but for what is done now. For any thread."""
-        self._coming = order
+    def await_search(self, order: SearchOrder) -> None:
+        """Note that this search waits for the present job. Any thread may call this."""
+        self._awaited = order
 
     def prepare(self) -> None:
-        """Get ready to search at once, and say so: after the next search if its clock runs out."""
+        """Get ready to search at once, then say `readyok`.
+
+        If the clock of a waiting search runs out, that search comes first.
+        """
         with self._failing("getting ready"):
-            if self._prepared(self._hurried) is None:
-                self._owed += 1
+            if self._prepared(self._awaited_is_overdue) is None:
+                self._readyoks_owed += 1
                 return
         self._output.lines("readyok")
 
     def search(self, order: SearchOrder) -> None:
-        """Search, and say `bestmove` as soon as that may be said."""
-        if self._coming is order:
-            self._coming = None
+        """Search, and say `bestmove` as soon as it may be said."""
+        if self._awaited is order:
+            self._awaited = None
         move: str | None = None
         ponder: str | None = None
         with self._failing("search") as failed:
@@ -107,12 +110,12 @@ class Playing:
         order.start()
         order.wait_to_answer()
         self._answer(order, move, ponder)
-        owed, self._owed = self._owed, 0
+        owed, self._readyoks_owed = self._readyoks_owed, 0
         for _ in range(owed):
             self.prepare()
 
     def ponder(self, history: History | None, stop: threading.Event) -> None:
-        """Use the other side's time after a history, until `stop` is set; None: there is none."""
+        """Use the other side's time after a history until `stop` is set. None: do nothing."""
         if history is None or history.over is not None or stop.is_set():
             return
         if not self._compiled or self._preparation is not None:
@@ -142,7 +145,7 @@ class Playing:
             self._output.lines(*belief_lines(player.belief_size, player.belief_exact, fens))
 
     def close(self) -> None:
-        """Let go of the player and its child processes."""
+        """Release the player and its child processes."""
         player, self._player = self._player, None
         self._preparation = None
         self._told, self._ready = None, False
@@ -153,7 +156,7 @@ class Playing:
     # -- inside -----------------------------------------------------------------------------
 
     def _choose(self, order: SearchOrder) -> tuple[str | None, str | None]:
-        """Return the move to play and one to ponder on; None, None where there is none to play."""
+        """Return the move to play and one to ponder on; None, None if there is no move to play."""
         history = order.history
         if history.over is not None:
             return None, None
@@ -171,12 +174,12 @@ class Playing:
         def report(info: SearchInfo) -> None:
             if not order.done:
                 self._output.lines(*info_lines(info, order.show_wdl))
-                order.heed(info)
+                order.note_report(info)
 
         order.start()
-        order.begin(lambda: self._answer(order, stand_in(order)))
+        order.begin(lambda: self._answer(order, late_move(order)))
         choice = player.search(order.limits(), order.stop, report)
-        if choice.move is None and order.stop.is_set():  # before the engine knew where it is
+        if choice.move is None and order.stop.is_set():  # before the belief was up to date
             return any_move(history), None
         if choice.info is not None and choice.info != order.last:
             report(choice.info)
@@ -185,8 +188,8 @@ class Playing:
         return choice.move, choice.ponder
 
     def _answer(self, order: SearchOrder, move: str | None, ponder: str | None = None) -> None:
-        """Say `bestmove`, unless it was said before. For any thread."""
-        if order.finish():  # first, so that who has read `bestmove` finds no search going on
+        """Say `bestmove`, unless it was said before. Any thread may call this."""
+        if order.finish():  # before `bestmove`, so that its reader finds no search under way
             order.move = move
             self._output.lines(bestmove_line(move, ponder))
 
@@ -196,9 +199,9 @@ class Playing:
         return self._player
 
     def _prepared(self, given_up: Callable[[], bool] = lambda: False) -> "Player | None":
-        """Return the player, ready to search at once, or None if it isn't by the time of given_up.
+        """Return the player, ready to search at once; None if given_up() became true before.
 
-        Says now and then that it takes a while.
+        The user is told now and then that this takes a while.
         """
         while self._player is None or not self._ready:
             player = self._player_now()
@@ -217,17 +220,17 @@ class Playing:
             self._compiled = True
             self._ready = self._prepared_with is self._options
             self._output.fact("evaluator", player.evaluator)
-            if not self._ready:  # changed meanwhile
+            if not self._ready:  # the options have changed meanwhile
                 player.set_options(self._options)
         return self._player_now()
 
-    def _hurried(self) -> bool:
-        """Whether a search that waits has no more time to wait."""
-        order = self._coming
+    def _awaited_is_overdue(self) -> bool:
+        """Return whether the waiting search, if any, has no time left to wait."""
+        order = self._awaited
         return order is not None and order.overdue()
 
     def _updated(self, history: History) -> "Player":
-        """Return the player with its belief as it is at the end of this history."""
+        """Return the player with its belief brought up to the end of this history."""
         if self._preparation is not None:
             self._prepared()
         with self._ticker() as ticker:
@@ -241,12 +244,12 @@ class Playing:
         return Ticker(self._output.lines, self._tick_seconds)
 
     def _tell(self, player: "Player", history: History) -> None:
-        """Tell the player what it doesn't know yet: the new plies of its game, or all of another."""
+        """Tell the player the plies that it does not know: of its game, or all of another game."""
         from obscuro.board.position import from_fen  # noqa: PLC0415 - loads numba
 
         if history is self._told:
             return
-        earlier, self._told = self._told, None  # until all is told
+        earlier, self._told = self._told, None  # set again when every ply is told
         if earlier is not None and history.continues(earlier):
             new = history.plies[len(earlier.plies) :]
         else:
@@ -261,9 +264,9 @@ class Playing:
 
     @contextmanager
     def _failing(self, what: str) -> Iterator[list[str]]:
-        """Turn an exception into one line. Yields a list that isn't empty after a failure.
+        """Turn an exception into one line. It yields a list that is not empty after a failure.
 
-        The player may be in any state then, so it is let go.
+        A failure leaves the player in an unknown state, so the player is released.
         """
         failed: list[str] = []
         try:
@@ -275,8 +278,8 @@ class Playing:
             self.close()
 
 
-def stand_in(order: SearchOrder) -> str | None:
-    """Return a move to play where the search is late: by its last report, or any without one."""
+def late_move(order: SearchOrder) -> str | None:
+    """Return a move for a search that is late: one of its last report, else any move."""
     if order.last is None or not order.last.play:
         return any_move(order.history)
     moves, probabilities = zip(*order.last.play, strict=True)
@@ -285,7 +288,7 @@ def stand_in(order: SearchOrder) -> str | None:
 
 
 def any_move(history: History) -> str | None:
-    """Return a move to go on with where the search has failed: the king if it can be taken."""
+    """Return a legal move without a search: the king's capture if there is one, else any."""
     enemy_king = history.observation.board().king(not history.side)
     for uci in history.moves:
         if chess.Move.from_uci(uci).to_square == enemy_king:

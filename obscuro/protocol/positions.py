@@ -1,4 +1,4 @@
-"""The command `position`: reads games, and goes on where the last one was left."""
+"""The command `position`: reads a game, or continues the last one."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from obscuro.protocol.witness import Witness
 class PositionReader:
     """Reads one `position` command after the other.
 
-    GUIs send the whole game before each move; only what is new is worked on.
+    GUIs send the whole game before each move. Only the new tokens are read.
     """
 
     def __init__(self) -> None:
@@ -32,16 +32,16 @@ class PositionReader:
         return self._reader.history()
 
     def anticipation(self) -> Callable[[str], History | None]:
-        """Return what tells our side's account after its next move, as far as it can be told.
+        """Return a function: a move of our side -> our account after this move, or None.
 
-        It can't where the game's referee keeps secrets. The function may be called by any thread.
+        It is always None if the game's referee keeps secrets. Any thread may call the function.
         """
         if isinstance(self._reader, WholeGame):
             return self._reader.anticipation()
         return lambda move: None
 
     def _find_reader(self, command: PositionArguments) -> None:
-        """Keep the reader if this is its game with more tokens, or make a fresh one."""
+        """Keep the reader if this is its game with more tokens; else make a new one."""
         source = (command.side, command.fen)
         if source == self._source and list(command.tokens[: len(self._taken)]) == self._taken:
             return

@@ -1,4 +1,4 @@
-"""Getting the Player ready in a thread of its own, so that a clock can be kept meanwhile."""
+"""Preparing the Player in a thread of its own, so that a clock can be watched meanwhile."""
 
 import gc
 import threading
@@ -8,9 +8,9 @@ POLL_SECONDS = 0.01
 
 
 class Preparation:
-    """One call of `Player.prepare`, which may compile for minutes. Starts at once.
+    """One call of `Player.prepare`, which may compile for minutes. It starts at once.
 
-    stage: what is being done now, for the user.
+    stage: what is being done now, in words for the user.
     """
 
     def __init__(self, prepare: Callable[[Callable[[str], None]], None]) -> None:
@@ -21,9 +21,9 @@ class Preparation:
         self._thread.start()
 
     def wait(self, given_up: Callable[[], bool], tell: Callable[[str], None]) -> bool:
-        """Wait for the end; tell whether it came before given_up() was true.
+        """Wait for the end; return whether it came before given_up() was true.
 
-        tell: told the stage now and then. Raises what the preparation has raised.
+        tell: receives the stage now and then. Raises what the preparation has raised.
         """
         while self._thread.is_alive():
             tell(self.stage)
@@ -37,7 +37,8 @@ class Preparation:
     def _run(self) -> None:
         try:
             self._prepare(self._note)
-            # What numba keeps is 10⁵ objects; to go over them takes longer than a move may be late.
+            # numba keeps 10⁵ objects. Without this, the garbage collector goes over all of them,
+            # which takes longer than a move may be late.
             gc.collect()
             gc.freeze()
         except BaseException as error:

@@ -1,4 +1,4 @@
-"""What the engine says, as lines. Pure functions."""
+"""The lines that the engine prints. These are pure functions."""
 
 from collections.abc import Iterable
 
@@ -10,9 +10,9 @@ from obscuro.engine.report import SearchInfo
 from obscuro.protocol.history import History
 
 DRAW_SHARE = 0.1
-"""Share of draws in `wdl` where both sides stand alike. A convention: nothing was measured."""
+"""Share of draws in `wdl` at value 0. It is a convention: nobody measured it."""
 LONGEST_MESSAGE = 300
-"""Characters of an error or a warning; what was typed may be much longer."""
+"""Characters of an error or a warning at most; the line that it quotes may be much longer."""
 
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("uci", "say who we are and which options there are"),
@@ -37,7 +37,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("help", "this list"),
     ("quit", "leave"),
 )
-"""Every command: how to write it, and what it does."""
+"""Every command: its syntax, and what it does."""
 
 
 def uci_lines() -> list[str]:
@@ -56,14 +56,14 @@ def help_lines() -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """Return a message fit for one line: printable characters only, and not too many."""
+    """Return a message that fits one line: printable characters only, at most LONGEST_MESSAGE."""
     if len(text) > LONGEST_MESSAGE:
         text = text[: LONGEST_MESSAGE - 3] + "..."
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def info_lines(info: SearchInfo, show_wdl: bool) -> list[str]:
-    """Return the lines that tell of a search; those of the cache, policy and play where there is one."""
+    """Return the lines about a search. Those of cache, policy and play are there if it has them."""
     seconds = max(info.milliseconds, 1) / 1000
     score = f"score cp {info.centipawns}"
     if show_wdl:
@@ -90,9 +90,9 @@ def info_lines(info: SearchInfo, show_wdl: bool) -> list[str]:
 
 
 def win_draw_loss(value: float) -> tuple[int, int, int]:
-    """Return chances in per mille, which sum to 1000, for a value in [-1, 1].
+    """Return the chances to win, draw and lose in per mille, for a value in [-1, 1].
 
-    Win minus loss is the value; draws have the share DRAW_SHARE · (1 − value²).
+    They sum to 1000. Win minus loss is the value, and the draws' share is DRAW_SHARE · (1 − value²).
     """
     value = min(max(value, -1.0), 1.0)
     draw = round(1000 * DRAW_SHARE * (1 - value * value))
@@ -101,7 +101,7 @@ def win_draw_loss(value: float) -> tuple[int, int, int]:
 
 
 def bestmove_line(move: str | None, ponder: str | None = None) -> str:
-    """Return the line that ends a search; move None where the game is over."""
+    """Return the line that ends a search. move: None if the game is over."""
     return f"bestmove {move or '(none)'}" + (f" ponder {ponder}" if move and ponder else "")
 
 
@@ -119,7 +119,7 @@ def board_lines(history: History) -> list[str]:
 
 
 def belief_size_text(size: int, exact: bool) -> str:
-    """Return how large the belief is, as `d` and `belief` say it."""
+    """Return the belief's size as `d` and `belief` print it."""
     return f"belief size {size} exact {_flag(exact)}"
 
 

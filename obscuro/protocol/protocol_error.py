@@ -1,5 +1,5 @@
-"""The one exception of the front end."""
+"""The one exception that the front end raises for a line of the user."""
 
 
 class ProtocolError(ValueError):
-    """A line that can't be read or done; its text is one line for the user."""
+    """A line can't be read or carried out; the text is one line for the user."""

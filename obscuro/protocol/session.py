@@ -1,4 +1,4 @@
-"""A dialogue with a GUI: each line that comes in, and what is done about it."""
+"""A dialogue with a GUI: each line that comes in is read and carried out."""
 
 import threading
 import traceback
@@ -13,15 +13,18 @@ from obscuro.protocol.playing import MakePlayer, Playing
 from obscuro.protocol.positions import PositionReader
 from obscuro.protocol.printing import help_lines, uci_lines
 from obscuro.protocol.protocol_error import ProtocolError
-from obscuro.protocol.worker import TICK_SECONDS, Job, Worker
+from obscuro.protocol.ticker import TICK_SECONDS
+from obscuro.protocol.worker import Job, Worker
 
 
 class Session:
-    """The state of a dialogue. `handle` never blocks for long: what takes time is a job of another
-    thread, and jobs are done in the order of their commands.
+    """The state of a dialogue.
 
-    What changes the game, the options, or the search ends a running search first; its `bestmove` is
-    said all the same. `d` and `belief` are answered after it.
+    `handle` never blocks for long. What takes time is a job for another thread, which does jobs in
+    the order of their commands.
+
+    A command that changes the game, the options or the search ends a running search first; this
+    search still says its `bestmove`. `d` and `belief` are answered after a running search.
     """
 
     def __init__(
@@ -31,8 +34,8 @@ class Session:
         self._options = Options()
         self._positions = PositionReader()
         self._history = self._positions.read("startpos")
-        self._order: SearchOrder | None = None  # the last one
-        self._stop_pondering = threading.Event()  # of the last pondering
+        self._order: SearchOrder | None = None  # the last search
+        self._stop_pondering = threading.Event()  # ends the last pondering
         self._received = 0.0
         self._playing = Playing(output, self._options.copy(), make, tick_seconds)
         self._worker = Worker(last=self._playing.close)
@@ -48,14 +51,14 @@ class Session:
             "d": self._d,
             "belief": self._belief,
             "debug": lambda text: None,
-            "register": lambda text: None,  # UCI has it; there is nothing to register
+            "register": lambda text: None,  # a command of UCI; there is nothing to register
             "help": lambda text: output.lines(*help_lines()),
         }
 
     def handle(self, line: str, received: float) -> bool:
-        """Do what a line says; False if it says to leave. Never raises.
+        """Carry out a line; return False for `quit`. Never raises.
 
-        received: the `time.monotonic` second at which it came in.
+        received: the `time.monotonic` second at which the line came in.
         """
         name, *rest = line.split(maxsplit=1)[:2] or [""]
         self._received = received
@@ -77,12 +80,12 @@ class Session:
         return True
 
     def end(self, seconds: float) -> bool:
-        """End the search and let go of everything; tell whether that was done within the time."""
+        """End the search and release everything; return whether that took at most `seconds`."""
         self._end_search()
         return self._worker.end(seconds)
 
     def close_now(self) -> None:
-        """End child processes though a job is still going on; for a process that is about to end."""
+        """End child processes even during a job; for a process that is about to end."""
         self._playing.close()
 
     # -- the commands -----------------------------------------------------------------------
@@ -126,7 +129,7 @@ class Session:
             self._options.flag("UCI_ShowWDL"),
         )
         self._order = order
-        self._playing.coming(order)
+        self._playing.await_search(order)
         self._post(lambda: self._playing.search(order))
         if self._options.flag("Ponder"):
             after = self._positions.anticipation()
@@ -148,12 +151,12 @@ class Session:
         self._post(lambda: self._playing.belief(history, count))
 
     def _post(self, job: Job) -> None:
-        """Have a job done; pondering ends for it."""
+        """Queue a job and end pondering."""
         self._stop_pondering.set()
         self._worker.post(job)
 
     def _ponder(self, history: Callable[[], History | None]) -> None:
-        """Have the other side's time used once all else is done; history: called only then."""
+        """Queue pondering as the last job. history: called when the job begins."""
         self._stop_pondering.set()
         stop = self._stop_pondering = threading.Event()
         self._worker.post(lambda: self._playing.ponder(history(), stop))

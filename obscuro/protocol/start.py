@@ -1,4 +1,4 @@
-"""Where a game starts: a FEN from outside, checked, so that all the rest can rely on it."""
+"""Where a game starts: reads and checks a FEN of the user, so that all other code can rely on it."""
 
 import chess
 
@@ -10,16 +10,16 @@ _FIRST_SET = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
 
 
 def start_board(fen: str | None) -> FogOfWarBoard:
-    """Return the board of a FEN (None: the usual start), castling rights and en passant cleaned.
+    """Return the board of a FEN; None: the usual start.
 
-    Each side must have one king and no more pieces than promotions can give it; no pawn may stand on
-    a back rank. That a king can be captured at once is fine. The last four fields may be missing.
-    Raises ProtocolError.
+    Castling rights and an en passant square that mean nothing are removed. The FEN's last four fields
+    may be missing. Raises ProtocolError if a side does not have one king, has more pieces than
+    promotions can give, or has a pawn on a back rank. A king may stand where it can be captured.
     """
     if fen is None:
         return FogOfWarBoard()
     if not fen.isascii() or "~" in fen:
-        raise ProtocolError(f"bad FEN, it has a character that is none of a FEN: {fen!r}")
+        raise ProtocolError(f"bad FEN, it has a character that no FEN has: {fen!r}")
     if len(fen.split()) < 2:
         raise ProtocolError(f"bad FEN, pieces and side to move are needed: {fen!r}")
     try:

@@ -1,6 +1,6 @@
-"""The engine as a process: `run` speaks UCI until it is told to leave, or nobody is there any more.
+"""The engine as a process: `run` speaks UCI until it is told to quit or nobody is there any more.
 
-Importing this loads neither numba nor numpy, so that `uci` is answered at once.
+Importing this module loads neither numba nor numpy, so that `uci` is answered at once.
 """
 
 import contextlib
@@ -20,22 +20,23 @@ from obscuro.protocol.channel import TOO_LONG, Output, is_hung_up, read_lines
 from obscuro.protocol.log import IN, Log, facts
 from obscuro.protocol.playing import MakePlayer, make_player
 from obscuro.protocol.session import Session
-from obscuro.protocol.worker import TICK_SECONDS
+from obscuro.protocol.ticker import TICK_SECONDS
 
 QUIT_SECONDS = 1.0
-"""How long the engine may take to end by itself."""
+"""How long the worker may take to end after `quit`."""
 CLOSE_SECONDS = 0.3
-"""Then, how long to end its child processes, before it all ends."""
+"""How long ending the child processes may take after that. Then the process exits."""
 PATIENCE_SECONDS = 1.7
-"""After a signal, even if nothing moves any more, because nobody reads what we say."""
-LOOK_SECONDS = 0.25
-"""How often it is looked, after `quit` or the end of the input, whether that is so; and for signals."""
+"""The process exits this long after a signal, or if a line has waited this long for a reader after
+`quit` or the end of the input."""
+POLL_SECONDS = 0.25
+"""How often the threads look for a stuck output, a lost input and signals."""
 LINES_AHEAD = 1024
-"""So many lines are read before they are done."""
+"""How many lines are read ahead of the one that is carried out."""
 
 
 class HasDescriptor(Protocol):
-    """What has a file descriptor."""
+    """A stream that has a file descriptor."""
 
     def fileno(self) -> int:
         """Return the descriptor."""
@@ -52,14 +53,14 @@ def run(
 ) -> int:
     """Speak UCI on two streams until `quit`, the end of the input, SIGTERM or SIGINT; returns 0.
 
-    log: a file that gets all lines. leave: ends the process with an exit code where a thread can't
-    be waited for, because it compiles. make, tick_seconds: for tests.
+    log: a file that gets all lines. leave: ends the process with an exit code if a thread does not
+    end because it compiles. make, tick_seconds: for tests.
     """
-    if stdin is None or stdout is None:  # closed by who started us
+    if stdin is None or stdout is None:  # the parent process closed it
         return 0
-    doorbell = _Doorbell()
+    incoming = _LineQueue()
     journal = Log(log)
-    output = Output(_descriptor(stdout), journal, doorbell.leave)
+    output = Output(_descriptor(stdout), journal, incoming.leave)
     if failure := journal.take_failure():
         output.warning(failure)
     if journal.is_open:
@@ -70,18 +71,18 @@ def run(
 
     def watch_output() -> None:
         ending.wait()
-        while not finished.wait(LOOK_SECONDS):
+        while not finished.wait(POLL_SECONDS):
             if output.is_stuck(PATIENCE_SECONDS):
                 leave(0)
                 return
 
     for target in (
-        lambda: doorbell.read(_descriptor(stdin), journal, ending.set),
+        lambda: incoming.read(_descriptor(stdin), journal, ending.set),
         watch_output,
     ):
         threading.Thread(target=target, daemon=True).start()
-    with _signals(doorbell.leave, leave), _no_tracebacks(output):
-        for line, received in doorbell.lines():
+    with _quit_on_signals(incoming.leave, leave), _failures_in_one_line(output):
+        for line, received in incoming.lines():
             if line is TOO_LONG:
                 output.error("the line is too long")
             elif not session.handle(line, received):
@@ -98,8 +99,8 @@ def run(
     return 0
 
 
-class _Doorbell:
-    """Where lines arrive from the input, and reasons to leave from anywhere."""
+class _LineQueue:
+    """The lines of the input, from the thread that reads them to the one that carries them out."""
 
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[tuple[str | None, float] | None] = queue.SimpleQueue()
@@ -107,34 +108,34 @@ class _Doorbell:
         self._leaving = False
 
     def read(self, descriptor: int, log: Log, on_end: Callable[[], None]) -> None:
-        """Read to the end of the input; what came before it is still done.
+        """Read to the end of the input. The lines before it are still carried out.
 
-        on_end: called at once when that comes, or `quit`: who does the lines may be in the middle of
-        saying something that nobody reads.
+        on_end: called at once at `quit` or at the end of the input. The thread that carries out the
+        lines may then be blocked by an output that nobody reads.
         """
         for line in read_lines(descriptor):
             received = time.monotonic()
             if line is not None and line.strip() == "quit":
                 on_end()
             log.write(IN, "(too long)" if line is TOO_LONG else line)
-            while not self._room.acquire(timeout=LOOK_SECONDS):
-                if is_hung_up(descriptor):  # more lines may wait there, and nobody is left to hear
+            while not self._room.acquire(timeout=POLL_SECONDS):
+                if is_hung_up(descriptor):  # lines may wait there, but nobody is left to answer to
                     on_end()
             self._queue.put((line, received))
         on_end()
         self._queue.put(None)
 
     def leave(self) -> None:
-        """End it, whatever is still to be done. May be called from a signal handler."""
+        """Drop all lines that are left, and end. A signal handler may call this."""
         self._leaving = True
         self._queue.put(None)
 
     def lines(self) -> Iterator[tuple[str | None, float]]:
-        """Yield the lines with the second they came at, until it is time to leave."""
+        """Yield the lines, each with the second at which it came, until the end or `leave`."""
         while not self._leaving:
             try:
-                item = self._queue.get(timeout=LOOK_SECONDS)
-            except queue.Empty:  # a signal that came just before the wait is only handled after it
+                item = self._queue.get(timeout=POLL_SECONDS)
+            except queue.Empty:  # a signal just before the wait is handled only after it
                 continue
             if item is None or self._leaving:
                 return
@@ -143,13 +144,13 @@ class _Doorbell:
 
 
 @contextlib.contextmanager
-def _signals(ring: Callable[[], None], leave: Callable[[int], object]) -> Iterator[None]:
-    """Let SIGTERM and SIGINT mean `quit`, for a process whose main thread this is."""
+def _quit_on_signals(quit_: Callable[[], None], leave: Callable[[int], object]) -> Iterator[None]:
+    """Let SIGTERM and SIGINT mean `quit` if this is the main thread of the process."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    # A handler may interrupt anything, so all it does is put something into queues.
+    # A handler may interrupt any code, so it does nothing but put something into queues.
     alarm: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
     def watch() -> None:
@@ -158,7 +159,7 @@ def _signals(ring: Callable[[], None], leave: Callable[[int], object]) -> Iterat
             leave(0)
 
     def handle(number: int, frame: FrameType | None) -> None:
-        ring()
+        quit_()
         alarm.put(True)
 
     threading.Thread(target=watch, name="watch", daemon=True).start()
@@ -172,8 +173,8 @@ def _signals(ring: Callable[[], None], leave: Callable[[int], object]) -> Iterat
 
 
 @contextlib.contextmanager
-def _no_tracebacks(output: Output) -> Iterator[None]:
-    """Turn what a thread fails of, or what fails in the clearing up, into one line."""
+def _failures_in_one_line(output: Output) -> Iterator[None]:
+    """Turn an exception of any thread into one line, and one of a destructor into a note."""
 
     def of_thread(failure: threading.ExceptHookArgs) -> None:
         details = traceback.format_exception(

@@ -10,7 +10,7 @@ import pytest
 from obscuro.arena.log_replay import LoggedSearch, Replay
 from obscuro.arena.uci_process import EngineError, UciProcess
 from obscuro.fog.board import FogOfWarBoard
-from obscuro.protocol.log import read_sessions
+from obscuro.protocol.logged_session import read_sessions
 from tests.arena.fake_engine import go
 
 ENGINE = Path(__file__).parent / "fake_engine.py"
