@@ -1,0 +1,105 @@
+"""The numbers that the pages give for options and constants are those of the code."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+import pytest
+
+from obscuro.cli.arguments import build_parser
+from obscuro.engine import constants
+from obscuro.protocol import order
+from obscuro.search import parameters
+from tests.docs.pages import page
+
+
+def subparsers() -> dict[str, argparse.ArgumentParser]:
+    """Return the parser of each command."""
+    for action in build_parser()._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    raise AssertionError("the command line has no commands")
+
+
+def rows(name: str, heading: str) -> list[list[str]]:
+    """Return the rows of the table under a heading of a page, as cells."""
+    text = page(name).text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in lines[2:]]
+
+
+def told(default: object) -> str:
+    """Return how the bridge's page tells a default."""
+    if isinstance(default, bool):
+        return "yes" if default else "no"
+    if default is None or default == []:
+        return "never|none"
+    return str(default).replace("-", "−")
+
+
+def test_the_table_of_the_bridge_has_all_options_with_their_defaults() -> None:
+    actions = {
+        option: action
+        for action in subparsers()["bridge"]._actions
+        for option in action.option_strings
+        if option.startswith("--") and option != "--help"
+    }
+    written: dict[str, str] = {}
+    for names, defaults, _ in rows("docs/bridge.md", "Options"):
+        options = re.findall(r"--[a-z-]+", names)
+        values = [value.strip("` ") for value in defaults.split(", ")]
+        written.update(zip(options, values, strict=True))
+    assert written.keys() == actions.keys()
+    wrong = [
+        f"{option}: {written[option]}, not {told(action.default)}"
+        for option, action in actions.items()
+        if written[option] not in told(action.default).split("|")
+    ]
+    assert wrong == []
+
+
+def test_the_readme_lists_every_command() -> None:
+    listed = {
+        word
+        for names, _ in rows("README.md", "Command line")
+        for word in re.findall(r"`obscuro ([a-z]+)", names)
+    }
+    assert listed == set(subparsers())
+
+
+def percent(share: float) -> str:
+    return f"{share * 100:g} %"
+
+
+CLOCK = (
+    f"1/{constants.MOVES_TO_GO} of what remains + {percent(constants.INCREMENT_SHARE)} of the",
+    f"{constants.UNSETTLED_FACTOR:g} times that",
+    f"New positions** at the root have at most {percent(constants.SAMPLING_SHARE)}",
+    f"stops expanding {percent(parameters.SOLVER_TAIL)} before its end",
+    f"has had {percent(parameters.EASY_PROBABILITY)} of the strategy",
+    f"puts the end off by {percent(round(parameters.EXTENSION - 1, 6))}",
+    f"in the last {percent(round(1 - parameters.UNSETTLED_SINCE, 6))} of the time",
+    f"has fallen by {parameters.UNSETTLED_LOSS:g} or more",
+    f"It plays for the search {order.STOP_SECONDS * 1000:g} ms after `stop`",
+    f"{order.FLAG_SECONDS * 1000:g} ms before a clock would run out",
+)
+ALGORITHM = (
+    f"last part is {percent(parameters.SOLVER_TAIL)} of a search",
+    f"σ never falls below {parameters.PUCT_LEAST_VARIANCE:g}",
+    f"C = {parameters.PUCT_C:g} (option `Puct C`)",
+    f"selects {parameters.BATCH} leaves",
+    f"If {parameters.EXHAUSTED_AFTER} selections in a row find no leaf",
+)
+ARCHITECTURE = (f"with a floor of {parameters.PUCT_LEAST_VARIANCE:g}.",)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("clock", each) for each in CLOCK]
+    + [("algorithm", each) for each in ALGORITHM]
+    + [("architecture", each) for each in ARCHITECTURE],
+)
+def test_a_constant_is_told_as_it_is(name: str, sentence: str) -> None:
+    text = " ".join(page(f"docs/{name}.md").text.split())
+    assert sentence in text
