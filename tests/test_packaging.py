@@ -272,12 +272,16 @@ def unannotated_functions(tree: ast.AST) -> Iterator[str]:
         yield from unannotated_functions(node)
 
 
-@pytest.mark.parametrize(
-    "file", sorted(ROOT.glob("obscuro/**/*.py")), ids=lambda path: str(path.relative_to(ROOT))
-)
-def test_only_kernels_go_without_annotations(file: Path) -> None:
+def test_only_kernels_go_without_annotations() -> None:
     # mypy is told to allow it in whole packages; this closes the gap.
-    assert list(unannotated_functions(ast.parse(file.read_text()))) == []
+    files = sorted(ROOT.glob("obscuro/**/*.py"))
+    found = {
+        str(file.relative_to(ROOT)): names
+        for file in files
+        if (names := list(unannotated_functions(ast.parse(file.read_text()))))
+    }
+    assert len(files) > 100
+    assert found == {}
 
 
 def test_version_is_a_literal_that_setuptools_can_read() -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import random
+from itertools import chain
 
 import chess
 import numpy as np
@@ -18,11 +19,13 @@ from tests.belief import comparison
 from tests.belief.comparison import Counts, DifferenceError, compare_game
 from tests.belief.games import MIDDLE_GAMES, STORIES
 from tests.belief.rare_games import KINDS, kinds_of, rare_game
+from tests.sizes import quick_among
 
 LIMIT = 100  # positions that the slow reference goes on with
 RARE_LIMIT = 25
-RARE_GAMES = 32
 RARE_PLIES = 30
+RARE_BATCHES = 8  # of four games each
+QUICK_BATCHES = 4
 
 
 @pytest.mark.parametrize("color", chess.COLORS, ids=["black", "white"])
@@ -33,7 +36,7 @@ def test_stories(name: str, color: chess.Color) -> None:
     assert compare_game(fen, played, color, limit=LIMIT).equal > 2
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", quick_among(range(24), lambda seed: seed < 8))
 def test_random_games(seed: int) -> None:
     fen = [chess.STARTING_FEN, *MIDDLE_GAMES][seed % 6]
     *_, board = reference.random_game(random.Random(seed), fen, plies=60)
@@ -41,11 +44,18 @@ def test_random_games(seed: int) -> None:
         assert compare_game(fen, board.move_stack, color, limit=LIMIT).equal > 0
 
 
-@pytest.mark.parametrize("batch", range(8))
+def batch_seeds(batch: int) -> range:
+    """The numbers of the four games of a batch."""
+    return range(batch, 4 * RARE_BATCHES, RARE_BATCHES)
+
+
+@pytest.mark.parametrize(
+    "batch", quick_among(range(RARE_BATCHES), lambda batch: batch < QUICK_BATCHES)
+)
 def test_games_in_which_the_rare_rules_are_frequent(batch: int) -> None:
     """Promotions, en passant, castling in attack, kings in check; also where P is large."""
     counts = Counts()
-    for seed in range(batch, RARE_GAMES, 8):
+    for seed in batch_seeds(batch):
         game = rare_game(seed, RARE_PLIES)
         for color in chess.COLORS:
             counts += compare_game(
@@ -56,9 +66,9 @@ def test_games_in_which_the_rare_rules_are_frequent(batch: int) -> None:
 
 
 def test_the_rare_rules_are_frequent() -> None:
-    """In the games above, each of them for both sides."""
+    """Each of them occurs for both sides, even in the games that `make test` follows."""
     met = set()
-    for seed in range(RARE_GAMES):
+    for seed in chain.from_iterable(map(batch_seeds, range(QUICK_BATCHES))):
         game = rare_game(seed, RARE_PLIES)
         board = chess.Board(game.fen)
         for move in game.moves:

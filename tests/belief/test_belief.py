@@ -26,6 +26,7 @@ from tests.belief.games import (
     row,
     story,
 )
+from tests.hanging import HANG_SECONDS
 
 START = from_board(chess.Board())
 FAR = 1e18  # a deadline that is never met
@@ -485,6 +486,10 @@ for side in (0, 1):
 print(*(name for name, count in variants().items() if count != before[name]))
 """
     result = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=HANG_SECONDS,
     )
     assert result.stdout.split() == []

@@ -8,7 +8,7 @@ from threading import Event
 import chess
 import numpy as np
 import pytest
-from hypothesis import assume, event, example, given, settings
+from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -23,6 +23,7 @@ from tests.belief.comparison import NO_CAP, assert_no_doubles, same_rows, scramb
 from tests.belief.games import MIDDLE_GAMES, STORIES, Game, Words, after, follow, goes_on
 from tests.belief.games import play as play_out
 from tests.belief.rare_games import sparse_position
+from tests.sizes import examples
 
 # Where one side sees little of many pieces, P grows fast, and the work is shared by threads.
 DARK = ["nbqkqbnr/8/8/8/8/8/8/K7 w - - 0 1", "k6q/ppp2qqq/8/8/8/8/PPP5/K7 w - - 0 1"]
@@ -97,7 +98,7 @@ def assert_explains(positions: Words, truth: Words, side: int) -> None:
     assert ((positions[:, STATE] & np.uint64(1)) == (truth[STATE] & np.uint64(1))).all()
 
 
-@settings(max_examples=100)
+@examples(1.0)
 @given(histories(STARTS, 40, sparse=True))
 def test_after_every_ply_of_any_history(history: tuple[str, list[int]]) -> None:
     """The true position is in P, once as all are, and each explains what is seen."""
@@ -116,7 +117,7 @@ def test_after_every_ply_of_any_history(history: tuple[str, list[int]]) -> None:
                 break
 
 
-@settings(max_examples=30)
+@examples(0.3)
 @given(histories(DARK, 12), st.integers(0, 3))
 @example(LONG_HISTORY, 0)
 def test_threads_change_neither_content_nor_order(
@@ -140,7 +141,7 @@ def test_the_long_history_is_shared_by_threads() -> None:
     assert max(follow(belief, game, ply).parents for ply in range(len(game.moves))) > LARGEST
 
 
-@settings(max_examples=100)
+@examples(1.0)
 @given(
     histories(STARTS, 30, sparse=True),
     st.sampled_from([1, 2, 5, 20, 100, 500]),
@@ -155,7 +156,7 @@ def test_a_capped_belief_is_a_part_of_the_exact_one_and_says_when_it_is_all_of_i
         assert_honest(game, side, cap, seed, hurried)
 
 
-@settings(max_examples=100)
+@examples(1.0)
 @given(histories(BARE, 30), st.integers(1, 3), st.integers(0, 3))
 def test_a_sample_is_exact_again_only_if_nothing_else_is_possible(
     history: tuple[str, list[int]], cap: int, seed: int
@@ -189,7 +190,7 @@ def assert_is_part(part: Words, whole: Words) -> None:
     assert np.isin(scrambled(part), scrambled(whole)).all()
 
 
-@settings(max_examples=20)
+@examples(0.2)
 @given(histories(DARK, 12), st.integers(0, 3))
 @example(LONG_HISTORY, 0)
 def test_a_belief_that_was_cut_short_is_a_part_of_the_exact_one(
@@ -247,7 +248,7 @@ class Interruption(Event):
 EXPECTATIONS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6)), min_size=1, max_size=12)
 
 
-@settings(max_examples=60)
+@examples(0.6)
 @given(histories(DARK + STARTS, 12), EXPECTATIONS, st.sampled_from([100, NO_CAP]))
 @example(LONG_HISTORY, [(1, 2), (2, 2), (1, 0), (2, 0), (2, 6)], NO_CAP)
 def test_what_was_expected_changes_nothing(

@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 from obscuro.bridge.messages import Think
 from obscuro.bridge.mover import MoverChoice
-
-HANG_SECONDS = 60.0
+from tests.hanging import HANG_SECONDS
 
 
 class QuickMover:

@@ -25,11 +25,10 @@ from urllib.parse import parse_qs, urlsplit
 import chess
 
 from obscuro.fog.board import FogOfWarBoard
+from tests.hanging import HANG_SECONDS
 
 TOKEN = "secret-token-of-the-tests"
 BOT = "Obscuro-Bot"
-HANG_SECONDS = 60.0
-"""Nothing takes so long; it only ends a test that would hang."""
 PING_SECONDS = 5.0
 
 Dialect = Literal["lichess", "pychess"]

@@ -30,9 +30,9 @@ from tests.bridge.server import (
     line,
     serving,
 )
+from tests.hanging import HANG_SECONDS
 from tests.protocol.games import random_moves, turns_of
 
-HANG_SECONDS = 60.0
 QUICK = Patience(connect=5.0, answer=5.0, silence=5.0, pauses=(0.0, 0.01))
 
 

@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,11 +24,10 @@ from obscuro.cli.bridge_command import engine_options, server_url, take_token
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import main
 from tests.bridge.server import BOT, TOKEN, BotServer, serving
+from tests.hanging import HANG_SECONDS
+from tests.processes import children, is_running
 
 ROOT = Path(__file__).parents[2]
-HANG_SECONDS = 120.0
-COLD_SECONDS = 600.0
-"""Until it is online: the engine may have to compile itself before."""
 COMMAND = [sys.executable, "-P", "-m", "obscuro.cli.main", "bridge"]
 QUICK_ENGINE = ["Threads=1", "Evaluator=material", "Hash=16", "Seed=1", "Move Overhead=10"]
 
@@ -39,7 +39,7 @@ def server() -> Iterator[BotServer]:
 
 
 class Run:
-    """The command in a process of its own."""
+    """The command in a process of its own. A thread keeps each line that it writes to the screen."""
 
     def __init__(self, server: BotServer, log: Path, *arguments: str, token: str = TOKEN) -> None:
         options = [part for option in QUICK_ENGINE for part in ("--option", option)]
@@ -47,50 +47,50 @@ class Run:
         self.popen = subprocess.Popen(
             [*COMMAND, "--url", server.url, "--log", str(log), *options, *arguments],
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             cwd=ROOT,
             env=os.environ | {"OBSCURO_BOT_TOKEN": token},
         )
+        self.screen: list[str] = []
+        self._news = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.popen.stdout is not None
+        with self.popen.stdout as stream:
+            for line in stream:
+                with self._news:
+                    self.screen.append(line)
+                    self._news.notify_all()
+
+    def until(self, text: str) -> None:
+        """Wait until a line with this text is on the screen."""
+        with self._news:
+            assert self._news.wait_for(
+                lambda: any(text in line for line in self.screen), HANG_SECONDS
+            ), f"no line has {text!r}: {self.screen}"
 
     def wait(self) -> tuple[int, str]:
         """Return the exit code and all that was written, to the screen and to the log."""
-        out, err = self.popen.communicate(timeout=HANG_SECONDS)
-        written = self.log.read_text() if self.log.exists() else ""
-        assert TOKEN not in out + err + written
-        return self.popen.returncode, err + written
+        code = self.popen.wait(HANG_SECONDS)
+        self._reader.join(HANG_SECONDS)  # to the end of what it wrote
+        assert not self._reader.is_alive()
+        written = "".join(self.screen) + (self.log.read_text() if self.log.exists() else "")
+        assert TOKEN not in written
+        return code, written
 
 
 @contextmanager
 def running(server: BotServer, tmp_path: Path, *arguments: str) -> Iterator[Run]:
     run = Run(server, tmp_path / "log", *arguments)
     try:
-        server.until(lambda: server.events.queues, COLD_SECONDS)
+        server.until(lambda: server.events.queues)
         yield run
     finally:
         run.popen.kill()
         run.popen.wait()
-
-
-def children(pid: int) -> list[int]:
-    """Return the processes that a process has started."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            found.append(int(stat.parent.name))
-    return found
-
-
-def is_running(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 # -- arguments --------------------------------------------------------------------------------
@@ -252,6 +252,8 @@ def test_leaving_in_mid_game_leaves_no_engine(
         server.until(lambda: game.feed.queues)
         run.popen.send_signal(number)
         if number == signal.SIGINT:  # the first one waits for the game
+            # Two signals are one to a process that has not handled the first yet.
+            run.until("leaving when 1 games are over")
             late = server.challenge()
             server.until(lambda: late in server.declined)
             assert run.popen.poll() is None

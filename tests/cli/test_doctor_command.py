@@ -16,6 +16,7 @@ from obscuro.evaluation.nnue.install import InstalledNetwork
 from obscuro.evaluation.nnue.network import NetworkError
 from obscuro.kernel_cache import KernelFiles
 from tests.evaluation.nnue.synthetic import random_network
+from tests.hanging import HANG_SECONDS
 
 
 def report(*findings: Finding) -> tuple[int, list[str]]:
@@ -168,7 +169,11 @@ def test_runs_without_any_package() -> None:
         "sys.exit(main(['doctor']))"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=HANG_SECONDS,
     )
     assert (result.returncode, result.stderr) == (1, "")
     assert result.stdout.count("missing  ") == len(doctor.PACKAGES)

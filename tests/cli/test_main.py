@@ -10,13 +10,19 @@ import pytest
 import obscuro
 from obscuro.cli.arguments import parse
 from obscuro.cli.main import main
+from tests.hanging import HANG_SECONDS
 
 COMMAND = [sys.executable, "-P", "-m", "obscuro.cli.main"]
 
 
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *arguments], input=stdin, capture_output=True, text=True, check=False, timeout=60
+        [*COMMAND, *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=HANG_SECONDS,
     )
 
 
@@ -34,7 +40,7 @@ def test_uci_is_answered_before_anything_heavy_is_loaded(arguments: list[str]) -
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
     )
     assert "uciok" in result.stdout
     loaded = set(result.stderr.split())
@@ -141,7 +147,7 @@ def test_a_closed_pipe_is_no_traceback() -> None:
         stderr=subprocess.PIPE,
         text=True,
         check=False,
-        timeout=60,
+        timeout=HANG_SECONDS,
         cwd=Path(__file__).parents[2],
     )
     os.close(writer)

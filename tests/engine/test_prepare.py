@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.hanging import HANG_SECONDS
+
 PLAY = """
 import sys, time
 from threading import Event
@@ -74,7 +76,7 @@ def test_nothing_is_compiled_in_a_game(evaluator: str) -> None:
         [sys.executable, "-c", PLAY, evaluator],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=HANG_SECONDS,
         check=False,
     )
     assert run.returncode == 0, run.stderr

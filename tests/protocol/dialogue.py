@@ -26,10 +26,9 @@ from obscuro.protocol.playing import MakePlayer
 from obscuro.protocol.start import start_board
 from obscuro.protocol.uci import run
 from obscuro.protocol.witness import Witness
+from tests.hanging import HANG_SECONDS
 from tests.protocol.test_printing import INFO
 
-HANG_SECONDS = 120.0
-"""Nothing takes so long; it only ends a test that would hang. A cold cache is compiled meanwhile."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -209,6 +208,18 @@ class Fakes:
         self.info: SearchInfo = INFO
         self.made = 0
         self.closed = 0
+        self._news = threading.Condition()
+
+    def record(self, call: tuple[object, ...]) -> None:
+        """Add to what the players were told."""
+        with self._news:
+            self.calls.append(call)
+            self._news.notify_all()
+
+    def wait_for_call(self, call: tuple[object, ...]) -> None:
+        """Wait until a player has been told so."""
+        with self._news:
+            assert self._news.wait_for(lambda: call in self.calls, HANG_SECONDS), self.calls
 
     def __call__(self, options: Options, warn: object) -> Player:
         self.made += 1
@@ -240,7 +251,7 @@ class FakePlayer:
         self._fakes.options.append(options)
 
     def prepare(self, progress: object = None) -> None:
-        self._fakes.calls.append(("prepare",))
+        self._fakes.record(("prepare",))
         if self._fakes.hold is not None:
             assert self._fakes.hold.wait(HANG_SECONDS)
         error, self._fakes.prepare_error = self._fakes.prepare_error, None
@@ -248,35 +259,35 @@ class FakePlayer:
             raise error
 
     def new_game(self, side: int, start: npt.NDArray[np.uint64]) -> None:
-        self._fakes.calls.append(("new_game", side, to_fen(start)))
+        self._fakes.record(("new_game", side, to_fen(start)))
         self._witness = Witness(side == 0, start_board(to_fen(start)))
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
         seen = None if observation is None else observation.text()
-        self._fakes.calls.append(("own_move", uci, seen))
+        self._fakes.record(("own_move", uci, seen))
         assert self._witness is not None
         self._witness.take(uci)
         self._witness.take(seen or "-")
 
     def opponent_move(self, observation: Observation) -> None:
-        self._fakes.calls.append(("opponent_move", observation.text()))
+        self._fakes.record(("opponent_move", observation.text()))
         assert self._witness is not None
         self._witness.take(observation.text())
 
     def update(self) -> None:
-        self._fakes.calls.append(("update",))
+        self._fakes.record(("update",))
 
     def ponder(self, stop: threading.Event) -> None:
-        self._fakes.calls.append(("ponder",))
+        self._fakes.record(("ponder",))
         assert stop.wait(HANG_SECONDS)
-        self._fakes.calls.append(("pondered",))
+        self._fakes.record(("pondered",))
 
     def belief_fens(self, count: int) -> Sequence[str]:
         return ["a w - -", "b w - -", "c w - -"][:count]
 
     def search(self, limits: GoLimits, stop: threading.Event, report: object) -> Choice:
         fakes = self._fakes
-        fakes.calls.append(("search", limits))
+        fakes.record(("search", limits))
         if fakes.error is not None:
             error, fakes.error = fakes.error, None
             raise error

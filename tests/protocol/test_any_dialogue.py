@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from hypothesis import example, given, settings
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from obscuro.protocol import uci
+from tests.hanging import HANG_SECONDS
 from tests.protocol.dialogue import Fakes, InProcess
+from tests.sizes import examples
 
 SEARCHES = [
     "go nodes 5",
@@ -41,7 +47,16 @@ LINES = st.lists(st.one_of(st.sampled_from(SEARCHES), st.sampled_from(OTHERS)), 
 QUESTIONS = {"isready": "readyok", "uci": "uciok", "nonsense": "info string error unknown"}
 
 
-@settings(max_examples=150)
+@pytest.fixture(scope="module", autouse=True)
+def patient() -> Iterator[None]:
+    """Let it leave by force only if it hangs, however busy the machine is."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("QUIT_SECONDS", "PATIENCE_SECONDS"):
+            patch.setattr(uci, name, HANG_SECONDS)
+        yield
+
+
+@examples(1.5)
 @given(LINES, st.booleans())
 @example(["go infinite", "go infinite", "isready", "d", "stop", "ponderhit"], False)
 @example(["go ponder movetime 1", "ponderhit", "isready", "go ponder", "isready"], True)

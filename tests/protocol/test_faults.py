@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
 import chess
@@ -19,8 +20,11 @@ import pytest
 
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.kernel_cache import kernel_files
-from tests.protocol.dialogue import HANG_SECONDS, ROOT, Dialogue, Process
+from tests.hanging import HANG_SECONDS
+from tests.processes import children
+from tests.protocol.dialogue import ROOT, Dialogue, Process
 from tests.protocol.games import random_moves, turns_of
+from tests.sizes import quick_among
 
 COMMAND = [sys.executable, "-m", "obscuro.cli.main", "uci"]
 QUICK = (
@@ -57,19 +61,11 @@ def is_legal(move: str, *before: str) -> bool:
     return chess.Move.from_uci(move) in board.legal_moves
 
 
-def leaves(engine: Process) -> None:
-    code, _, stderr = engine.leave()
+def leaves(engine: Process) -> list[str]:
+    """End the input; return what was still said."""
+    code, lines, stderr = engine.leave()
     assert (code, stderr) == (0, "")
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[1]) == pid:
-                found.append(int(stat.parent.name))
-    return found
+    return lines
 
 
 # -- dialogues --------------------------------------------------------------------------------
@@ -184,17 +180,26 @@ STAGES: dict[str, tuple[list[str], str | None]] = {
 }
 
 
-@pytest.mark.parametrize("how", ["quit", "end of input"])
-@pytest.mark.parametrize("stage", STAGES)
+HOW = ("quit", "end of input")
+# One way for each stage in turn, and both in mid-search.
+QUICK_ENDS = {(stage, HOW[index % 2]) for index, stage in enumerate(STAGES)}
+QUICK_ENDS |= {("searching", how) for how in HOW}
+
+
+@pytest.mark.parametrize(
+    ("stage", "how"), quick_among(product(STAGES, HOW), QUICK_ENDS.__contains__)
+)
 def test_leaving_at_every_stage(stage: str, how: str, engine: Process) -> None:
-    lines, awaited = STAGES[stage]
-    engine.say(*lines)
+    sent, awaited = STAGES[stage]
+    engine.say(*sent)
     if awaited is not None:
         engine.until(awaited)
     spawned = [os.pidfd_open(pid) for pid in children(engine.popen.pid)]
     if how == "quit":
         engine.say("quit")
-    leaves(engine)
+    lines = leaves(engine)
+    if "searching" in stage:
+        assert lines[-1].startswith("bestmove")
     for child in spawned:
         assert select.select([child], [], [], HANG_SECONDS)[0]  # it has ended
         os.close(child)

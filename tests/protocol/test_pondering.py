@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import chess
 import pytest
 
 from obscuro.fog.board import FogOfWarBoard
-from tests.protocol.dialogue import HANG_SECONDS, Fakes, InProcess, Process
+from tests.protocol.dialogue import Fakes, InProcess, Process
 
 
 def observation(moves: str, side: chess.Color) -> str:
@@ -25,13 +23,6 @@ def fakes() -> Fakes:
     return fakes
 
 
-def wait_until_it_ponders(fakes: Fakes) -> None:
-    end = time.monotonic() + HANG_SECONDS
-    while ("ponder",) not in fakes.calls:
-        assert time.monotonic() < end
-        time.sleep(0.001)
-
-
 def game_so_far(fakes: Fakes) -> list[tuple[object, ...]]:
     return [call for call in fakes.calls if call[0] not in ("prepare", "search", "update")]
 
@@ -41,7 +32,7 @@ def test_after_its_move_the_engine_ponders_on_what_it_then_sees(fakes: Fakes) ->
     with InProcess(fakes) as talk:
         talk.say("setoption name Ponder value true", "isready", "go nodes 1")
         talk.until("bestmove")
-        wait_until_it_ponders(fakes)
+        fakes.wait_for_call(("ponder",))
         talk.say("position startpos moves e2e4 e7e5", "go nodes 1")
         talk.until("bestmove")
         talk.leave()
@@ -62,7 +53,7 @@ def test_another_move_than_the_engines_is_another_game(fakes: Fakes) -> None:
     with InProcess(fakes) as talk:
         talk.say("setoption name Ponder value true", "isready", "go nodes 1")
         talk.until("bestmove")
-        wait_until_it_ponders(fakes)
+        fakes.wait_for_call(("ponder",))
         fakes.move = None
         talk.say("position startpos moves d2d4 e7e5", "go nodes 1")
         talk.until("bestmove")
@@ -95,7 +86,7 @@ def test_where_the_referee_keeps_secrets_pondering_begins_with_what_we_saw(fakes
         talk.say("setoption name Ponder value true", "isready")
         talk.until("readyok")
         talk.say(f"position fog white startpos turns e2e4 {seen}")
-        wait_until_it_ponders(fakes)
+        fakes.wait_for_call(("ponder",))
         answer = observation("e2e4 e7e5", chess.WHITE)
         talk.say(f"position fog white startpos turns e2e4 {seen} {answer}", "go nodes 1")
         talk.until("bestmove")
@@ -109,7 +100,7 @@ def test_whatever_is_asked_ends_it(fakes: Fakes, command: str) -> None:
     with InProcess(fakes) as talk:
         talk.say("setoption name Ponder value true", "isready", "go nodes 1")
         talk.until("bestmove")
-        wait_until_it_ponders(fakes)
+        fakes.wait_for_call(("ponder",))
         talk.say(command, "isready")
         talk.until("readyok")
         talk.leave()

@@ -17,7 +17,8 @@ import pytest
 
 from obscuro.engine.options import Options
 from obscuro.fog.board import FogOfWarBoard
-from tests.protocol.dialogue import HANG_SECONDS, ROOT, Process
+from tests.hanging import HANG_SECONDS
+from tests.protocol.dialogue import ROOT, Process
 from tests.protocol.games import look_alikes, random_moves, turns_of
 
 ERROR = "info string error "
@@ -285,21 +286,6 @@ def test_python_chess_plays_a_whole_game() -> None:
 def search(process: Process) -> None:
     process.say("position startpos", "go infinite")
     process.until("info string play")
-
-
-def test_quit_in_mid_search(own: Process) -> None:
-    search(own)
-    own.say("quit")
-    code, lines, stderr = own.leave()
-    assert (code, stderr) == (0, "")
-    assert lines[-1].startswith("bestmove")
-
-
-def test_end_of_input_in_mid_search(own: Process) -> None:
-    search(own)
-    code, lines, stderr = own.leave()
-    assert (code, stderr) == (0, "")
-    assert lines[-1].startswith("bestmove")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
