@@ -14,6 +14,8 @@ from obscuro.arena.uci_process import EngineError, UciProcess
 from obscuro.fog.board import FogOfWarBoard
 from tests.arena.scripted import FakePlayer, Scripted
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 FAKE = [sys.executable, "-m", "tests.arena.fake_engine"]
 
 

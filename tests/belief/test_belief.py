@@ -27,6 +27,7 @@ from tests.belief.games import (
     story,
 )
 from tests.hanging import HANG_SECONDS
+from tests.sizes import quick_among
 
 START = from_board(chess.Board())
 FAR = 1e18  # a deadline that is never met
@@ -152,7 +153,7 @@ def test_nothing_is_expected_on_our_own_turn() -> None:
 # -- the true position ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("batch", range(10))
+@pytest.mark.parametrize("batch", quick_among(range(10), lambda batch: batch < 3))
 def test_the_true_position_is_believed_in_at_every_ply(batch: int) -> None:
     plies = 0
     for seed in range(30 * batch, 30 * batch + 30):

@@ -18,6 +18,8 @@ from obscuro.cli.main import main
 from obscuro.fog.observation import Observation
 from tests.cli.conftest import written
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 KEYS = {
     "growing_mcps",
     "filtering_mcps",

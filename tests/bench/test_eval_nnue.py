@@ -18,6 +18,8 @@ from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.evaluation.nnue.install import load_networks
 from obscuro.evaluation.nnue.network import NetworkError
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 
 def test_the_positions_can_be_evaluated() -> None:
     positions = bench_positions()

@@ -21,6 +21,8 @@ from obscuro.cli.arguments import parse
 from tests.cli.conftest import written
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 KEYS = {
     "stockfish_efficiency",
     "stockfish_kcps",

@@ -28,6 +28,8 @@ from obscuro.search.solver import iterate
 from obscuro.search.tree import INFOSETS, NODES, Tree, check
 from tests.cli.conftest import written
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 KEYS = {
     "solver_full_ips",
     "solver_sparse_ips",

@@ -33,6 +33,8 @@ from tests.bridge.server import (
 from tests.hanging import HANG_SECONDS
 from tests.protocol.games import random_moves, turns_of
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 QUICK = Patience(connect=5.0, answer=5.0, silence=5.0, pauses=(0.0, 0.01))
 
 

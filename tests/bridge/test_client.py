@@ -20,6 +20,8 @@ from obscuro.bridge.client import (
 )
 from tests.bridge.server import BOT, TOKEN, BotServer, Cut, Fault, serving
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 NOBODY = threading.Event()
 
 

@@ -19,6 +19,8 @@ from obscuro.bridge.mover import EngineMover, MoverPool, go_command, last_score
 from obscuro.bridge.our_view import OurView
 from tests.bridge.movers import QuickMover
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 NOBODY = threading.Event()
 
 

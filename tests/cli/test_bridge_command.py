@@ -27,6 +27,8 @@ from tests.bridge.server import BOT, TOKEN, BotServer, serving
 from tests.hanging import HANG_SECONDS
 from tests.processes import children, is_running
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-P", "-m", "obscuro.cli.main", "bridge"]
 QUICK_ENGINE = ["Threads=1", "Evaluator=material", "Hash=16", "Seed=1", "Move Overhead=10"]

@@ -23,6 +23,8 @@ from obscuro.search.tree import EDGES, IN_FLIGHT, check
 from tests.evaluation.fakes import fake_stockfish, is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 BEFORE, AFTER = 20, 30  # batches evaluated before and after a fault
 LAST = BEFORE + AFTER
 

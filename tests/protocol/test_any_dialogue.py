@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from obscuro.protocol import uci
-from tests.hanging import HANG_SECONDS
 from tests.protocol.dialogue import Fakes, InProcess
 from tests.sizes import examples
 
@@ -45,15 +40,6 @@ OTHERS = [
 ]
 LINES = st.lists(st.one_of(st.sampled_from(SEARCHES), st.sampled_from(OTHERS)), max_size=25)
 QUESTIONS = {"isready": "readyok", "uci": "uciok", "nonsense": "info string error unknown"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def patient() -> Iterator[None]:
-    """Let it leave by force only if it hangs, however busy the machine is."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("QUIT_SECONDS", "PATIENCE_SECONDS"):
-            patch.setattr(uci, name, HANG_SECONDS)
-        yield
 
 
 @examples(1.5)

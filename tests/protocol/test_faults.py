@@ -26,6 +26,8 @@ from tests.protocol.dialogue import ROOT, Dialogue, Process
 from tests.protocol.games import random_moves, turns_of
 from tests.sizes import quick_among
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 COMMAND = [sys.executable, "-m", "obscuro.cli.main", "uci"]
 QUICK = (
     "setoption name Evaluator value material",
@@ -34,6 +36,7 @@ QUICK = (
     "setoption name Seed value 1",
 )
 SMALL = ("setoption name Hash value 16", "setoption name Threads value 1")
+NETWORK = "setoption name Evaluator value nnue"
 WITH_STOCKFISH = (*SMALL, "setoption name Evaluator value stockfish")
 WARNING = "info string warning "
 ERROR = "info string error "
@@ -258,9 +261,9 @@ def interrupt(full: Full) -> None:
     [
         (end_input, False),
         (stop_reading_for_good, False),
-        (terminate, False),
+        pytest.param(terminate, False, marks=pytest.mark.slow),
         (interrupt, False),
-        (end_input, True),
+        pytest.param(end_input, True, marks=pytest.mark.slow),
         (terminate, True),
     ],
 )
@@ -300,6 +303,21 @@ def test_a_reader_that_goes_on_reading_has_missed_nothing() -> None:
 # -- Stockfish --------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def for_faults() -> Iterator[Process]:
+    """Return one engine for all evaluators that do not start."""
+    with Process() as process:
+        yield process
+        leaves(process)
+
+
+@pytest.fixture
+def faulty(for_faults: Process) -> Process:
+    for_faults.ask("stop", "setoption name Evaluator value material", "ucinewgame")
+    for_faults.heard.clear()
+    return for_faults
+
+
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
@@ -309,21 +327,19 @@ def test_a_reader_that_goes_on_reading_has_missed_nothing() -> None:
         ("/etc/passwd", "Stockfish is missing: there is no program /etc/passwd"),
     ],
 )
-def test_a_stockfish_that_is_none(program: str, reason: str, engine: Process) -> None:
-    engine.ask(*WITH_STOCKFISH, f"setoption name Stockfish value {program}")
-    assert is_legal(move_of(engine, "position startpos", "go nodes 50"))
-    assert warnings(engine) == [f"{WARNING}{reason}; evaluating by material from now on"]
-    leaves(engine)
+def test_a_stockfish_that_is_none(program: str, reason: str, faulty: Process) -> None:
+    faulty.ask(*WITH_STOCKFISH, f"setoption name Stockfish value {program}")
+    assert is_legal(move_of(faulty, "position startpos", "go nodes 50"))
+    assert warnings(faulty) == [f"{WARNING}{reason}; evaluating by material from now on"]
 
 
 @pytest.mark.parametrize("program", ["/nowhere/stockfish", "/bin/true", "/usr/bin/yes"])
-def test_a_network_that_cannot_be_had(program: str, engine: Process) -> None:
-    engine.ask(*SMALL, f"setoption name Stockfish value {program}")
-    assert is_legal(move_of(engine, "position startpos", "go nodes 50"))
-    (warning,) = warnings(engine)
+def test_a_network_that_cannot_be_had(program: str, faulty: Process) -> None:
+    faulty.ask(*SMALL, NETWORK, f"setoption name Stockfish value {program}")
+    assert is_legal(move_of(faulty, "position startpos", "go nodes 50"))
+    (warning,) = warnings(faulty)
     assert warning.startswith(f"{WARNING}no network: {program} ")
     assert warning.endswith("; evaluating by material from now on")
-    leaves(engine)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
@@ -403,7 +419,9 @@ def test_a_cache_directory_that_cannot_be_written(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("bestmove ")
 
 
-@pytest.mark.parametrize("log", ["/dev/full", "/", "/nowhere/log"])
+@pytest.mark.parametrize(
+    "log", quick_among(["/dev/full", "/", "/nowhere/log"], lambda log: log == "/dev/full")
+)
 def test_a_log_that_cannot_be_written(log: str) -> None:
     with Process("--log", log) as process:
         process.ask(*QUICK)

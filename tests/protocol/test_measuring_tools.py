@@ -7,6 +7,8 @@ import pytest
 from tests.tables import rows
 from tools.speed import memory_use, stop_latency
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 
 @pytest.mark.parametrize(("allowed", "code"), [("60000", 0), ("0", 1)])
 def test_stops_are_timed_and_held_against_what_is_allowed(

@@ -8,6 +8,8 @@ import pytest
 from obscuro.fog.board import FogOfWarBoard
 from tests.protocol.dialogue import Fakes, InProcess, Process
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 
 def observation(moves: str, side: chess.Color) -> str:
     board = FogOfWarBoard()

@@ -16,11 +16,15 @@ import pytest
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.report import GoLimits
 from obscuro.fog.board import FogOfWarBoard
+from obscuro.protocol import uci
 from obscuro.protocol.printing import COMMANDS
 from obscuro.protocol.uci import run
+from tests.hanging import HANG_SECONDS
 from tests.protocol.dialogue import Fakes, InProcess
 from tests.protocol.games import FENS, START, look_alikes, random_moves, turns_of
 from tests.protocol.test_printing import INFO
+
+pytestmark = pytest.mark.xdist_group("timing")
 
 ERROR = "info string error "
 INFO_LINES = [
@@ -644,7 +648,8 @@ def test_leaves_at_once_and_cleanly(line: str | None, before: str, fakes: Fakes)
     assert fakes.closed == fakes.made
 
 
-def test_leaves_in_the_middle_of_compiling(fakes: Fakes) -> None:
+def test_leaves_in_the_middle_of_compiling(fakes: Fakes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uci, "QUIT_SECONDS", 0.0)
     fakes.hold = threading.Event()
     with InProcess(fakes, tick_seconds=0.001) as talk:
         talk.say("isready")
@@ -665,7 +670,7 @@ def test_leaves_when_nobody_reads_any_more(fakes: Fakes) -> None:
         target=lambda: done.append(run(engine_reads, engine_writes, make=fakes, leave=print))
     )
     thread.start()
-    thread.join(60)
+    thread.join(HANG_SECONDS)
     assert done == [0]
     os.close(writing)
     os.close(engine_writes)

@@ -15,6 +15,8 @@ from tests.evaluation.fakes import ends
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 from tests.evaluation.nnue.synthetic import fake_stockfish, name_of
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 DATA = b"a network"
 
 

@@ -13,6 +13,8 @@ import pytest
 from obscuro.evaluation.stockfish.child_process import ChildProcess, vitals
 from tests.evaluation.fakes import is_gone
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 
 @pytest.fixture
 def sleeper() -> Iterator[ChildProcess]:

@@ -22,6 +22,8 @@ from obscuro.evaluation.stockfish.process import (
 from tests.evaluation.fakes import QUICK, ends, fake_search, fake_stockfish, is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 
+pytestmark = pytest.mark.xdist_group("timing")
+
 START = b"position startpos\ngo depth 1\n"
 
 
