@@ -1,5 +1,7 @@
-"""The value of every child of a position: by Stockfish, or by material. Knows no search.
+"""Evaluators, which give every child of a position a value. They know nothing of the search.
 
-The parts are imported where they are used: `factory.make_evaluator` makes an evaluator, `evaluator`
-says what one is, `scale` turns values into centipawns. Only the evaluators themselves load numba.
+`factory.make_evaluator` makes one by name: `nnue` (Stockfish's network in this process), `stockfish`
+(a Stockfish process), `material`, or a plug-in. `evaluator` defines the interface, and `scale` converts
+between values and centipawns. Importing this package imports none of them, since the evaluators load
+numba.
 """

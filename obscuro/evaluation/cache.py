@@ -1,7 +1,7 @@
-"""A cache of expansions: a position that was evaluated is not evaluated again.
+"""A cache of expansions, which saves evaluating a position twice.
 
-The same position comes up under many histories, and what an evaluator says of it does not depend
-on them. The cache lives as long as its evaluators, and what is in it as long as a game.
+Many histories lead to the same position, and an evaluator's values do not depend on the history. The
+cache lives as long as its evaluators. Its content lives as long as a game.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from obscuro.evaluation.evaluator import CacheUse, ChildValues, Evaluator
 
 
 class ExpansionCache:
-    """Values of the children of at most so many positions as fit into `size` bytes.
+    """The values of the children of as many positions as fit into `size` bytes.
 
-    May be used by several threads; a lock is held for the time of a lookup, which is microseconds.
+    Several threads may use a cache. Each lookup holds a lock for some microseconds.
     """
 
     def __init__(self, size: int) -> None:
@@ -38,7 +38,7 @@ class ExpansionCache:
 
     @property
     def use(self) -> CacheUse:
-        """How it has been used since it was made."""
+        """The counts of the cache's use since its creation."""
         return CacheUse(self._lookups, self._hits, self._positions, len(self._table.rows))
 
     def clear(self) -> None:
@@ -48,9 +48,10 @@ class ExpansionCache:
             self._positions = 0
 
     def evaluate(self, positions: npt.NDArray[np.uint64], evaluator: Evaluator) -> ChildValues:
-        """The children of uint64[n, 8] by the evaluator, which is asked for what is not here.
+        """Return the values of all children of uint64[n, 8].
 
-        Raises EvaluatorFailed as the evaluator does.
+        The evaluator evaluates only the positions that the cache lacks. Raises EvaluatorFailed as the
+        evaluator does.
         """
         positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
         hashes = np.empty(len(positions), dtype=np.uint64)
@@ -97,7 +98,7 @@ class ExpansionCache:
 
 
 class CachedEvaluator:
-    """An evaluator behind a cache, which it may share with others of the same kind."""
+    """An evaluator behind a cache, which it may share with evaluators that give equal values."""
 
     def __init__(self, evaluator: Evaluator, cache: ExpansionCache) -> None:
         self._evaluator = evaluator
@@ -110,25 +111,25 @@ class CachedEvaluator:
 
     @property
     def name(self) -> str:
-        """That of the evaluator."""
+        """The evaluator's name."""
         return self._evaluator.name
 
     @property
     def engine_name(self) -> str | None:
-        """What the program behind the evaluator calls itself; None if there is none."""
+        """The own name of the program behind the evaluator; None if there is no program."""
         return getattr(self._evaluator, "engine_name", None)
 
     def start(self) -> None:
-        """Start the evaluator, and compile the cache's kernels. See `Evaluator`."""
+        """Start the evaluator and compile the cache's kernels. See `Evaluator`."""
         self._evaluator.start()
         ExpansionCache(0).evaluate(np.zeros((2, WORDS), dtype=np.uint64), self._evaluator)
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """The values of all children of uint64[n, 8]. See `Evaluator`."""
+        """Return the values of all children of uint64[n, 8]. See `Evaluator`."""
         return self._cache.evaluate(positions, self._evaluator)
 
     def forget(self) -> None:
-        """Empty the cache, and have the evaluator forget. See `Evaluator`."""
+        """Empty the cache, and let the evaluator forget. See `Evaluator`."""
         self._cache.clear()
         self._evaluator.forget()
 

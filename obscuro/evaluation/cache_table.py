@@ -1,7 +1,7 @@
-"""The table of a cache of expansions, in kernels: positions with the values of all their children.
+"""The kernels of the cache of expansions: a table of positions with the values of their children.
 
-A position may stand in any slot of its set, which its hash says. A new one takes the slot that was
-used longest ago. A hit is a hit only if the whole position is the same, not just its hash.
+The hash of a position selects a set, and the position may be in any slot of its set. A new position
+replaces the least recently used one. A hit needs equal positions, not only equal hashes.
 """
 
 from typing import NamedTuple
@@ -15,45 +15,45 @@ from obscuro.board.position import load, position_hash, store
 from obscuro.kernels import kernel
 
 WAYS = 4  # slots of a set
-MOST_CHILDREN = 64  # of a position that is kept; about one in 500 has more
+MOST_CHILDREN = 64  # the cache does not store positions with more; about one in 500 has more
 
-MISS = 0  # in place of a number of children
+MISS = 0  # marks a position that the table lacks, in place of its number of children
 _ZERO = np.uint64(0)
 
 
 class CacheTable(NamedTuple):
-    """Sets of WAYS slots. What a search for a position reads is in one line of the processor's cache."""
+    """Sets of WAYS slots. The tags of a set fill one cache line of the processor."""
 
-    tags: npt.NDArray[np.uint64]  # [sets, 2 * WAYS] hashes, 0: empty; then when they were used last
-    rows: npt.NDArray[np.uint64]  # [slots, ROW_WORDS] position, number of children, terminal ones
-    values: npt.NDArray[np.float32]  # [slots, 2 * ROW_WORDS] the same memory, for what comes then
+    tags: npt.NDArray[np.uint64]  # [sets, 2 * WAYS] hashes, 0: empty; then the times of last use
+    rows: npt.NDArray[np.uint64]  # [slots, ROW_WORDS] position, number of children, terminal bits
+    values: npt.NDArray[np.float32]  # [slots, 2 * ROW_WORDS] the same memory, for the values
 
 
 class Found(NamedTuple):
-    """What the table has of a batch of n positions, copied, so that the table may change."""
+    """Copies of the table's entries for a batch of n positions, so that the table may change."""
 
-    children: npt.NDArray[np.int64]  # [n] MISS where it has nothing
-    terminal: npt.NDArray[np.uint64]  # [n]
+    children: npt.NDArray[np.int64]  # [n] numbers of children, or MISS
+    terminal: npt.NDArray[np.uint64]  # [n] bit k: child k is terminal
     values: npt.NDArray[np.float32]  # [n, MOST_CHILDREN]
-    misses: npt.NDArray[np.int64]  # [n] in front: the positions that it doesn't have, each once
-    place: npt.NDArray[np.int64]  # [n] where one that it doesn't have is among the misses
+    misses: npt.NDArray[np.int64]  # [n] first the missing positions, each once; the rest is unused
+    place: npt.NDArray[np.int64]  # [n] the index of a missing position among the misses
 
 
-CHILDREN, TERMINAL, VALUES = WORDS, WORDS + 1, WORDS + 2  # where in a row, in words
+CHILDREN, TERMINAL, VALUES = WORDS, WORDS + 1, WORDS + 2  # offsets in a row, in words
 ROW_WORDS = VALUES + MOST_CHILDREN // 2
 SLOT_BYTES = 8 * (2 + ROW_WORDS)
 _FIRST_VALUE = 2 * VALUES
 
 
 def new_table(size: int) -> CacheTable:
-    """An empty table of at most `size` bytes, but one set at least."""
+    """Make an empty table of at most `size` bytes, but at least one set."""
     sets = max(1, size // (SLOT_BYTES * WAYS))
     rows = np.zeros((sets * WAYS, ROW_WORDS), dtype=np.uint64)
     return CacheTable(np.zeros((sets, 2 * WAYS), dtype=np.uint64), rows, rows.view(np.float32))
 
 
 def nothing_found(size: int) -> Found:
-    """Room for what `look_up` finds of a batch of `size` positions."""
+    """Allocate the output of `look_up` for a batch of `size` positions."""
     return Found(
         np.zeros(size, dtype=np.int64),
         np.empty(size, dtype=np.uint64),
@@ -73,7 +73,10 @@ def _same(positions, index, others, other):
 
 @kernel
 def _find(table, positions, index, hashed):
-    """The set of position `index` of uint64[n, 8], its slot there or -1, and that which it would take."""
+    """Find position `index` of uint64[n, 8].
+
+    Returns its set, its slot there or -1, and the least recently used slot of the set.
+    """
     place = np.int64(hashed % np.uint64(table.tags.shape[0]))
     oldest = 0
     for way in range(WAYS):
@@ -88,10 +91,10 @@ def _find(table, positions, index, hashed):
 
 @kernel
 def look_up(table, positions, hashes, now, found):
-    """Look for each position of uint64[n, 8]; returns the number of misses.
+    """Look up each position of uint64[n, 8]; return the number of misses.
 
-    now: uint64, larger than at the call before. Written: hashes uint64[n], found. A position that
-    comes twice in the batch, and is not in the table, is one miss.
+    now: uint64, the time, larger than at the last call. Written: hashes uint64[n], found. A missing
+    position that occurs twice in the batch is one miss.
     """
     misses = 0
     for index in range(positions.shape[0]):
@@ -123,10 +126,11 @@ def look_up(table, positions, hashes, now, found):
 
 @kernel
 def keep(table, positions, hashes, misses, now, offsets, values, terminal):
-    """Store the children of the positions misses int64[m]; returns the number of slots newly taken.
+    """Store the children of the positions `misses` int64[m]; return the number of slots newly used.
 
-    positions: uint64[n, 8]; offsets, values, terminal: of their ChildValues, m positions. Those with
-    no child, or with more than MOST_CHILDREN, are left out.
+    positions: uint64[n, 8]. hashes: uint64[n], by `look_up`. offsets, values, terminal: the arrays
+    of the m positions' ChildValues. Positions without children or with more than MOST_CHILDREN are
+    not stored.
     """
     taken = 0
     for k in range(misses.shape[0]):
@@ -156,9 +160,9 @@ def keep(table, positions, hashes, misses, now, offsets, values, terminal):
 
 @kernel
 def count_all(found, new_offsets, offsets):
-    """Write where the children of each position of the batch start into offsets int64[n + 1].
+    """Write where the children of each position of the batch start, offsets int64[n + 1].
 
-    new_offsets: of the misses' ChildValues.
+    new_offsets: int64[m + 1], the offsets of the misses' ChildValues.
     """
     offsets[0] = 0
     for index in range(found.children.shape[0]):
@@ -171,9 +175,10 @@ def count_all(found, new_offsets, offsets):
 
 @kernel
 def put_together(tables, positions, found, new, offsets, moves, values, terminal):
-    """Write the children of a batch, from what was found and the misses' ChildValues `new`.
+    """Write the children of a batch, from the found entries and the misses' ChildValues `new`.
 
-    offsets: of `count_all`. Written: moves uint32, values float32, terminal uint8, all [children].
+    positions: uint64[n, 8]. offsets: int64[n + 1], by `count_all`. Written: moves uint32, values
+    float32, terminal uint8, all [children].
     """
     buffer = np.empty(MAX_MOVES, dtype=np.uint32)
     for index in range(positions.shape[0]):

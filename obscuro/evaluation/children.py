@@ -1,12 +1,13 @@
 """All children of a batch of positions, and the values of those that need no evaluation.
 
-Under perfect information some children are decided at once. From the view of the mover:
+Under perfect information the rules decide some children. In the view of the mover:
 
-- the king captured, or the enemy left without any move: +1, terminal;
-- the mover's own king left to be captured: -1, but not terminal, the enemy has yet to see it;
-- the enemy left with moves that all lose its king (mate, or stalemate as chess has it): mate in 1.
+- The move captures the king or leaves the enemy without a move: +1, terminal.
+- The move leaves the mover's own king to be captured: -1, but not terminal, because the enemy may not
+  see it.
+- The enemy has moves, but each of them loses its king (mate, or stalemate in chess): mate in 1.
 
-The rest have no value yet (`NaN`); an evaluator fills them in.
+The other children have the value NaN until an evaluator gives them one.
 """
 
 import numpy as np
@@ -37,7 +38,11 @@ _EIGHT = np.uint64(8)
 
 @kernel
 def count_children(tables, positions, moves, offsets):
-    """Write where each position's children start into offsets int64[n + 1]; return their number."""
+    """Count the children of positions uint64[n, 8]; return the total.
+
+    Written: offsets int64[n + 1], where each position's children start. moves: uint32[MAX_MOVES], a
+    buffer.
+    """
     total = 0
     offsets[0] = 0
     for index in range(positions.shape[0]):
@@ -48,10 +53,10 @@ def count_children(tables, positions, moves, offsets):
 
 @kernel
 def _has_plain_reply(tables, pos, side):
-    """Whether `side`, to move, surely has a safe reply: not in check, and a pawn that can be pushed
-    or a knight that can move, off all lines through its king, so that it can't be pinned.
+    """Return True only if `side`, to move, has an obvious safe reply. Cheap, and mostly True.
 
-    Cheap, and true of most positions.
+    The side is then not in check, and it can push a pawn or move a knight that stands on no line
+    through its king and so cannot be pinned.
     """
     own = pieces_of(pos, side)
     king = pos[KINGS] & own
@@ -73,7 +78,10 @@ def _has_plain_reply(tables, pos, side):
 
 @kernel
 def has_safe_reply(tables, pos, replies):
-    """Whether the side to move has a move after which its king can't be captured at once."""
+    """Return whether the side to move has a move that leaves its king safe from capture.
+
+    replies: uint32[MAX_MOVES], a buffer.
+    """
     side = side_to_move(pos)
     if _has_plain_reply(tables, pos, side):
         return True
@@ -86,11 +94,11 @@ def has_safe_reply(tables, pos, replies):
 
 @kernel
 def fill_children(tables, positions, offsets, buffer, moves, values, terminal):
-    """Write every child's move, its value if it is decided (else NaN), and whether it is terminal.
+    """Write every child's move, its value (NaN if undecided), and whether it is terminal.
 
-    positions: uint64[n, 8]; offsets: int64[n + 1] of `count_children`; buffer: uint32[MAX_MOVES].
-    Written: moves uint32, values float32, terminal uint8, all [children]. With a king missing there
-    is no game; the side without one has lost all children.
+    positions: uint64[n, 8]. offsets: int64[n + 1], by `count_children`. buffer: uint32[MAX_MOVES].
+    Written: moves uint32, values float32 in the view of the mover, terminal uint8, all [children].
+    If a king is missing, the side without a king has lost in all children.
     """
     for index in range(positions.shape[0]):
         pos = load(positions, index)
@@ -122,7 +130,7 @@ def fill_children(tables, positions, offsets, buffer, moves, values, terminal):
 
 @kernel
 def _fill_mates(tables, positions, offsets, moves, buffer, values):
-    """Give a value to the children without one that leave the enemy no safe move."""
+    """Write the value of the undecided children that leave the enemy no safe move."""
     for index in range(positions.shape[0]):
         pos = load(positions, index)
         for child in range(offsets[index], offsets[index + 1]):
@@ -133,9 +141,9 @@ def _fill_mates(tables, positions, offsets, moves, buffer, values):
 
 
 def expand(positions: npt.NDArray[np.uint64], find_mates: bool) -> ChildValues:
-    """All children of uint64[n, 8]; the undecided ones have the value NaN.
+    """Return all children of uint64[n, 8]; undecided children have the value NaN.
 
-    find_mates: also look for children that leave the enemy no safe move, as `fill_mates` does.
+    find_mates: whether to call `fill_mates` too.
     """
     buffer = np.empty(MAX_MOVES, dtype=np.uint32)
     offsets = np.empty(len(positions) + 1, dtype=np.int64)
@@ -155,6 +163,9 @@ def expand(positions: npt.NDArray[np.uint64], find_mates: bool) -> ChildValues:
 
 
 def fill_mates(positions: npt.NDArray[np.uint64], children: ChildValues) -> None:
-    """Give their value to the undecided children that leave the enemy no safe move."""
+    """Write the value of the undecided children that leave the enemy no safe move.
+
+    positions: uint64[n, 8]. children: their children, by `expand`; its values change.
+    """
     buffer = np.empty(MAX_MOVES, dtype=np.uint32)
     _fill_mates(TABLES, positions, children.offsets, children.moves, buffer, children.values)

@@ -1,4 +1,4 @@
-"""What an evaluator is: the interface that the search's chess side works with."""
+"""The interface of evaluators, which the chess side of the search calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ChildValues(NamedTuple):
     """The values of all children of a batch of positions.
 
     The children of position b are offsets[b]:offsets[b + 1], in the order of `generate_moves`.
-    Values are in [-1, 1] from the view of the side to move in the parent, who chooses among them.
+    Values are in [-1, 1], in the view of the side to move in the parent, which chooses among them.
     """
 
     offsets: npt.NDArray[np.int64]  # [positions + 1]
@@ -22,10 +22,10 @@ class ChildValues(NamedTuple):
     terminal: npt.NDArray[np.uint8]  # [children] 1: king captured or enemy stalemated, value +1
 
 
-class EvaluatorFailed(RuntimeError):  # noqa: N818 - says what happened, as `subprocess.TimeoutExpired`
-    """A batch could not be evaluated; the message says why, in words for the user.
+class EvaluatorFailed(RuntimeError):  # noqa: N818 - named like `subprocess.TimeoutExpired`
+    """The evaluator could not evaluate a batch; the message tells the user why.
 
-    for_good: whether there is no use in asking again before `start`.
+    for_good: whether every later batch will fail too, until the next call of `start`.
     """
 
     def __init__(self, message: str, *, for_good: bool = False) -> None:
@@ -34,7 +34,7 @@ class EvaluatorFailed(RuntimeError):  # noqa: N818 - says what happened, as `sub
 
 
 class EvaluatorNotReady(EvaluatorFailed):
-    """Not this batch, but a later one: what is needed is being started."""
+    """The evaluator cannot evaluate this batch, because it is still starting. A later one may work."""
 
 
 class Evaluator(Protocol):
@@ -42,32 +42,41 @@ class Evaluator(Protocol):
 
     @property
     def name(self) -> str:
-        """What evaluates, for the user: `stockfish`, `material`."""
+        """The evaluator's name for the user: `stockfish`, `material`."""
 
     def start(self) -> None:
-        """Load and compile all that `evaluate` needs, so that the first batch takes no longer.
+        """Load and compile all that `evaluate` needs, so that the first batch is not slower.
 
-        May be called again; does nothing then. Raises EvaluatorFailed.
+        A second call does nothing. Raises EvaluatorFailed.
         """
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """The values of all children of uint64[n, 8], in bounded time. Raises EvaluatorFailed."""
+        """Return the values of all children of uint64[n, 8], in bounded time.
+
+        Raises EvaluatorFailed.
+        """
 
     def forget(self) -> None:
-        """A new game: from here on, the same batches are given the same values as the last time."""
+        """Forget earlier batches, for a new game.
+
+        After each call of `forget` the same sequence of batches gets the same values.
+        """
 
     def close(self) -> None:
-        """Release everything, processes above all. May be called again, and from another thread."""
+        """Release everything, processes above all.
+
+        Any thread may call it. A second call does nothing.
+        """
 
 
 class CacheUse(NamedTuple):
-    """How a cache has been used."""
+    """Counts of a cache's use."""
 
-    lookups: int = 0  # positions that were asked for
-    hits: int = 0  # of these, that needed no evaluation
-    positions: int = 0  # in it now
-    capacity: int = 0
+    lookups: int = 0  # requested positions
+    hits: int = 0  # of these, positions found in the cache
+    positions: int = 0  # positions in the cache now
+    capacity: int = 0  # positions that it can hold
 
     def since(self, before: CacheUse) -> CacheUse:
-        """The use between two looks at it."""
+        """Return the counts with the lookups and hits since `before`."""
         return self._replace(lookups=self.lookups - before.lookups, hits=self.hits - before.hits)

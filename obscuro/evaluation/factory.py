@@ -1,4 +1,4 @@
-"""Evaluators by name, as the engine's options choose them."""
+"""Make evaluators by the names that the engine's options use."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ BUILT_IN = ("stockfish", "nnue", "material")
 
 
 def evaluator_names() -> tuple[str, ...]:
-    """All evaluators that can be made: ours, and those that were plugged in."""
-    plugged_in = (name for name in plugin_names() if name not in BUILT_IN)
-    return (*BUILT_IN, *plugged_in)
+    """Return the names of all evaluators, the built-in ones first and then the plug-ins."""
+    plugins = (name for name in plugin_names() if name not in BUILT_IN)
+    return (*BUILT_IN, *plugins)
 
 
 def make_evaluator(
@@ -29,20 +29,24 @@ def make_evaluator(
     cache: ExpansionCache | None = None,
     on_warning: Callable[[str], None] = lambda warning: None,
 ) -> Evaluator:
-    """Make the evaluator called `name`, one of `evaluator_names`; it starts with `start` or when used.
+    """Make the evaluator called `name`, one of `evaluator_names`. Loads numba.
 
-    stockfish: the option's value, a path or a name in PATH; empty: the usual places. tau: pawns
-    worth tanh(1). cache: for evaluators that take longer than to look something up; those that share
-    one must be of the same kind. on_warning: told if Stockfish is missing or fails for good, and
-    material takes over, or if it was lost and another one started; for `nnue` if its network can't be
-    read, and Stockfish takes over. Raises ValueError if there is no
-    such evaluator. Loads numba.
+    The evaluator starts at its `start` or at its first batch. It never fails: `material` replaces
+    Stockfish if that is missing or fails for good, and Stockfish replaces `nnue` if its network
+    cannot be read.
+
+    stockfish: the option's value, a path or a name in PATH; None or empty: the usual places.
+    tau: the number of pawns worth tanh(1). cache: a cache for evaluators slower than a lookup; all
+    evaluators that share it must have the same name and options. on_warning: receives a line when
+    an evaluator is replaced, and when a lost Stockfish process is.
+
+    Raises ValueError if no evaluator has this name.
     """
     from obscuro.evaluation.material import MaterialEvaluator  # noqa: PLC0415 - loads numba
 
     material = MaterialEvaluator(tau)
     evaluator: Evaluator
-    instead: Evaluator = material
+    fallback: Evaluator = material
     if name == "material":
         return material
     from obscuro.evaluation.cache import CachedEvaluator  # noqa: PLC0415
@@ -51,7 +55,8 @@ def make_evaluator(
     if name == "stockfish":
         from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator  # noqa: PLC0415
 
-        # Moves beside a king's capture matter to nobody who sees it, and cost ten times as much.
+        # A side that can capture the king plays nothing else, and the other moves cost ten times
+        # as much as an ordinary position.
         evaluator = StockfishEvaluator(
             stockfish or None, tau, search_dominated=False, on_warning=on_warning
         )
@@ -59,10 +64,10 @@ def make_evaluator(
         from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator  # noqa: PLC0415
         from obscuro.evaluation.stockfish.process import stockfish_path  # noqa: PLC0415
 
-        there = stockfish_path(stockfish or None) is not None  # and its network can't be read
+        is_installed = stockfish_path(stockfish or None) is not None
         evaluator = NnueEvaluator(stockfish or None, tau)
-        instead = make_evaluator(
-            "stockfish" if there else "material",
+        fallback = make_evaluator(
+            "stockfish" if is_installed else "material",
             stockfish=stockfish,
             tau=tau,
             on_warning=on_warning,
@@ -74,8 +79,8 @@ def make_evaluator(
         raise ValueError(f"there is no evaluator {name!r}; there are {names}")
     if cache is not None:
         evaluator = CachedEvaluator(evaluator, cache)
-    # A second Stockfish costs something to have ready; material does not.
-    return FallbackEvaluator(evaluator, instead, on_warning, start_both=instead is material)
+    # A running Stockfish process costs memory; material costs nothing.
+    return FallbackEvaluator(evaluator, fallback, on_warning, start_both=fallback is material)
 
 
 def unwrapped(evaluator: Evaluator) -> Evaluator:

@@ -1,4 +1,4 @@
-"""An evaluator that never fails: when the first one does, the second one takes over."""
+"""An evaluator that never fails: a fallback takes over when the primary evaluator fails."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-FAILURES = 3  # batches in a row that may fail before the first evaluator is given up
+FAILURES = 3  # after so many failed batches in a row the primary evaluator is given up
 
 
 class FallbackEvaluator:
-    """Evaluates by `primary` as long as that works, else by `fallback`, which must not fail.
+    """Evaluates by `primary` while it works, else by `fallback`, which must not fail.
 
-    A batch that fails is evaluated by the fallback. A primary evaluator that can't be started, says
-    that it has failed for good, or fails FAILURES batches in a row, is given up until `start` is
-    called again. on_warning: called once for each thing that happens, in the evaluating thread, at
-    the first batch that fails, or comes before the primary evaluator is ready, and when that is given up.
-    start_both: False if the fallback is to start only when the primary one is given up, because it
-    costs something to have it ready.
+    The fallback evaluates every batch at which the primary evaluator fails. The primary evaluator is
+    given up, until the next call of `start`, if it does not start, fails for good, or fails at
+    FAILURES batches in a row.
+
+    on_warning: receives each different warning once, in the evaluating thread: when a batch fails,
+    when the primary evaluator is not ready, and when it is given up. start_both: whether `start`
+    starts the fallback too; if not, giving up the primary evaluator starts it.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class FallbackEvaluator:
         *,
         start_both: bool = True,
     ) -> None:
-        """Start neither."""
+        """Store both evaluators without starting them."""
         self._primary = primary
         self._fallback = fallback
         self._warn = on_warning
@@ -55,18 +56,19 @@ class FallbackEvaluator:
 
     @property
     def name(self) -> str:
-        """The name of the evaluator that is in use."""
+        """The name of the evaluator in use."""
         return (self._fallback if self._given_up else self._primary).name
 
     @property
     def engine_name(self) -> str | None:
-        """What the program behind the evaluator in use calls itself; None if there is none."""
+        """The own name of the program behind the evaluator in use; None if there is no program."""
         return getattr(self._fallback if self._given_up else self._primary, "engine_name", None)
 
     def start(self, *, quietly: bool = False) -> None:
-        """Start both; try the first one again if it was given up. Never fails.
+        """Start both evaluators; try the primary one again if it was given up. Never fails.
 
-        quietly: who asks says itself what is used where the first one does not start.
+        quietly: no warning if the primary evaluator fails to start, because the caller's own warning
+        names the evaluator in use.
         """
         if self._start_both:
             self._fallback.start()
@@ -75,30 +77,26 @@ class FallbackEvaluator:
         try:
             self._primary.start()
         except EvaluatorNotReady as error:
-            self._bridge(error)
+            self._warn_once(str(error))
         except EvaluatorFailed as error:
             self._give_up(error, quietly=quietly)
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """The values of all children of uint64[n, 8]. Never fails. See `Evaluator`."""
+        """Return the values of all children of uint64[n, 8]. Never fails. See `Evaluator`."""
         if not self._given_up:
             try:
                 values = self._primary.evaluate(positions)
                 self._failures = 0
                 return values
             except EvaluatorNotReady as error:
-                self._bridge(error)
+                self._warn_once(str(error))
             except EvaluatorFailed as error:
                 self._failures += 1
                 if error.for_good or self._failures == FAILURES:
                     self._give_up(error)
                 else:
-                    self._warn_once(f"{error}; a batch is evaluated by {self._fallback.name}")
+                    self._warn_once(f"{error}; {self._fallback.name} evaluates this batch")
         return self._fallback.evaluate(positions)
-
-    def _bridge(self, error: EvaluatorNotReady) -> None:
-        """Tell that this batch is evaluated by the fallback, and the next ones may not be."""
-        self._warn_once(str(error))
 
     def _give_up(self, error: EvaluatorFailed, *, quietly: bool = False) -> None:
         self._given_up = True
@@ -115,12 +113,12 @@ class FallbackEvaluator:
             self._warn(warning)
 
     def forget(self) -> None:
-        """Have both forget. See `Evaluator`."""
+        """Let both evaluators forget. See `Evaluator`."""
         self._primary.forget()
         self._fallback.forget()
 
     def close(self) -> None:
-        """Close both. See `Evaluator`."""
-        self._closed = True  # what fails for that is nobody's concern
+        """Close both evaluators. See `Evaluator`."""
+        self._closed = True  # a failure caused by closing is no reason for a warning
         self._primary.close()
         self._fallback.close()

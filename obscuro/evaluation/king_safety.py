@@ -1,4 +1,4 @@
-"""Whether a king could be captured: what Fog of War's rules ignore and its evaluation must not."""
+"""Attacks on kings. The rules of Fog of War ignore check, but an evaluation needs it."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from obscuro.kernels import kernel
 
 @kernel
 def square_is_attacked(tables, pos, square, by_side):
-    """Whether a piece of `by_side` (0 = White) attacks `square`, whoever is to move."""
+    """Return whether a piece of `by_side` (0 = White) attacks `square`, whoever is to move."""
     occupied = occupied_squares(pos)
     attackers = pieces_of(pos, by_side)
     if tables.knight[square] & pos[KNIGHTS] & attackers:
@@ -27,7 +27,7 @@ def square_is_attacked(tables, pos, square, by_side):
 
 @kernel
 def king_is_attacked(tables, pos, side):
-    """Whether the king of `side` (0 = White) is attacked; False if it has none."""
+    """Return whether the king of `side` (0 = White) is attacked; False if it has no king."""
     king = pos[KINGS] & pieces_of(pos, side)
     if king == np.uint64(0):
         return False

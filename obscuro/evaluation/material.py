@@ -1,8 +1,8 @@
-"""Children's values by material and sight alone: Obscuro's simple evaluation (§4.1, ablation 6).
+"""Children's values by material and sight: Obscuro's simple evaluation (§4.1, ablation 6).
 
-It needs nothing installed. The paper names its two terms, not their weights. Here pieces have the
-usual ones, and seeing 20 squares more is worth a pawn: enough to bring pieces out, too little to give
-one up for.
+It needs no other program. The paper names the two terms but not their weights. Here pieces have their
+usual weights, and 20 more seen squares are worth a pawn. That is enough to develop pieces and too
+little to sacrifice one.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ _value_of_pawns = kernel(scale.value_of_pawns)
 
 @kernel
 def material_pawns(pos, side):
-    """The material of `side` (0 = White) in pawns."""
+    """Return the material of `side` (0 = White) in pawns."""
     own = pieces_of(pos, side)
     return (
         popcount(pos[PAWNS] & own)
@@ -41,7 +41,7 @@ def material_pawns(pos, side):
 
 @kernel
 def material_value(tables, pos, side, tau):
-    """The value of a position to `side`, whoever is to move, in [-1, 1]."""
+    """Return the value of a position in the view of `side`, whoever is to move, in [-1, 1]."""
     material = material_pawns(pos, side) - material_pawns(pos, 1 - side)
     seen = popcount(vision(tables, pos, side)) - popcount(vision(tables, pos, 1 - side))
     return _value_of_pawns(material + SEEN_SQUARE_PAWNS * seen, tau)
@@ -49,7 +49,7 @@ def material_value(tables, pos, side, tau):
 
 @kernel
 def _fill_values(tables, positions, offsets, moves, tau, values):
-    """Give every child without a value its static value, in the view of the side that moved."""
+    """Write the static value of every child without a value, in the view of the side that moved."""
     for index in range(positions.shape[0]):
         pos = load(positions, index)
         for child in range(offsets[index], offsets[index + 1]):
@@ -59,12 +59,12 @@ def _fill_values(tables, positions, offsets, moves, tau, values):
 
 
 class MaterialEvaluator:
-    """Evaluates every child by itself, as it stands. Never fails."""
+    """Evaluates every child independently and without a search. Never fails."""
 
     name = "material"
 
     def __init__(self, tau: float = scale.TAU) -> None:
-        """tau: pawns worth tanh(1)."""
+        """tau: the number of pawns worth tanh(1)."""
         self._tau = tau
 
     def start(self) -> None:
@@ -72,7 +72,7 @@ class MaterialEvaluator:
         self.evaluate(np.zeros((1, WORDS), dtype=np.uint64))
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """The values of all children of uint64[n, 8]. See `Evaluator`."""
+        """Return the values of all children of uint64[n, 8]. See `Evaluator`."""
         positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
         children = expand(positions, find_mates=False)
         _fill_values(
@@ -81,7 +81,7 @@ class MaterialEvaluator:
         return children
 
     def forget(self) -> None:
-        """Do nothing: it remembers nothing. See `Evaluator`."""
+        """Do nothing: the evaluator remembers nothing. See `Evaluator`."""
 
     def close(self) -> None:
-        """Nothing to release. See `Evaluator`."""
+        """Do nothing. See `Evaluator`."""

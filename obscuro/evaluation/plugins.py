@@ -1,12 +1,14 @@
-"""Evaluators that others have written: how they are made known, and made. See docs/evaluators.md.
+"""Register, find and make plug-in evaluators. See docs/evaluators.md.
 
-A plug-in is a name and a factory, a callable that is given `tau` (pawns worth tanh(1)) and returns
-an `Evaluator`. There are three ways to make one known, all of them in the hands of who installs or
-starts the engine; what comes over the protocol can only choose among the names:
+A plug-in is a name and a factory: a callable that takes `tau` (the number of pawns worth tanh(1)) and
+returns an `Evaluator`. There are three ways to register one:
 
 - an entry point of the group `obscuro.evaluators` in an installed package;
 - the environment variable `OBSCURO_EVALUATORS`, `name=module:factory`, several separated by commas;
 - `register`, from Python.
+
+So only the user who installs or starts the engine can add plug-ins. The protocol can only choose
+among their names.
 """
 
 from __future__ import annotations
@@ -30,25 +32,31 @@ VARIABLE = "OBSCURO_EVALUATORS"
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
 
 Factory = Callable[..., Evaluator]
-"""Called with `tau=`, for each expander thread; must load nothing heavy before it is called."""
+"""Called with `tau=` once for each expander thread. It may load heavy modules only when called."""
 
 _registered: dict[str, Factory] = {}
 
 
 def register(name: str, factory: Factory) -> None:
-    """Make an evaluator known by a name: letters, digits, `.`, `_` and `-`. Raises ValueError."""
+    """Register an evaluator's factory under a name of letters, digits, `.`, `_` and `-`.
+
+    Raises ValueError if the name has other characters, or does not begin with a letter.
+    """
     if not _NAME.fullmatch(name):
-        raise ValueError(f"an evaluator can't be called {name!r}")
+        raise ValueError(f"{name!r} is not a valid name for an evaluator")
     _registered[name] = factory
 
 
 def plugin_names() -> tuple[str, ...]:
-    """All that are known, sorted. Loads none of them."""
+    """Return the names of all plug-ins, sorted, without loading any of them."""
     return tuple(sorted({*_registered, *_from_environment(), *_installed()}))
 
 
 def make_plugin(name: str, tau: float) -> Evaluator:
-    """Make an evaluator that makes and checks the one of this name. Fails no earlier than at `start`."""
+    """Make a wrapper that checks the plug-in of this name.
+
+    The wrapper makes the plug-in when it is first needed, so this function never fails.
+    """
     return CheckedEvaluator(name, lambda: _factory(name)(tau=tau))
 
 
@@ -58,7 +66,7 @@ def _factory(name: str) -> Factory:
 
 
 def _from_environment() -> dict[str, str]:
-    """Names and `module:factory` of the environment variable; what can't be read is left out."""
+    """Parse the environment variable to names and `module:factory`; skip unreadable entries."""
     pairs = (item.partition("=") for item in os.environ.get(VARIABLE, "").split(","))
     return {
         name.strip(): target.strip() for name, _, target in pairs if _NAME.fullmatch(name.strip())
@@ -67,7 +75,7 @@ def _from_environment() -> dict[str, str]:
 
 @functools.cache
 def _installed() -> dict[str, str]:
-    """Names and `module:factory` of entry points."""
+    """Return the names and `module:factory` of installed entry points."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - takes some milliseconds
 
     return {
@@ -83,14 +91,14 @@ def _load(target: str) -> Factory:
     for part in attribute.split("."):
         found = getattr(found, part)
     if not callable(found):
-        raise TypeError(f"{target} is no factory")
+        raise TypeError(f"{target} is not callable")
     return found
 
 
 class CheckedEvaluator:
-    """A plug-in whose mistakes become EvaluatorFailed, before they can harm a search.
+    """A wrapper that checks a plug-in and turns its errors into EvaluatorFailed.
 
-    make: makes it, when it is first needed.
+    make: makes the plug-in; called when the plug-in is first needed.
     """
 
     def __init__(self, name: str, make: Callable[[], Evaluator]) -> None:
@@ -99,24 +107,24 @@ class CheckedEvaluator:
         self._made: Evaluator | None = None
 
     def start(self) -> None:
-        """Make and start it. See `Evaluator`."""
+        """Make and start the plug-in. See `Evaluator`."""
         with self._failures():
             self._evaluator.start()
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """The values of all children of uint64[n, 8], if they can be. See `Evaluator`."""
+        """Return the values of all children of uint64[n, 8] after checking them. See `Evaluator`."""
         with self._failures():
             values = self._evaluator.evaluate(positions)
             _check(values, len(positions))
         return values
 
     def forget(self) -> None:
-        """Have it forget. See `Evaluator`."""
+        """Let the plug-in forget. See `Evaluator`."""
         if self._made is not None:
             self._made.forget()
 
     def close(self) -> None:
-        """Close it. See `Evaluator`."""
+        """Close the plug-in. See `Evaluator`."""
         if self._made is not None:
             self._made.close()
 
@@ -138,8 +146,8 @@ class CheckedEvaluator:
 
 
 def _check(found: ChildValues, positions: int) -> None:
-    """Raise ValueError unless these can be the children of so many positions."""
-    import numpy as np  # noqa: PLC0415 - `uci` is answered without it
+    """Raise ValueError unless `found` has the shapes, types and range for `positions` positions."""
+    import numpy as np  # noqa: PLC0415 - the answer to `uci` does not need it
 
     if found.offsets.shape != (positions + 1,) or found.offsets[0] != 0:
         raise ValueError(f"offsets of {positions} positions have the shape {found.offsets.shape}")

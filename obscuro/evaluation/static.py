@@ -1,4 +1,7 @@
-"""Children's values by a function of positions, such as a network: the easy way to write an evaluator."""
+"""An evaluator from a function that values positions, such as a network.
+
+This is the easy way to write an evaluator.
+"""
 
 from collections.abc import Callable
 
@@ -14,14 +17,17 @@ from obscuro.evaluation.scale import EVALUATION_LIMIT
 from obscuro.kernels import kernel
 
 Values = Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.floating]]
-"""Of positions uint64[n, 8], the value of each to its side to move, in [-1, 1]: float[n]."""
+"""Maps positions, uint64[n, 8], to values float[n] in [-1, 1], in the view of the side to move."""
 
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
 @kernel
 def _make_undecided(positions, children, made, which):
-    """Make the children without a value: made uint64[m, 8], and their indices which int64[m]."""
+    """Make the m children without a value (NaN).
+
+    Written: made uint64[m, 8], the children; which int64[m], their indices.
+    """
     count = 0
     for index in range(positions.shape[0]):
         pos = load(positions, index)
@@ -33,13 +39,13 @@ def _make_undecided(positions, children, made, which):
 
 
 class StaticEvaluator:
-    """Evaluates every child by itself, by a function that is given all those of a batch at once.
+    """Evaluates every child independently, with one call of a function for a whole batch.
 
-    Kings that are captured or left to be captured, and mates, are decided without it: what it is given
-    are positions in which both kings stand, and the side not to move is not in check.
+    The rules decide captures of kings, kings left to be captured, and mates. So the function gets
+    only positions with both kings in which the side not to move is not in check.
 
-    name: for the user. values: see `Values`; it may be slow to compile or load at its first call,
-    which is made by `start`.
+    name: the evaluator's name for the user. values: see `Values`. `start` makes the first call, so
+    that call may compile or load something slow.
     """
 
     def __init__(self, name: str, values: Values) -> None:
@@ -47,11 +53,14 @@ class StaticEvaluator:
         self._values = values
 
     def start(self) -> None:
-        """Evaluate a little. See `Evaluator`."""
+        """Evaluate the starting position. See `Evaluator`."""
         self.evaluate(np.array([from_fen(_START)], dtype=np.uint64))
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """The values of all children of uint64[n, 8]. See `Evaluator`."""
+        """Return the values of all children of uint64[n, 8]. See `Evaluator`.
+
+        Raises ValueError if the function returns values of a wrong shape.
+        """
         positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
         children = expand(positions, find_mates=True)
         count = int(np.isnan(children.values).sum())
@@ -62,12 +71,12 @@ class StaticEvaluator:
             found = np.asarray(self._values(made), dtype=np.float32)
             if found.shape != (count,):
                 raise ValueError(f"{count} positions were given values of shape {found.shape}")
-            # The side to move in a child is the enemy of who chooses it.
+            # The side to move in a child is the enemy of the side that chooses the child.
             children.values[which] = -np.clip(found, -EVALUATION_LIMIT, EVALUATION_LIMIT)
         return children
 
     def forget(self) -> None:
-        """Do nothing: what a function says depends on nothing else. See `Evaluator`."""
+        """Do nothing: the function's values depend on the position alone. See `Evaluator`."""
 
     def close(self) -> None:
-        """Nothing to release. See `Evaluator`."""
+        """Do nothing. See `Evaluator`."""

@@ -144,7 +144,7 @@ def test_a_process_lost_in_mid_search_is_replaced(
     assert table.pid != victim
     assert table.evaluator.name == "stockfish"
     table.search()
-    assert table.warnings == [f"Stockfish was lost ({reason}), and another one is started"]
+    assert table.warnings == [f"Stockfish was lost ({reason}), and another one is starting"]
 
 
 @needs_stockfish
@@ -167,7 +167,7 @@ def test_what_fails_again_and_again_is_done_without(tmp_path: Path, trouble: str
     # Where it takes long to come up again, that is told first.
     *first, last = table.warnings
     assert last.endswith("evaluating by material from now on")
-    assert [text.endswith("another one is started") for text in first] in ([], [True])
+    assert [text.endswith("another one is starting") for text in first] in ([], [True])
 
     Path(path + ".trouble").unlink()  # and when it works again, the next game has it again
     table.player.prepare()
@@ -188,7 +188,7 @@ def test_one_that_hangs_at_its_start_holds_up_nothing(tmp_path: Path) -> None:
     table.search(fault)  # ends, though no process has come up
     assert unwrapped(table.evaluator).pid is None  # type: ignore[attr-defined]
     assert len(table.warnings) == 1
-    assert table.warnings[0].endswith("and another one is started")
+    assert table.warnings[0].endswith("and another one is starting")
     table.player.close()  # at once
 
 

@@ -92,7 +92,7 @@ def test_a_failed_batch_does_not_end_it(pair: Pair) -> None:
         pair.first.fails = False
         pair.evaluate()
     assert pair.both.name == "first"
-    assert pair.warnings == ["it is out of order; a batch is evaluated by second"]
+    assert pair.warnings == ["it is out of order; second evaluates this batch"]
 
 
 def test_failing_again_and_again_ends_it(pair: Pair) -> None:
@@ -210,7 +210,9 @@ def test_a_killed_stockfish_is_replaced_with_one_warning() -> None:
         evaluator.evaluate(POSITIONS)
     evaluator.evaluate(POSITIONS)
     assert evaluator.name == "stockfish"
-    assert warnings == ["Stockfish was lost (it was killed by SIGKILL), and another one is started"]
+    assert warnings == [
+        "Stockfish was lost (it was killed by SIGKILL), and another one is starting"
+    ]
     evaluator.close()
 
 

@@ -101,7 +101,7 @@ def test_registered_from_python_it_is_a_choice_of_the_option() -> None:
     options = Options()
     options.set("Evaluator", "MINE")
     assert options.text("Evaluator") == "mine"
-    with pytest.raises(ValueError, match="can't be called"):
+    with pytest.raises(ValueError, match="is not a valid name"):
         plugins.register("my own", MaterialEvaluator)
 
 

@@ -1,4 +1,5 @@
-"""Stockfish's network in this process: the user's own copy, read from the Stockfish installed here.
+"""Stockfish's network in this process, read from the user's own copy of Stockfish.
 
-The parts are imported where they are used; reading and keeping the network loads no numba.
+Importing this package imports none of its modules. The modules that read and store the network do
+not load numba.
 """

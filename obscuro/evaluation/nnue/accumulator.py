@@ -1,9 +1,8 @@
-"""Both sides' sums of the inputs that are on: from scratch, and from those before a move.
+"""Compute both sides' sums of the active inputs, from scratch or from the sums before a move.
 
-A move switches few inputs, so a child's sums are its parent's, with two to four rows of weights added
-or taken away. When a king moves, all inputs of its side are others. For that there is a memory: for
-each place of each king, the last sums computed there, and for which pieces; from these it is rarely
-far.
+A move switches few inputs, so a child's sums are its parent's plus or minus two to four rows of
+weights. When a king moves, all inputs of its side change. So for each square of each king the
+workspace remembers the last sums computed there and their pieces. New sums rarely differ much.
 """
 
 import numpy as np
@@ -34,7 +33,7 @@ from obscuro.kernels import kernel
 
 @kernel
 def _add_row(weights, work, place, row, sign):
-    """Add a row of weights to the sums in the memory, or take it away if sign is -1."""
+    """Add a row of weights to the remembered sums of `place`, or subtract it if sign is -1."""
     for half in range(2):
         if sign > 0:
             for k in range(work.inputs.shape[1]):
@@ -48,7 +47,7 @@ def _add_row(weights, work, place, row, sign):
 
 @kernel
 def refresh(weights, work, frame, pos, perspective):
-    """Compute one side's sums of a position from its pieces, by way of the memory."""
+    """Compute one side's sums of a position, from the remembered sums for its king's square."""
     king = king_square(pos, perspective)
     mirror, first = view(perspective, king)
     place = perspective * 64 + king
@@ -80,7 +79,7 @@ def refresh(weights, work, frame, pos, perspective):
 
 @kernel
 def _move_one(weights, work, source, target, perspective, added, removed):
-    """Write target's sums: source's with one row of weights added and one taken away."""
+    """Write target's sums: source's plus one row of weights minus another."""
     for half in range(2):
         for k in range(work.inputs.shape[1]):
             work.sums[target, perspective, half, k] = (
@@ -96,7 +95,7 @@ def _move_one(weights, work, source, target, perspective, added, removed):
 
 @kernel
 def _capture(weights, work, source, target, perspective, added, removed, captured):
-    """The same with a second row taken away."""
+    """Write target's sums: source's plus one row of weights minus two others."""
     for half in range(2):
         for k in range(work.inputs.shape[1]):
             work.sums[target, perspective, half, k] = (
@@ -116,9 +115,9 @@ def _capture(weights, work, source, target, perspective, added, removed, capture
 
 @kernel
 def update(weights, work, source, target, pos, child, move):
-    """Compute the sums of `child`, in frame `target`, from those of its parent `pos`, in `source`.
+    """Compute the sums of `child` in frame `target` from those of its parent `pos` in `source`.
 
-    The move that leads there must not capture a king.
+    `move` leads from `pos` to `child` and must not capture a king.
     """
     side = side_to_move(pos)
     word = np.uint64(move)

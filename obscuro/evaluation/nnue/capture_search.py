@@ -1,13 +1,13 @@
-"""The value of a position once its captures are played out: a quiescence search on the network.
+"""A quiescence search on the network: it values a position after all captures that pay.
 
-The side to move takes the position as it stands, or the best of its captures and promotions that may
-pay, which the other side answers in the same way. In the first plies a check is answered with any
-move, since a position in check is worth little as it stands. A move that leaves the own king to be
-captured loses at once, so none is made; a side in check without another move is mated.
+The side to move takes the static value, or the best of the captures and promotions that may pay. The
+other side answers in the same way. In the first plies a side in check may answer with any move,
+because the static value of a position in check means little. The search makes no move that leaves the
+own king to be captured. A side in check without another move is mated.
 
-It sees what Stockfish sees at depth 1, as far as that pays (docs/network.md): without the answers
-to checks the children of a position are ranked a little less like Stockfish, with quiet checks
-no better.
+The search covers as much of Stockfish's search at depth 1 as pays (docs/network.md). Without answers
+to checks it ranks the children of a position a little less like Stockfish. Adding quiet checks does
+not bring it closer.
 """
 
 import numpy as np
@@ -30,16 +30,16 @@ from obscuro.evaluation.nnue.static_value import static_value
 from obscuro.kernels import kernel
 
 # Values, all in Stockfish's internal units.
-INFINITE = 32_000  # beyond all values
-MATED = 31_000  # what a side loses that is mated, less the plies until then
+INFINITE = 32_000  # larger than all values
+MATED = 31_000  # the loss of a mated side, minus the plies until the mate
 
-PLIES = 12  # that are searched at most
-NODES = 100  # from which on no more moves are tried
-EVASION_PLIES = 2  # in which all answers to a check are tried
-RECAPTURE_PLY = 4  # from which on only what has just captured is captured
-MARGIN = 300  # units that a capture may gain beside the piece
+PLIES = 12  # the largest depth
+NODES = 100  # after so many positions the search tries no more moves
+EVASION_PLIES = 2  # in these first plies the search tries all answers to a check
+RECAPTURE_PLY = 4  # from this ply on it only recaptures on the last move's target
+MARGIN = 300  # units that a capture may gain in addition to the captured piece
 
-FIRST = 1  # the frame of the position that is searched; FIRST - 1 is its parent's
+FIRST = 1  # the frame of the searched position; FIRST - 1 is its parent's
 NOWHERE = -1
 
 
@@ -47,7 +47,7 @@ NOWHERE = -1
 def _list_captures(tables, pos, work, frame, target):
     """Write the captures and promotions that lose no material; return their number.
 
-    target: the only square to capture on, or NOWHERE if any will do.
+    target: the only square to capture on, or NOWHERE for all squares.
     """
     moves, keys = work.moves, work.keys
     count = generate_captures(tables, pos, moves, frame)
@@ -68,7 +68,7 @@ def _list_captures(tables, pos, work, frame, target):
 
 @kernel
 def _list_evasions(tables, pos, work, frame):
-    """Write all moves; return their number. Those that don't help are found out when made."""
+    """Write all moves; return their number. Making a move shows whether it answers the check."""
     count = generate_moves(tables, pos, work.moves[frame])
     for k in range(count):
         work.keys[frame, k] = order_key(pos, work.moves[frame, k])
@@ -77,7 +77,7 @@ def _list_evasions(tables, pos, work, frame):
 
 @kernel
 def _next_move(work, frame):
-    """Take the move with the largest key from the list; return it, or -1, and its key."""
+    """Remove the move with the largest key from the list; return it (-1 if empty) and its key."""
     moves, keys = work.moves, work.keys
     count = work.counts[frame]
     if count == 0:
@@ -95,9 +95,9 @@ def _next_move(work, frame):
 
 @kernel
 def _enter(tables, weights, work, frame, pos, target, goes_on):
-    """Value a position as it stands, and list the moves that may be better.
+    """Compute a position's static value and list the moves that may be better.
 
-    target: the square of the move that led here; goes_on: whether moves are to be tried at all.
+    target: the target square of the last move. goes_on: whether to try moves at all.
     """
     ply = frame - FIRST
     if goes_on and ply < EVASION_PLIES and king_is_attacked(tables, pos, side_to_move(pos)):
@@ -117,11 +117,12 @@ def _enter(tables, weights, work, frame, pos, target, goes_on):
 
 @kernel
 def search_captures(tables, weights, work, plies):
-    """The value of the position in frame FIRST to its side to move, in Stockfish's internal units.
+    """Return the value of the position in frame FIRST in the view of the side to move.
 
-    The frame must hold the position and its sums; the king of the side that is not to move must not
-    be attacked. plies: 0 for the position as it stands, PLIES for a search. No recursion: each ply
-    has a frame. Counts the positions valued in work.nodes.
+    The value is in Stockfish's internal units. The frame must hold the position and its sums. The
+    king of the side not to move must not be attacked. plies: 0 for the static value, PLIES for a
+    search. Instead of recursion each ply has a frame. Written: work.nodes, which counts the valued
+    positions.
     """
     frame = FIRST
     work.alphas[frame] = -INFINITE
@@ -133,7 +134,7 @@ def search_captures(tables, weights, work, plies):
         move, key = np.int64(-1), np.int64(0)
         if work.alphas[frame] < work.betas[frame]:
             move, key = _next_move(work, frame)
-        if move < 0:  # done here
+        if move < 0:  # this frame has no more moves
             if frame == FIRST:
                 break
             value = -work.bests[frame]

@@ -1,4 +1,4 @@
-"""The moves that a capture search tries, and in which order."""
+"""The moves of the capture search and their order."""
 
 import numpy as np
 
@@ -45,7 +45,7 @@ _GAIN_SHIFT = 15
 
 @kernel
 def captured_piece(pos, move):
-    """What `move` captures: 0 pawn … 5 king, or NO_PIECE. A pawn if en passant."""
+    """Return what `move` captures: 0 pawn … 5 king, or NO_PIECE. En passant captures a pawn."""
     word = np.uint64(move)
     if word >> KIND_SHIFT == EN_PASSANT:
         return PAWN
@@ -58,25 +58,25 @@ def captured_piece(pos, move):
 
 @kernel
 def moved_piece(move):
-    """What moves: 0 pawn … 5 king."""
+    """Return the piece that moves: 0 pawn … 5 king."""
     return np.int64((np.uint64(move) >> PIECE_SHIFT) & THREE_BITS)
 
 
 @kernel
 def promotion_of(move):
-    """What a pawn becomes, 1 knight … 4 queen; 0: no promotion."""
+    """Return the piece that a pawn becomes, 1 knight … 4 queen; 0: no promotion."""
     return np.int64((np.uint64(move) >> PROMOTION_SHIFT) & THREE_BITS)
 
 
 @kernel
 def target_of(move):
-    """The square that a move goes to."""
+    """Return the target square of a move."""
     return np.int64((np.uint64(move) >> TO_SHIFT) & SQUARE_BITS)
 
 
 @kernel
 def _piece_attacks(tables, piece, square, occupied):
-    """The squares that a piece (1 knight … 5 king) attacks."""
+    """Return the squares that a piece (1 knight … 5 king) attacks, as a bitboard."""
     if piece == KNIGHT:
         return tables.knight[square]
     if piece == KING:
@@ -90,7 +90,7 @@ def _piece_attacks(tables, piece, square, occupied):
 
 @kernel
 def _add_pawn_moves(moves, frame, count, targets, step):
-    """Add pawn moves to each of `targets` from `step` squares before it; promotions to a queen."""
+    """Add the pawn moves to `targets`, a bitboard, from `step` squares before; promote to queens."""
     while targets:
         target = lowest_square(targets)
         bit = targets & (~targets + ONE)
@@ -103,9 +103,9 @@ def _add_pawn_moves(moves, frame, count, targets, step):
 
 @kernel
 def generate_captures(tables, pos, moves, frame):
-    """Write all captures and all promotions, to a queen only; return their number.
+    """Write all captures and all promotions to a queen; return their number.
 
-    moves: uint32[frames, MAX_MOVES], of which moves[frame] is written.
+    Written: moves[frame] of uint32[frames, MAX_MOVES].
     """
     occupied = occupied_squares(pos)
     side = side_to_move(pos)
@@ -148,7 +148,7 @@ def generate_captures(tables, pos, moves, frame):
 
 @kernel
 def gain(pos, move):
-    """The units of material that a move wins if nothing is captured back."""
+    """Return the material that a move wins if the enemy does not recapture, in Stockfish's units."""
     promotion = promotion_of(move)
     won = units_of(captured_piece(pos, move))
     return won + units_of(promotion) - units_of(PAWN) if promotion else won
@@ -156,9 +156,10 @@ def gain(pos, move):
 
 @kernel
 def order_key(pos, move):
-    """A number for each move, the larger the sooner it is tried: most gained first, by the least piece.
+    """Return a move's key for ordering; the search tries the largest key first.
 
-    Among equals the squares decide, as the mover sees them, so that both sides have the same order.
+    The largest gain comes first, and for equal gains the least valuable moving piece. For equal
+    pieces the squares decide, in the mover's view, so that both sides have the same order.
     """
     squares = np.int64(move) & _SQUARES
     if side_to_move(pos):
@@ -168,5 +169,5 @@ def order_key(pos, move):
 
 @kernel
 def gain_of_key(key):
-    """The gain of a move with this `order_key`."""
+    """Return the gain of a move with this `order_key`."""
     return key >> _GAIN_SHIFT

@@ -1,12 +1,12 @@
-"""The network's first layer, where most of its multiplications are: 16 sums over all L1 inputs.
+"""The network's first layer, which does most of the multiplications: 16 sums over all L1 inputs.
 
-There are four ways to do it, the same to the last bit; `first_layer` is the best one that this CPU
-has, chosen once, when this module is imported. All are public so that tests can compare them, but
-only those in `AVAILABLE` may be compiled here. The environment variable `OBSCURO_SIMD` asks for one
-by its name; one that the CPU lacks is not taken.
+There are four implementations with equal results to the last bit. The import of this module chooses
+`first_layer`, the fastest one that this CPU supports. All are public so that tests can compare them,
+but only those in `AVAILABLE` compile on this CPU. The environment variable `OBSCURO_SIMD` names the
+one to use; a name that the CPU does not support has no effect.
 
-The products are of an unsigned input, at most 126, and a signed weight, so two of them fit into 16
-bits, and AVX2's saturating `vpmaddubsw` is exact.
+A product has an unsigned factor of at most 126 and a signed weight. The sum of two products fits into
+16 bits, so AVX2's saturating `vpmaddubsw` is exact.
 """
 
 import os
@@ -23,25 +23,26 @@ from numba.extending import intrinsic
 from obscuro.evaluation.nnue.network import FC0_OUTPUTS, FC1_INPUTS, FC1_OUTPUTS
 from obscuro.kernels import kernel
 
-HIGHEST = 127  # an input of a layer that stands for 1
-WEIGHT_SHIFT = 6  # a layer's weight of 1 << 6 stands for 1
+HIGHEST = 127  # the input of a layer that stands for 1
+WEIGHT_SHIFT = 6  # the weight 1 << 6 of a layer stands for 1
 
-# Adds to each 32-bit sum the products of four inputs and four weights: (builder, sums, inputs, weights).
+# Called with (builder, sums, inputs, weights): adds to each 32-bit sum the products of four inputs
+# and four weights.
 AddProducts = Callable[[Any, Any, Any, Any], Any]
 
 _BYTE, _SHORT, _WORD, _LONG = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 
 
 def _function(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
-    """An LLVM function by its name, declared if need be."""
+    """Return the LLVM function with this name, and declare it if necessary."""
     found = builder.module.globals.get(name)
     return found or ir.Function(builder.module, ir.FunctionType(result, arguments), name)
 
 
 def _add_products_by_vnni(bits: int) -> AddProducts:
-    """Products of four bytes each added to 32-bit sums by one instruction, in vectors of `bits`."""
+    """Add the products of four bytes to 32-bit sums by one instruction, in vectors of `bits`."""
     sums = ir.VectorType(_WORD, bits // 32)
-    # LLVM 21 gave the operands the type that they have.
+    # Since LLVM 21 the operands are vectors of bytes; before, they had the type of the sums.
     operand = ir.VectorType(_BYTE, bits // 8) if llvm.llvm_version_info[0] >= 21 else sums
 
     def add_products(builder: Any, total: Any, inputs: Any, weights: Any) -> Any:
@@ -53,7 +54,7 @@ def _add_products_by_vnni(bits: int) -> AddProducts:
 
 
 def _add_products_by_avx2(builder: Any, total: Any, inputs: Any, weights: Any) -> Any:
-    """The same in three steps, for vectors of 256 bits."""
+    """Add the products of four bytes to 32-bit sums in three steps, in vectors of 256 bits."""
     octets, shorts, words = (
         ir.VectorType(kind, 256 // kind.width) for kind in (_BYTE, _SHORT, _WORD)
     )
@@ -65,7 +66,7 @@ def _add_products_by_avx2(builder: Any, total: Any, inputs: Any, weights: Any) -
 
 
 def _make_layer(add_products: AddProducts, bits: int, rows: int) -> Any:
-    """A first layer that runs through the inputs in vectors of `bits`, for `rows` sums at a time."""
+    """Make a first layer that reads the inputs in vectors of `bits` and computes `rows` sums at once."""
     octets, words = ir.VectorType(_BYTE, bits // 8), ir.VectorType(_WORD, bits // 32)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -127,7 +128,8 @@ def _make_layer(add_products: AddProducts, bits: int, rows: int) -> Any:
 def first_layer_plain(inputs, weights, bucket, sums):
     """Add the products of inputs uint8[2, n] and weights int8[8, 16, 2, n][bucket] to sums int32[16].
 
-    All arrays are C-contiguous, n a multiple of 32, inputs at most 126. Nothing but loops.
+    All arrays are C-contiguous, n is a multiple of 32, and inputs are at most 126. This version uses
+    plain loops.
     """
     for row in range(FC0_OUTPUTS):
         total = np.int32(0)
@@ -137,7 +139,7 @@ def first_layer_plain(inputs, weights, bucket, sums):
         sums[row] += total
 
 
-# Rows at a time: as many as leave room in the CPU's 32 or 16 vector registers.
+# The rows at a time are as many as fit into the CPU's 32 or 16 vector registers with their operands.
 first_layer_avx512 = _make_layer(_add_products_by_vnni(512), 512, 16)
 first_layer_avxvnni = _make_layer(_add_products_by_vnni(256), 256, 8)
 first_layer_avx2 = _make_layer(_add_products_by_avx2, 256, 8)
@@ -171,10 +173,10 @@ first_layer = LAYERS[CHOSEN]
 
 @intrinsic
 def last_layers(typingctx, inputs, fc1_bias, fc1, fc2_bias, fc2, bucket):
-    """The result, as int64, of one bucket's second and third layer for inputs int32[32] in [0, 127].
+    """Return the result, int64, of one bucket's second and third layer for inputs int32[32].
 
-    Written as operations on whole vectors, which LLVM splits as the CPU needs it: it does not find
-    them by itself in loops of 32 steps.
+    Inputs are in [0, 127]. The code operates on whole vectors, which LLVM splits for the CPU. LLVM
+    does not vectorise loops of 32 steps by itself.
     """
     outputs = ir.VectorType(_WORD, FC1_OUTPUTS)
 
@@ -186,7 +188,7 @@ def last_layers(typingctx, inputs, fc1_bias, fc1, fc2_bias, fc2, bucket):
         activations, bias, weights, last_bias, last_weights = (array.data for array in arrays)
 
         def load(base, rows_before):
-            """The row of 32 numbers that comes after so many others."""
+            """Load the row of 32 numbers after `rows_before` others."""
             offset = builder.mul(rows_before, _LONG(FC1_OUTPUTS))
             address = builder.bitcast(builder.gep(base, [offset]), outputs.as_pointer())
             return builder.load(address, align=4)

@@ -1,10 +1,10 @@
-"""Getting the networks out of an installed Stockfish, by its own command `export_net`.
+"""Export the networks of an installed Stockfish with its own command `export_net`.
 
-Stockfish names a network after the first twelve digits of its file's SHA-256, and says the name in
-its option `EvalFile`; since 16.1 there is a second, small one in `EvalFileSmall`. What it writes
-must hash to that name.
+Stockfish names a network after the first twelve digits of its file's SHA-256. Its option `EvalFile`
+holds the name. Since 16.1 the option `EvalFileSmall` names a second, small network. The file that
+Stockfish writes must hash to the name.
 
-As with `StockfishProcess`, the child leaves when its standard input ends, however we die.
+The child exits when its standard input ends, so it also exits when this process is killed.
 """
 
 import contextlib
@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from obscuro.evaluation.nnue.network import NetworkError
 
-START_LIMIT = 10.0  # seconds to its first answer
-EXPORT_LIMIT = 60.0  # seconds for the export, which takes less than one
+START_LIMIT = 10.0  # seconds until the first answer
+EXPORT_LIMIT = 60.0  # seconds for the export, which usually takes less than one
 READ_BYTES = 1 << 16
-MOST_TEXT = 1 << 20
-LAST_WAIT = 5.0  # seconds for a killed process to be gone
+MOST_TEXT = 1 << 20  # bytes; a longer answer is an error
+LAST_WAIT = 5.0  # seconds to wait for the end of a killed process
 
 _NETWORK_OPTION = re.compile(r"option name EvalFile\w* type string default (.*)")
 _NETWORK_NAME = re.compile(r"nn-([0-9a-f]{12})\.nnue")
@@ -31,15 +31,15 @@ _COMPLAINT = re.compile(r"failed|unknown command|error", re.IGNORECASE)
 
 
 class ExportedFile(NamedTuple):
-    """A network's file, fresh from Stockfish."""
+    """A network's file as Stockfish wrote it."""
 
     path: str
-    name: str  # as Stockfish calls it: nn-ad9b42354671.nnue
+    name: str  # Stockfish's name for it: nn-ad9b42354671.nnue
     sha256: bytes
 
 
 class Export(NamedTuple):
-    """What a Stockfish gave us: the network it evaluates with, then the small one if it has one."""
+    """The networks of one Stockfish: the one it evaluates with, then the small one if there is one."""
 
     engine: str  # its `id name`
     files: list[ExportedFile]
@@ -52,20 +52,21 @@ def export_networks(
     start_limit: float = START_LIMIT,
     export_limit: float = EXPORT_LIMIT,
 ) -> Export:
-    """Have the program at the path `stockfish` write its networks into a directory of ours.
+    """Make the program at the path `stockfish` write its networks into `directory`.
 
-    Raises NetworkError if it has none, can't write them, takes too long, or writes something else.
+    start_limit, export_limit: seconds for the first answer and for the export. Raises NetworkError if
+    the program has no network, cannot write it, takes too long, or writes a damaged file.
     """
-    with _Conversation(stockfish, directory) as conversation:
-        greeting = conversation.ask("uci", "uciok", start_limit)
+    with _StockfishSession(stockfish, directory) as session:
+        greeting = session.ask("uci", "uciok", start_limit)
         engine = next((line[8:].strip() for line in greeting if line.startswith("id name ")), "?")
         options = [match[1] for match in map(_NETWORK_OPTION.fullmatch, greeting) if match]
         if not options:
             raise NetworkError(f"{engine} has no network")
-        # Names without a directory, because a name ends at a space; `directory` is where it runs.
+        # Stockfish runs in `directory`, and the names have no directory: a name ends at a space.
         files = [f"{number}.nnue" for number in range(len(options))]
         request = f"export_net {' '.join(files)}\nisready"
-        answer = conversation.ask(request, "readyok", export_limit)
+        answer = session.ask(request, "readyok", export_limit)
         complaints = " ".join(filter(_COMPLAINT.search, answer)) or "it wrote no file"
     exported = []
     for file, option in zip(files, options, strict=True):
@@ -77,20 +78,20 @@ def export_networks(
 
 
 def _check(path: str, engine: str, option: str) -> ExportedFile:
-    """Compare a file with the name that it should have."""
+    """Compare a file's hash with its name. Raises NetworkError if they differ."""
     with open(path, "rb") as stream:
         digest = hashlib.file_digest(stream, "sha256")
     name = f"nn-{digest.hexdigest()[:12]}.nnue"
     if _NETWORK_NAME.fullmatch(option) and option != name:
         raise NetworkError(
             f"the network that {engine} wrote is damaged: it is {name}, not {option}",
-            "look if the disk is full",
+            "check whether the disk is full",
         )
     return ExportedFile(path, name, digest.digest())
 
 
-class _Conversation:
-    """A Stockfish of our own for some questions, each answered within its time."""
+class _StockfishSession:
+    """A Stockfish process for a few commands, each with a time limit."""
 
     def __init__(self, path: str, directory: str) -> None:
         self._path = path
@@ -102,16 +103,16 @@ class _Conversation:
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
                 cwd=directory,
-                start_new_session=True,  # a ^C in the terminal is for us alone
+                start_new_session=True,  # a Ctrl-C in the terminal does not reach it
             )
         except OSError as error:
             raise NetworkError(f"can't run {path}: {error.strerror or error}") from error
 
-    def __enter__(self) -> "_Conversation":
+    def __enter__(self) -> "_StockfishSession":
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it, and all of its group: a path may name a script that starts the real one."""
+        """Kill the process and its group: a path may name a script that starts the real program."""
         if self._popen.poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, signal.SIGKILL)
@@ -123,24 +124,27 @@ class _Conversation:
                 stream.close()
 
     def ask(self, command: str, last: str, limit: float) -> list[str]:
-        """Send a command and read lines, for at most so many seconds, up to the one that is last."""
+        """Send a command and read lines up to the line `last`, for at most `limit` seconds.
+
+        Raises NetworkError if that line does not come.
+        """
         assert self._popen.stdin is not None and self._popen.stdout is not None
         text = b""
         output = self._popen.stdout.fileno()
         poll = select.poll()
         poll.register(output, select.POLLIN)
         end = time.monotonic() + limit
-        with contextlib.suppress(BrokenPipeError):  # what it has said tells more
-            self._popen.stdin.write(f"{command}\n".encode())  # short: it fits into the pipe
+        with contextlib.suppress(BrokenPipeError):  # the end of its output gives the error
+            self._popen.stdin.write(f"{command}\n".encode())  # short enough for the pipe
         while True:
             lines = text.decode("utf-8", "replace").splitlines()
             if last in lines and text.endswith(b"\n"):
                 return lines
             left = end - time.monotonic()
             if left <= 0 or not poll.poll(left * 1000):
-                asked = command.partition(" ")[0]
-                raise NetworkError(f"{self._path} does not answer {asked!r}")
+                name = command.partition(" ")[0]
+                raise NetworkError(f"{self._path} does not answer {name!r}")
             chunk = os.read(output, READ_BYTES)
             text += chunk
             if not chunk or len(text) > MOST_TEXT:
-                raise NetworkError(f"{self._path} does not speak UCI, or was ended")
+                raise NetworkError(f"{self._path} does not speak UCI, or was killed")

@@ -1,9 +1,9 @@
-"""Which inputs of the network a piece is: HalfKAv2_hm, as each side sees the board.
+"""The network's inputs for a piece, HalfKAv2_hm: one input in the view of each side.
 
-Each side has inputs of its own, one for every kind of piece on every square, for every place of its
-own king. It sees the board from its own edge, and mirrored if its king is on files a to d, so that
-32 places of the king are left. A kind is a piece of the own side or of the other; the two kings are
-one kind, since they never stand on the same square.
+Each side has its own inputs, one for every place of its own king, kind of piece and square. A side
+sees the board from its own edge. The board is mirrored if its king is on files a to d, so the king
+has 32 places. A kind is a piece type with its owner, own side or enemy. The two kings are one kind,
+because they never stand on the same square.
 
     input = 704 x place of the own king + 64 x kind + square
 
@@ -26,15 +26,15 @@ _MIRROR_FILES = 7
 
 @kernel
 def king_square(pos, side):
-    """Where the king of `side` (0 = White) stands; it must have one."""
+    """Return the square of the king of `side` (0 = White), which must exist."""
     return lowest_square(pos[KINGS] & pieces_of(pos, side))
 
 
 @kernel
 def view(perspective, king):
-    """How a side (0 = White) with its king on `king` sees the board.
+    """Return the view of a side (0 = White) with its king on the square `king`.
 
-    Returns what its squares are xored with, and the first of the inputs for this place of the king.
+    The view is the mask to xor squares with, and the first input for this place of the king.
     """
     mirror = _MIRROR_RANKS if perspective else 0
     if king & 7 < 4:
@@ -46,9 +46,9 @@ def view(perspective, king):
 
 @kernel
 def feature(mirror, first, is_own, piece, square):
-    """The index of the input "this piece stands on `square`".
+    """Return the index of the input for `piece` (0 pawn … 5 king) on `square`.
 
-    mirror, first: of `view`; is_own: whether the piece is the viewing side's.
+    mirror, first: the result of `view`. is_own: whether the piece belongs to the viewing side.
     """
     kind = 2 * piece
     if not is_own and piece != KING:

@@ -1,13 +1,13 @@
-"""Reading a `.nnue` file: which architecture it has, and its parameters.
+"""Read the architecture and the parameters of a `.nnue` file.
 
-All integers are little-endian. The file is a header, a feature transformer and eight layer stacks,
-and each of these begins with a word that follows from its architecture:
+All integers are little-endian. The file has a header, a feature transformer and eight layer stacks.
+The transformer and the stacks each begin with a word that depends on the architecture:
 
     version, architecture, length of the description, description
     transformer word, biases, weights, psqt weights         LEB128 since Stockfish 16
     8 x: stack word, then biases and weights of three layers
 
-What is read is HalfKAv2_hm -> 2 x L1/2 (pairs multiplied) -> 15 + 1 -> 2 x 15 -> 32 -> 1 with any
+This module reads HalfKAv2_hm -> 2 x L1/2 (pairs multiplied) -> 15 + 1 -> 2 x 15 -> 32 -> 1 with any
 L1: SFNNv5 (Stockfish 15.1), and its wider and narrower successors up to Stockfish 17.1.
 
 Source: the nnue-pytorch project's documentation (docs/nnue.md) and the words in actual files.
@@ -34,26 +34,26 @@ VERSION = 0x7AF32F20
 HALF_KA_V2_HM = 0x7F234CB8
 LONGEST_DESCRIPTION = 4096
 WIDEST = 8192
-SQUARED_INPUTS = FC0_OUTPUTS - 1  # of the second layer; the clipped ones come after them
+SQUARED_INPUTS = FC0_OUTPUTS - 1  # of the second layer; the clipped inputs follow them
 LEB128_MAGIC = b"COMPRESSED_LEB128"
 
 _WORD = struct.Struct("<I")
 
 
 class Architecture(NamedTuple):
-    """What the header of a network says."""
+    """The content of a network's header."""
 
-    width: int  # L1, of one side's accumulator
-    description: str  # by those who trained it
+    width: int  # L1, the width of one side's accumulator
+    description: str  # written by the network's trainers
 
 
 def transformer_word(width: int) -> int:
-    """The word before the feature transformer, for L1 = width."""
+    """Return the word before the feature transformer, for L1 = width."""
     return HALF_KA_V2_HM ^ (2 * width)
 
 
 def stack_word(width: int) -> int:
-    """The word before each layer stack, for L1 = width: it chains the sizes of all layers."""
+    """Return the word before each layer stack for L1 = width, which chains the layers' sizes."""
     word = 0xEC42E90D ^ (2 * width)
     for layer, outputs in enumerate((FC0_OUTPUTS, FC1_OUTPUTS, 1)):
         if layer > 0:  # an activation comes between two layers
@@ -63,12 +63,12 @@ def stack_word(width: int) -> int:
 
 
 def read_architecture(data: bytes | memoryview) -> Architecture:
-    """Read the header of a file. Raises NetworkError unless it is an architecture we know."""
+    """Read the header of a file. Raises NetworkError if the architecture is unknown."""
     return _read_header(_Reader(data))
 
 
 def read_network(data: bytes | memoryview) -> tuple[Architecture, Network]:
-    """Read a whole file into arrays of our own. Raises NetworkError if anything is wrong with it."""
+    """Read a whole file into new arrays. Raises NetworkError if the file is damaged or unknown."""
     reader = _Reader(data)
     architecture = _read_header(reader)
     width = architecture.width
@@ -85,13 +85,13 @@ def read_network(data: bytes | memoryview) -> tuple[Architecture, Network]:
         *(np.stack(arrays) for arrays in zip(*stacks, strict=True)),
     )
     if not network.fc1_weights[:, :, SQUARED_INPUTS:].any():
-        # Its words are those of its successor, but the second layer has the clipped inputs alone.
+        # It has the same words as its successor, but its second layer has only the clipped inputs.
         raise NetworkError("this is a network of Stockfish 15")
     return architecture, network
 
 
 def _read_header(reader: "_Reader") -> Architecture:
-    """Read up to the transformer's word, and that."""
+    """Read the file up to and including the transformer's word."""
     version, architecture, length = reader.word(), reader.word(), reader.word()
     if version != VERSION:
         raise NetworkError(f"this is no network, or of an unknown version, {version:#x}")
@@ -108,7 +108,7 @@ def _read_header(reader: "_Reader") -> Architecture:
 
 
 def _read_stack(reader: "_Reader", width: int) -> tuple[NDArray[Any], ...]:
-    """Read one layer stack: its arrays as in `Network`, without their first dimension."""
+    """Read one layer stack: the arrays of `Network` without their first dimension."""
     word = reader.word()
     if word != stack_word(width):
         raise _damage(f"layers of another kind, {word:#x}")
@@ -129,11 +129,11 @@ def _read_stack(reader: "_Reader", width: int) -> tuple[NDArray[Any], ...]:
 
 
 def _damage(what: str) -> NetworkError:
-    return NetworkError(f"the network's file is damaged: {what}", "get it anew from Stockfish")
+    return NetworkError(f"the network's file is damaged: {what}", "export it from Stockfish again")
 
 
 class _Reader:
-    """A place in a file's bytes."""
+    """Reads a file's bytes from the front."""
 
     def __init__(self, data: bytes | memoryview) -> None:
         self._data = memoryview(data)
@@ -141,11 +141,11 @@ class _Reader:
 
     @property
     def remaining(self) -> int:
-        """Bytes that have not been read."""
+        """The number of unread bytes."""
         return len(self._data) - self._position
 
     def take(self, size: int) -> memoryview:
-        """The next bytes."""
+        """Return the next `size` bytes. Raises NetworkError if there are fewer."""
         if size > self.remaining:
             missing = size - self.remaining
             raise _damage(f"at least {missing} bytes are missing")
@@ -153,16 +153,16 @@ class _Reader:
         return self._data[self._position - size : self._position]
 
     def word(self) -> int:
-        """The next unsigned number of four bytes."""
+        """Return the next unsigned number of four bytes."""
         return int(_WORD.unpack(self.take(_WORD.size))[0])
 
     def integers(self, kind: type[np.signedinteger], count: int) -> NDArray[Any]:
-        """The next so many integers of a kind, in an array of their own."""
+        """Return the next `count` integers of the type `kind` as a new array, kind[count]."""
         stored = np.dtype(kind).newbyteorder("<")
         return np.frombuffer(self.take(count * stored.itemsize), stored).astype(kind)
 
     def parameters(self, kind: type[np.signedinteger], count: int) -> NDArray[Any]:
-        """The same, where they may be compressed."""
+        """Return the next `count` integers, kind[count], which may be compressed in the file."""
         magic = len(LEB128_MAGIC)
         if bytes(self._data[self._position : self._position + magic]) != LEB128_MAGIC:
             return self.integers(kind, count)

@@ -1,12 +1,12 @@
-"""The networks of the Stockfish that is installed here: fetched once, then mapped from the cache.
+"""The networks of the installed Stockfish: exported once, then mapped from the cache.
 
-Nothing is downloaded and nothing is shipped: the network is the user's own copy, from a Stockfish
-that he has. It is kept where the compiled kernels are (see `obscuro.kernel_cache`), in `networks/`:
+The project downloads and ships no network. It uses the user's own copy, from the installed Stockfish.
+The cache is beside that of the compiled kernels (see `obscuro.kernel_cache`), in `networks/`:
 
     nn-ad9b42354671.v1       a network, see `store.py`
-    stockfish-<hash>.v1      what we got from the program with this path, size and time
+    stockfish-<hash>.v1      the names of the networks of the program with this path, size and time
 
-`python -m obscuro.evaluation.nnue.install [STOCKFISH]` fetches them.
+`python -m obscuro.evaluation.nnue.install [STOCKFISH]` fills the cache.
 """
 
 import contextlib
@@ -29,52 +29,52 @@ from obscuro.evaluation.nnue.file_format import read_network
 from obscuro.evaluation.nnue.network import Network, NetworkError
 from obscuro.evaluation.stockfish.process import stockfish_path
 
-PATIENCE = 30.0  # seconds to wait for another process that is fetching; then we do it too
-KEPT = 6  # networks: those of the last three to six Stockfishes
-SPACE = 256 << 20  # bytes, for what the largest takes: exported, then converted
-ABANDONED = 3600.0  # seconds after which what a killed process has left behind is removed
+PATIENCE = 30.0  # seconds to wait while another process exports; then this one exports too
+KEPT = 6  # the number of networks in the cache: those of the last three to six versions
+SPACE = 256 << 20  # bytes for the largest network's exported and converted files
+ABANDONED = 3600.0  # seconds after which the leftovers of a killed process are removed
 
 _INSTALL = "run engine_bin/install_stockfish, or put stockfish on PATH"
-_SET_PLACE = "set OBSCURO_CACHE_DIR to a directory that can be written"
+_SET_PLACE = "set OBSCURO_CACHE_DIR to a directory that you can write to"
 _SUFFIX = f".v{store.LAYOUT}"
 
 
 class InstalledNetwork(NamedTuple):
-    """A network, ready to use."""
+    """A network in the cache, ready to use."""
 
-    name: str  # as Stockfish calls it: nn-ad9b42354671.nnue
-    engine: str  # the Stockfish that it is from, by its `id name`
+    name: str  # Stockfish's name for it: nn-ad9b42354671.nnue
+    engine: str  # the `id name` of its Stockfish
     path: str  # the mapped file
     network: Network
 
 
 def load_networks(stockfish: str | None = None) -> list[InstalledNetwork]:
-    """The networks of a Stockfish: the one that it evaluates with, then the small one, if any.
+    """Return the networks of a Stockfish: the one it evaluates with, then the small one if any.
 
-    They are mapped from the cache, within milliseconds; those of a Stockfish that is new to us are
-    fetched from it first, in a second or two.
+    Mapping them from the cache takes milliseconds. For a Stockfish that is not in the cache, the
+    export takes a second or two.
 
-    stockfish: as for `stockfish_path`. Raises NetworkError, one line, where there is no Stockfish,
-    it has no network that we can read, or nothing can be kept anywhere.
+    stockfish: as for `stockfish_path`. Raises NetworkError with a line for the user if there is no
+    Stockfish, if its network is unreadable, or if no cache directory is writable.
     """
     path = stockfish_path(stockfish)
     if path is None:
         wanted = stockfish or "Stockfish"
-        raise NetworkError(f"{wanted} is not there to take its network", _INSTALL)
+        raise NetworkError(f"{wanted} is missing, so its network is too", _INSTALL)
     key = _key(path)
     reason = "there is none"
     for directory in kernel_cache.candidates("networks"):
-        with contextlib.suppress(OSError, NetworkError):  # also where we can read but not write
+        with contextlib.suppress(OSError, NetworkError):  # a read-only cache may have them
             return _look_up(directory, key)
         try:
-            return _fetch_once(path, directory, key)
-        except OSError as error:  # no right to write, or no space: the next place may do
+            return _export_once(path, directory, key)
+        except OSError as error:  # not writable, or full: try the next directory
             reason = f"{directory}: {error.strerror or error}"
     raise NetworkError(f"there is no place to keep the network, {reason}", _SET_PLACE)
 
 
 def _key(path: str) -> str:
-    """A hash of what tells one program from another without running it."""
+    """Hash the path, size and time of a program, which identify it without running it."""
     real = os.path.realpath(path)
     try:
         found = os.stat(real)
@@ -89,7 +89,7 @@ def _index(directory: str, key: str) -> str:
 
 
 def _look_up(directory: str, key: str) -> list[InstalledNetwork]:
-    """What the cache has for a Stockfish. Raises OSError or NetworkError if that is not all of it."""
+    """Map a Stockfish's networks. Raises OSError or NetworkError unless the cache has all of them."""
     index = _index(directory, key)
     try:
         with open(index, encoding="utf-8") as stream:
@@ -107,26 +107,27 @@ def _look_up(directory: str, key: str) -> list[InstalledNetwork]:
         name = f"nn-{sha256.hex()[:12]}.nnue"
         installed.append(InstalledNetwork(name, engine, path, network))
         with contextlib.suppress(OSError):
-            os.utime(path)  # `_prune` goes by it
+            os.utime(path)  # `_prune` keeps the files with the latest times
     return installed
 
 
-def _fetch_once(stockfish: str, directory: str, key: str) -> list[InstalledNetwork]:
-    """Fetch unless another process does so just now. Raises OSError if nothing can be written."""
+def _export_once(stockfish: str, directory: str, key: str) -> list[InstalledNetwork]:
+    """Export, or wait while another process does. Raises OSError if the directory isn't writable."""
     os.makedirs(directory, mode=0o700, exist_ok=True)
     with _lock(os.path.join(directory, "lock")):
         with contextlib.suppress(OSError, NetworkError):
             return _look_up(directory, key)
         _prune(directory)
-        _fetch(stockfish, directory, key)
+        _export(stockfish, directory, key)
         return _look_up(directory, key)
 
 
 @contextlib.contextmanager
 def _lock(path: str) -> Iterator[None]:
-    """Hold a lock while no more than one process does, or go on without it after some time.
+    """Hold an exclusive lock; after PATIENCE seconds go on without it.
 
-    It saves work and is not needed: files get their names when they are complete.
+    The lock only saves work. Without it the cache is still correct, because a file gets its name when
+    it is complete.
     """
     with open(path, "ab") as stream:
         end = time.monotonic() + PATIENCE
@@ -135,25 +136,25 @@ def _lock(path: str) -> Iterator[None]:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 time.sleep(0.05)
-            except OSError:  # some file systems have no locks
+            except OSError:  # this file system has no locks
                 break
             else:
                 break
         yield
 
 
-def _fetch(stockfish: str, directory: str, key: str) -> None:
-    """Export the networks, convert them, and note which they are."""
-    if shutil.disk_usage(directory).free < SPACE:  # Stockfish would write what there is space for
+def _export(stockfish: str, directory: str, key: str) -> None:
+    """Export the networks, convert them, and write the index."""
+    if shutil.disk_usage(directory).free < SPACE:  # Stockfish would write a truncated file
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    passing = tempfile.mkdtemp(prefix="export-", dir=directory)
+    temporary = tempfile.mkdtemp(prefix="export-", dir=directory)
     try:
-        export = export_networks(stockfish, passing)
+        export = export_networks(stockfish, temporary)
         for file in export.files:
             _convert(file, directory)
-        _note(export, _index(directory, key))
+        _write_index(export, _index(directory, key))
     finally:
-        shutil.rmtree(passing, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _convert(file: ExportedFile, directory: str) -> None:
@@ -162,8 +163,8 @@ def _convert(file: ExportedFile, directory: str) -> None:
     store.write(network, file.sha256, directory)
 
 
-def _note(export: Export, index: str) -> None:
-    """Write down which networks a Stockfish has."""
+def _write_index(export: Export, index: str) -> None:
+    """Write the names of a Stockfish's networks to the file `index`."""
     entry = {"engine": export.engine, "networks": [file.sha256.hex() for file in export.files]}
     descriptor, temporary = tempfile.mkstemp(prefix="part-", dir=os.path.dirname(index))
     with open(descriptor, "w", encoding="utf-8") as stream:
@@ -173,7 +174,7 @@ def _note(export: Export, index: str) -> None:
 
 
 def _prune(directory: str) -> None:
-    """Remove networks long out of use, and what killed processes have left."""
+    """Remove the networks that were not used for longest, and the leftovers of killed processes."""
     networks = []
     with os.scandir(directory) as entries:
         for entry in entries:
@@ -191,7 +192,7 @@ def _prune(directory: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Fetch the networks and print where they are; the exit code is 1 if there are none."""
+    """Fill the cache and print the networks' paths; return exit code 1 if there are none."""
     if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
         print("usage: export_network [STOCKFISH]", file=sys.stderr)
         return 2

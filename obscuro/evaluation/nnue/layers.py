@@ -1,7 +1,7 @@
-"""From both sides' sums to the network's value: the layers behind the inputs.
+"""The network's layers behind the inputs: they compute a value from both sides' sums.
 
-All of it is integers: inputs of layers are in [0, 127], which stands for [0, 1]; weights of layers
-are in 64ths. The result is in sixteenths of Stockfish's internal units.
+All numbers are integers. The inputs of a layer are in [0, 127], which stands for [0, 1]. The weights
+of a layer are in 64ths. The result is in sixteenths of Stockfish's internal units.
 
 Source: docs/nnue.md of nnue-pytorch.
 """
@@ -14,29 +14,29 @@ from obscuro.evaluation.nnue.dense import HIGHEST, WEIGHT_SHIFT, first_layer, la
 from obscuro.evaluation.nnue.network import FC0_OUTPUTS
 from obscuro.kernels import kernel
 
-OUTPUT_SCALE = 16  # the result's parts of a unit
-_PASSED = FC0_OUTPUTS - 1  # the first layer's output that is added to the result
-_PASSED_SCALE = 600 * OUTPUT_SCALE  # what it is worth when it stands for 1
+OUTPUT_SCALE = 16  # the result is in units / 16
+_PASSED = FC0_OUTPUTS - 1  # the output of the first layer that is added to the result
+_PASSED_SCALE = 600 * OUTPUT_SCALE  # its worth when it stands for 1
 _PASSED_ONE = HIGHEST << WEIGHT_SHIFT
 
 
 @kernel
 def bucket_of(pos):
-    """Which of the eight sets of layers, and of piece values, counts for a position."""
+    """Return which of the eight sets of layers and of piece values a position uses."""
     return (popcount(occupied_squares(pos)) - 1) >> 2
 
 
 @kernel
 def toward_zero(dividend, divisor):
-    """Divide as C does."""
+    """Divide with rounding toward zero, as C does."""
     return dividend // divisor if dividend >= 0 else -(-dividend // divisor)
 
 
 @kernel
 def transform(work, frame, perspective, half):
-    """Clip one side's sums and multiply those of its halves: half of the first layer's inputs.
+    """Compute half of the first layer's inputs: clip one side's sums and multiply its two halves.
 
-    Writes work.inputs[half], numbers of at most 126.
+    Written: work.inputs[half], numbers of at most 126.
     """
     low, high = np.int16(0), np.int16(HIGHEST)
     for k in range(work.inputs.shape[1]):
@@ -47,7 +47,7 @@ def transform(work, frame, perspective, half):
 
 @kernel
 def propagate(weights, work, bucket):
-    """The result of one bucket's layers for work.inputs."""
+    """Return the result of one bucket's layers for work.inputs, in sixteenths of a unit."""
     for k in range(FC0_OUTPUTS):
         work.outputs[k] = weights.fc0_bias[bucket, k]
     first_layer(work.inputs, weights.fc0, bucket, work.outputs)
@@ -64,14 +64,14 @@ def propagate(weights, work, bucket):
 
 @kernel
 def material_part(work, frame, own, bucket):
-    """The inputs' own values, side to move (0 = White) less the other, in sixteenths of a unit."""
+    """Return the inputs' own values in the view of `own` (0 = White), in sixteenths of a unit."""
     other = np.int64(work.psqt[frame, 1 - own, bucket])
     return toward_zero(np.int64(work.psqt[frame, own, bucket]) - other, 2)
 
 
 @kernel
 def positional_part(weights, work, frame, own, bucket):
-    """The layers' result for the side to move (0 = White), in sixteenths of a unit."""
+    """Return the layers' result in the view of `own`, to move (0 = White), in sixteenths of a unit."""
     transform(work, frame, own, 0)
     transform(work, frame, 1 - own, 1)
     return propagate(weights, work, bucket)
@@ -79,7 +79,7 @@ def positional_part(weights, work, frame, own, bucket):
 
 @kernel
 def network_value(weights, work, frame, pos):
-    """The network's value of a position to its side to move, in Stockfish's internal units.
+    """Return the network's value in the view of the side to move, in Stockfish's internal units.
 
     The frame must hold the sums of `pos`.
     """

@@ -1,19 +1,19 @@
-"""Signed LEB128, in which networks since Stockfish 16 are compressed: seven bits a byte."""
+"""Decode signed LEB128, seven bits a byte, which compresses networks since Stockfish 16."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-CHUNK = 1 << 18  # bytes decoded at a time: the arrays that it takes stay in the CPU's cache
+CHUNK = 1 << 18  # bytes to decode at a time, so that the arrays stay in the CPU's cache
 
 
 def decode(data: bytes | memoryview, count: int, kind: type[np.signedinteger]) -> NDArray[Any]:
-    """The `count` integers that are all of `data`, as an array of `kind`.
+    """Decode all of `data` to an array kind[count].
 
-    The lowest bits come first; the top bit of a byte says that there is more, the next one of the
-    last byte is the sign. Raises ValueError if it is anything else than `count` such numbers that
-    fit the kind.
+    A number's lowest bits come first. The top bit of a byte means that another byte follows. The
+    next bit of the last byte is the sign. Raises ValueError if `data` is not exactly `count` numbers,
+    or one of them does not fit the type.
     """
     octets = np.frombuffer(data, np.uint8)
     limits = np.iinfo(kind)
@@ -39,7 +39,7 @@ def decode(data: bytes | memoryview, count: int, kind: type[np.signedinteger]) -
 
 
 def _join(chunk: NDArray[np.uint8], ends: NDArray[np.intp], longest: int) -> NDArray[np.int64]:
-    """The numbers whose last bytes are at `ends`; the first of them begins the chunk."""
+    """Return the numbers whose last bytes are at `ends`; the first number begins the chunk."""
     lengths = np.diff(ends, prepend=-1)
     if lengths.max() > longest:
         raise ValueError("a number is too long")

@@ -1,4 +1,4 @@
-"""The parameters of Stockfish's network as arrays; `install.py` says where they come from."""
+"""The parameters of Stockfish's network as arrays. `install.py` describes their origin."""
 
 from typing import NamedTuple
 
@@ -7,17 +7,17 @@ from numpy.typing import NDArray
 
 FEATURES = 22528  # HalfKAv2_hm: 32 king squares (mirrored to files e-h) x 11 kinds of piece x 64
 BUCKETS = 8  # sub-networks, by the number of pieces; also the columns of `psqt_weights`
-FC0_OUTPUTS = 16  # 15 go on to the next layer, the last is added to the result
-FC1_INPUTS = 32  # 2 x 15 used: squared, then clipped; two of padding with weights nobody reads
+FC0_OUTPUTS = 16  # 15 are inputs of the next layer, the last is added to the result
+FC1_INPUTS = 32  # 2 x 15 in use: squared, then clipped; the weights of the last two are padding
 FC1_OUTPUTS = 32
 
 READABLE = "install Stockfish 15.1 to 17.1, whose networks we can read"
 
 
 class NetworkError(Exception):
-    """There is no network to be had, or not one that we can read; says why, and what to do.
+    """No network is available, or an unreadable one.
 
-    Its text is one line, `reason` and `advice` with a semicolon between them.
+    The text is one line for the user: `reason`, a semicolon, and `advice` on what to do.
     """
 
     def __init__(self, reason: str, advice: str = READABLE) -> None:
@@ -27,7 +27,7 @@ class NetworkError(Exception):
 
 
 class Network(NamedTuple):
-    """Parameters of one network, in the order of its file. Read-only where they are mapped.
+    """The parameters of one network, in the order of its file. Mapped arrays are read-only.
 
     L1 is the width of one side's accumulator: 1024 for Stockfish 15.1 (SFNNv5). All arrays are
     C-contiguous and aligned to 64 bytes.
@@ -45,7 +45,7 @@ class Network(NamedTuple):
 
 
 def shapes(width: int) -> dict[str, tuple[type[np.signedinteger], tuple[int, ...]]]:
-    """The type and the shape of every field of a network with L1 = width, in their order."""
+    """Return the type and shape of every field of a network with L1 = width, in their order."""
     return {
         "feature_bias": (np.int16, (width,)),
         "feature_weights": (np.int16, (FEATURES, width)),

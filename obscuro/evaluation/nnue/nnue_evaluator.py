@@ -1,8 +1,8 @@
 """Children's values by Stockfish's network in this process, with a search of captures.
 
-The network and its scale are Stockfish's, so a value means the same as that of `StockfishEvaluator`:
-on positions that self-play asks about, values in [-1, 1] differ by 0.02 in the mean, and scaling all
-of them up or down brings them no closer (docs/network.md).
+The network and its scale are Stockfish's, so a value means the same as one of `StockfishEvaluator`.
+On positions from self-play the two evaluators' values in [-1, 1] differ by 0.02 on average. No common
+factor brings them closer (docs/network.md).
 """
 
 import threading
@@ -28,7 +28,7 @@ from obscuro.evaluation.scale import TAU
 from obscuro.evaluation.stockfish.versions import UNITS_PER_PAPER_PAWN
 from obscuro.kernels import kernel
 
-_SURELY_MATED = MATED - 1_000  # no evaluation comes near
+_SURELY_MATED = MATED - 1_000  # larger than every evaluation
 _WARM_UP = "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR b KQkq - 0 1"
 
 _value_of_pawns = kernel(scale.value_of_pawns)
@@ -37,20 +37,20 @@ _value_of_mate = kernel(scale.value_of_mate)
 
 @kernel
 def value_of_units(units, tau):
-    """The value of so many units to a side whose move led to the position, in [-1, 1]."""
+    """Convert units to a value in [-1, 1], both in the view of the side that moved."""
     size = abs(units)
     if size < _SURELY_MATED:
         return _value_of_pawns(units / UNITS_PER_PAPER_PAWN, tau)
-    plies = MATED - size + 1  # until the mate, from before the move
+    plies = MATED - size + 1  # the plies from before the move until the mate
     return _value_of_mate((plies + 1) // 2 if units > 0 else -(plies // 2))
 
 
 @kernel
 def fill_values(tables, weights, work, positions, offsets, moves, plies, tau, values):
-    """Give every child without a value its value, in the view of the side that moved.
+    """Write the value of every child without a value, in the view of the side that moved.
 
-    positions: uint64[n, 8]; offsets, moves, values: of ChildValues; plies: of `search_captures`.
-    A position with such a child must have both kings.
+    positions: uint64[n, 8]. offsets, moves, values: the arrays of their ChildValues. plies: see
+    `search_captures`. A position with an undecided child must have both kings.
     """
     for index in range(positions.shape[0]):
         pos = load(positions, index)
@@ -74,7 +74,7 @@ _shared: dict[str, Any] = {}  # weights by the path of their network
 
 
 def _weights_of(installed: InstalledNetwork) -> Any:
-    """The weights of a network, which all evaluators of this process share."""
+    """Return the weights of a network. All evaluators of this process share them."""
     with _sharing:
         if installed.path not in _shared:
             _shared[installed.path] = arrange(installed.network)
@@ -82,11 +82,11 @@ def _weights_of(installed: InstalledNetwork) -> Any:
 
 
 class NnueEvaluator:
-    """Evaluates by the network of the Stockfish that is installed. Fails only where there is none.
+    """Evaluates with the network of the installed Stockfish. Fails only without a network.
 
-    stockfish: whose network to take, a path; None: the usual places. tau: pawns worth tanh(1).
-    searched: whether captures are searched; without, children are valued as they stand, four times
-    as fast, and ranked much less like Stockfish. network: to take instead of Stockfish's.
+    stockfish: the path of the Stockfish to take the network from; None: the usual places. tau: the
+    number of pawns worth tanh(1). searched: whether to search captures. Static values are four times
+    as fast but rank children much less like Stockfish. network: replaces Stockfish's network.
     """
 
     name = "nnue"
@@ -99,12 +99,12 @@ class NnueEvaluator:
         searched: bool = True,
         network: Network | None = None,
     ) -> None:
-        """Load nothing yet."""
+        """Store the settings without loading the network."""
         self._network = network
         self._stockfish = stockfish
         self._tau = float(tau)
         self._plies = PLIES if searched else 0
-        self._loaded: tuple[Any, Any] | None = None  # weights, which others share, and workspace
+        self._loaded: tuple[Any, Any] | None = None  # shared weights, own workspace
 
     def start(self) -> None:
         """Load the network and compile the kernels. Raises EvaluatorFailed. See `Evaluator`."""
@@ -112,7 +112,7 @@ class NnueEvaluator:
             self.evaluate(from_fen(_WARM_UP).reshape(1, WORDS))
 
     def _load(self) -> tuple[Any, Any]:
-        """The weights, and a workspace of our own."""
+        """Return the weights and a new workspace. Raises EvaluatorFailed."""
         if self._network is not None:
             weights = arrange(self._network)
         else:
@@ -123,7 +123,7 @@ class NnueEvaluator:
         return weights, make_workspace(weights)
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """The values of all children of uint64[n, 8]. Raises EvaluatorFailed. See `Evaluator`."""
+        """Return the values of all children of uint64[n, 8]. Raises EvaluatorFailed. See `Evaluator`."""
         loaded = self._loaded or self._load()
         self._loaded = loaded
         positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
@@ -141,8 +141,8 @@ class NnueEvaluator:
         return children
 
     def forget(self) -> None:
-        """Do nothing: what it remembers changes no value. See `Evaluator`."""
+        """Do nothing: the remembered sums change no value. See `Evaluator`."""
 
     def close(self) -> None:
-        """Drop the workspace; the network stays for the next evaluator. See `Evaluator`."""
+        """Drop the workspace; the weights stay for the next evaluator. See `Evaluator`."""
         self._loaded = None

@@ -1,7 +1,7 @@
-"""Static exchange evaluation: what a capture wins when both sides go on capturing on its square.
+"""Static exchange evaluation: the result of a capture if both sides keep capturing on its square.
 
-Each side captures with its least valuable piece as long as that pays, pieces behind others join in as
-lines open, and a king captures only what is not defended any more. Pins are not seen.
+Each side captures with its least valuable piece as long as that pays. Pieces behind others join in
+when lines open. A king captures only an undefended piece. The evaluation ignores pins.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ PAWN_UNITS, KNIGHT_UNITS, BISHOP_UNITS, ROOK_UNITS, QUEEN_UNITS = 208, 781, 825,
 
 @kernel
 def units_of(piece):
-    """What a piece (0 pawn … 4 queen) is worth, in Stockfish's units; a king or none: nothing."""
+    """Return the worth of a piece (0 pawn … 4 queen) in Stockfish's units; 0 for a king or none."""
     if piece <= PAWN:
         return PAWN_UNITS if piece == PAWN else 0
     if piece < ROOK:
@@ -48,14 +48,14 @@ def units_of(piece):
 
 @kernel
 def exchange_pays(tables, pos, move, captured):
-    """Whether a move loses no material on its square: exchange value ≥ 0.
+    """Return whether a move loses no material on its square: its exchange value is at least 0.
 
-    captured: the piece that the move captures, 0 pawn … 4 queen; -1: none. An en passant capture and
-    one with promotion always pay.
+    captured: the piece that the move captures, 0 pawn … 4 queen; -1: none. En passant captures and
+    captures with promotion always pay.
     """
     word = np.uint64(move)
     piece = np.int64((word >> PIECE_SHIFT) & THREE_BITS)
-    # What the last side to capture has won if the piece that it captured with is lost for nothing.
+    # The gain of the last side to capture if it loses its capturing piece for nothing.
     balance = units_of(captured) - units_of(piece)
     if balance >= 0 and piece != KING:
         return True
@@ -90,10 +90,10 @@ def exchange_pays(tables, pos, move, captured):
         if taker >= ROOK:
             attackers |= rook_attacks(tables, square, occupied) & straight
         attackers &= occupied
-        if taker == KING:  # it captures for good, or may not at all
+        if taker == KING:  # nobody recaptures, or the king may not capture
             defended = attackers & (~white if turn == 0 else white)
             return (turn == side) != (defended != 0)
-        # The first side to capture is content with nothing won, the other is not.
+        # For the first side to capture a gain of 0 suffices, the other side needs more.
         balance = -balance - 1 - units_of(taker)
         if balance >= 0:
             return turn == side

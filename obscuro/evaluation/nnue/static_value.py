@@ -1,11 +1,13 @@
-"""What a position is worth as it stands: the network's value on the scale of Stockfish's searches.
+"""The static value of a position: the network's value on the scale of Stockfish's searches.
 
-Stockfish's searches don't take its network's value as it is. They trust it more the more pieces are
-left, and where one side's material decides they don't ask it: there it is not much good, and may
-call a queen up 600 units. What is left of it then is mostly its part that counts pieces. The
-numbers here are fitted to what Stockfish 15.1 says at the end of `eval`, for 3,119 positions that
-searches ask about or that lie beside recorded games (`tools/record/fit_nnue_scale.py`): as values, in
-tanh(units / 1,248), they are off by 0.012 where the network counts, by 0.04 where it does not.
+Stockfish's searches scale the network's value. The weight of the network rises with the number of
+pieces. If one side's material decides the game, Stockfish does not use the network, because it is
+inaccurate there: it may value an extra queen at 600 units. In that case this module uses mostly the
+network's part that counts pieces.
+
+The constants are fitted to the final evaluation of Stockfish 15.1's command `eval`, on 3,119 positions
+from searches and from the neighbourhood of recorded games (`tools/record/fit_nnue_scale.py`). The
+mean error of tanh(units / 1,248) is 0.012 where Stockfish uses the network, and 0.04 elsewhere.
 """
 
 from obscuro.board.bits import popcount
@@ -21,21 +23,21 @@ from obscuro.evaluation.nnue.layers import (
 from obscuro.evaluation.nnue.see import BISHOP_UNITS, KNIGHT_UNITS, QUEEN_UNITS, ROOK_UNITS
 from obscuro.kernels import kernel
 
-# In 1,024ths: what the network's value is multiplied with, without pieces and with all of them.
+# The factor of the network's value in 1,024ths: without pieces, and its increase with all pieces.
 _ONE = 1024
 BARE_SCALE = 967
 PIECES_SCALE = 331
 ALL_PIECES = 2 * (2 * (KNIGHT_UNITS + BISHOP_UNITS + ROOK_UNITS) + QUEEN_UNITS)
 
-DECISIVE = 1600  # units of material from which on little else counts
-DECISIVE_UNITS = 400  # for the side that has it, whatever it is
+DECISIVE = 1600  # from so many units of material on, little else counts
+DECISIVE_UNITS = 400  # a bonus for the side with that material
 DECISIVE_SCALE = 717
 DECISIVE_POSITIONAL_SCALE = 102
 
 
 @kernel
 def pieces_units(pos):
-    """The pieces of both sides without pawns, in Stockfish's units."""
+    """Return the worth of both sides' pieces without pawns, in Stockfish's units."""
     return (
         KNIGHT_UNITS * popcount(pos[KNIGHTS])
         + BISHOP_UNITS * popcount(pos[BISHOPS])
@@ -46,7 +48,7 @@ def pieces_units(pos):
 
 @kernel
 def static_value(weights, work, frame, pos):
-    """The value of a position to its side to move, in Stockfish's internal units.
+    """Return a position's value in the view of the side to move, in Stockfish's internal units.
 
     The frame must hold the sums of `pos`.
     """

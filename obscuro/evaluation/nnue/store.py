@@ -1,7 +1,7 @@
-"""A network as a file of ours that is mapped into memory: processes share one copy of it.
+"""The cache's file format for a network. Processes map the file and so share one copy in memory.
 
-In a `.nnue` file arrays begin anywhere, and may be compressed. Here each begins at a multiple of 64
-bytes, in the byte order of this machine. A file is complete or not there: it gets its name last.
+In a `.nnue` file arrays begin anywhere and may be compressed. In this format each array begins at a
+multiple of 64 bytes and has this machine's byte order. A file gets its name last, when it is complete.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from obscuro.evaluation.nnue.network import Network, NetworkError, shapes
 
-LAYOUT = 1  # another number for another layout; it is part of the files' names
+LAYOUT = 1  # the number of this layout, which is part of the files' names
 ALIGNMENT = 64
 HEADER_BYTES = 4096
 
@@ -26,14 +26,14 @@ _HEADER = struct.Struct("=16sIIQ32s")  # magic, layout, L1, size of the file, SH
 
 
 def file_name(sha256: bytes) -> str:
-    """What the file is called that holds the network whose `.nnue` file has this hash."""
+    """Return the name of the file for the network whose `.nnue` file has this hash."""
     return f"nn-{sha256.hex()[:12]}.v{LAYOUT}"
 
 
 def write(network: Network, sha256: bytes, directory: str) -> str:
-    """Write a network into a directory; returns the path. Raises OSError.
+    """Write a network into a directory and return the file's path. Raises OSError.
 
-    sha256: of the `.nnue` file that it comes from. Whoever has mapped an older file keeps it.
+    sha256: the hash of the network's `.nnue` file. Processes that have mapped an older file keep it.
     """
     width = network.feature_bias.size
     offsets, size = _places(width)
@@ -47,7 +47,7 @@ def write(network: Network, sha256: bytes, directory: str) -> str:
                 stream.write(np.ascontiguousarray(array).data)
             stream.truncate(size)
             stream.flush()
-            os.fsync(stream.fileno())  # else a crash may leave the name, and zeros
+            os.fsync(stream.fileno())  # else a crash may leave a named file of zeros
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
@@ -58,10 +58,10 @@ def write(network: Network, sha256: bytes, directory: str) -> str:
 
 
 def open_mapped(directory: str, sha256: bytes) -> Network:
-    """Map the network whose source has this hash; its arrays are read-only.
+    """Map the network whose `.nnue` file has this hash. Its arrays are read-only.
 
-    Looks at the header and the size, not at every byte. Raises OSError if the file is not there,
-    NetworkError if it is not what its name says.
+    The function checks the header and the size, not every byte. Raises OSError if there is no such
+    file, and NetworkError if the header does not match the name.
     """
     path = os.path.join(directory, file_name(sha256))
     with open(path, "rb") as stream:
@@ -73,7 +73,7 @@ def open_mapped(directory: str, sha256: bytes) -> Network:
         offsets, expected = _places(width)
         if (magic, layout, size, found) != (_MAGIC, LAYOUT, expected, expected) or source != sha256:
             raise NetworkError(f"{path} is damaged", "remove it")
-        # Mapped at once rather than page by page at the first evaluations, where the system can.
+        # If the system can, load all pages now instead of one by one at the first evaluations.
         flags = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
         mapping = mmap.mmap(stream.fileno(), size, flags=flags, prot=mmap.PROT_READ)
     arrays = (
@@ -90,7 +90,7 @@ def _array(
 
 
 def _places(width: int) -> tuple[list[int], int]:
-    """Where each array of a network with L1 = width begins, and the size of the file."""
+    """Return the offset of each array of a network with L1 = width, and the size of the file."""
     offsets = []
     end = HEADER_BYTES
     for kind, shape in shapes(width).values():

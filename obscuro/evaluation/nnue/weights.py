@@ -1,4 +1,4 @@
-"""A network's parameters as the kernels take them."""
+"""A network's parameters in the layout that the kernels use."""
 
 from typing import Any
 
@@ -16,10 +16,11 @@ from obscuro.evaluation.nnue.network import (
 
 
 def weight_fields(width: int) -> Fields:
-    """The fields of the record for a network with L1 = width.
+    """Return the fields of the record for a network with L1 = width.
 
-    A row of a feature, as one side's sums, is two halves, which the next layer multiplies by each
-    other. The small layers are 32-bit numbers, the second one with its inputs first.
+    A feature's row, like one side's sums, has two halves, because the next layer multiplies the
+    halves with each other. The small layers hold 32-bit numbers. The second layer's first dimension
+    is its inputs.
     """
     half = width // 2
     return {
@@ -36,7 +37,7 @@ def weight_fields(width: int) -> Fields:
 
 
 def arrange(network: Network) -> Any:
-    """Copy a network into a record; threads may share it."""
+    """Copy a network into a record of the fields of `weight_fields`; threads may share it."""
     width = network.feature_bias.size
     weights = make_record(weight_fields(width))
     weights["feature_bias"] = network.feature_bias.reshape(2, -1)

@@ -1,1 +1,1 @@
-"""Stockfish as a process: the evaluator of the paper, and the fallback of `nnue`."""
+"""Stockfish as a process: the paper's evaluator, and the fallback of `nnue`."""

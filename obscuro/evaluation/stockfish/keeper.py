@@ -1,4 +1,4 @@
-"""Keeping one Stockfish at hand: starting it, and another one when it is lost."""
+"""Supervise one Stockfish process: start it, and replace it when it is lost."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from obscuro.evaluation.stockfish.process import (
     stockfish_path,
 )
 
-STARTS = 2  # in a row that come to nothing before it is given up
+STARTS = 2  # after so many starts in a row without an answer, Stockfish is given up
 
 
 class StockfishKeeper:
-    """Owns a process, and replaces it beside the caller's work.
+    """Owns a process and replaces it in a thread of its own, while the caller works on.
 
-    path: the executable; None: the usual places. A process that can't be started, or STARTS of them in
-    a row that don't answer once, are given up, until `start` is called.
+    path: the executable; None: the usual places. limits: see `TimeLimits`. Stockfish is given up,
+    until the next call of `start`, if it does not start, or if STARTS processes in a row give no
+    answer.
 
-    `close` may be called from any thread, all else from one at a time.
+    Any thread may call `kill` and `close`. One thread at a time may call the other methods.
     """
 
     def __init__(self, path: str | None, limits: TimeLimits) -> None:
@@ -30,36 +31,39 @@ class StockfishKeeper:
         self._limits = limits
         self._changed = threading.Condition()
         self._process: StockfishProcess | None = None
-        self._newborn: StockfishProcess | None = None  # while its first answer is waited for
+        self._spawned: StockfishProcess | None = None  # running, but before its first answer
         self._starting = False
-        self._wait_until = 0.0  # the second up to which a batch waits for the process
-        self._failed = ""  # why none can be had
-        self._reason = ""  # why the last one was lost
-        self._told = False  # whether a failure has named that reason
+        self._wait_until = 0.0  # a batch waits for the process until this `time.monotonic` second
+        self._failed = ""  # why Stockfish was given up
+        self._reason = ""  # why the last process was lost
+        self._reason_reported = False  # whether `failure` has reported that reason
         self._starts = 0  # since the last good answer
         self._closed = False
 
     @property
     def process(self) -> StockfishProcess | None:
-        """The process, if there is one that has not been found to be lost."""
+        """The running process, unless it is known to be lost."""
         return self._process
 
     def start(self) -> None:
-        """Try again, if it was given up; wait until the process is up. Raises EvaluatorFailed."""
+        """Start a process, even after giving up, and wait for it. Raises EvaluatorFailed."""
         with self._changed:
             if self._failed:
                 self._failed = self._reason = ""
                 self._starts = 0
             if self._process is None and not self._starting:
-                self._begin(0)
+                self._start_in_thread(0)
             self._wait_until = time.monotonic() + self._limits.start_wait
         self.get()
 
     def get(self) -> StockfishProcess:
-        """The process. Raises EvaluatorFailed if there is none, EvaluatorNotReady if not yet."""
+        """Return the process.
+
+        Raises EvaluatorNotReady if it is still starting, and EvaluatorFailed if there is none.
+        """
         with self._changed:
             if self._process is None and not self._starting and not self._failed:
-                self._begin(self._limits.start_wait)
+                self._start_in_thread(self._limits.start_wait)
             while self._starting and not self._closed:
                 wait = self._wait_until - time.monotonic()
                 if wait <= 0 or not self._changed.wait(wait):
@@ -69,28 +73,30 @@ class StockfishKeeper:
             return self._process
 
     def failure(self) -> EvaluatorFailed:
-        """Why there is no process."""
+        """Return the error that explains why there is no process."""
         with self._changed:
             if self._closed:
                 return EvaluatorFailed("the evaluator is closed", for_good=True)
             if self._failed:
                 return EvaluatorFailed(self._failed, for_good=True)
             if self._reason:
-                self._told = True
+                self._reason_reported = True
                 return EvaluatorNotReady(_loss(self._reason))
-            return EvaluatorNotReady("Stockfish takes long to start; it is not waited for")
+            return EvaluatorNotReady(
+                "Stockfish takes long to start; the search does not wait for it"
+            )
 
     def answered(self) -> str | None:
-        """Note a good answer. Returns what had become of a process before, unless that was told."""
+        """Record a good answer. Returns a warning if a process was lost before and nobody said so."""
         reason, self._reason = self._reason, ""
         self._starts = 0
-        told, self._told = self._told, False
-        if not reason or told:
+        reported, self._reason_reported = self._reason_reported, False
+        if not reason or reported:
             return None
         return _loss(reason)
 
     def lose(self, reason: str) -> None:
-        """End the process, of which this is the reason, and begin to start another."""
+        """End the process, which has failed for this reason, and begin to start another."""
         with self._changed:
             process, self._process = self._process, None
         if process is not None:
@@ -98,18 +104,18 @@ class StockfishKeeper:
         with self._changed:
             self._reason = self._reason or reason
             if self._starts >= STARTS:
-                self._failed = f"Stockfish failed, and again when started anew ({reason})"
+                self._failed = f"Stockfish failed, and failed again after a restart ({reason})"
             elif not self._closed:
-                self._begin(self._limits.restart_wait)
+                self._start_in_thread(self._limits.restart_wait)
 
-    def _begin(self, wait: float) -> None:
-        """Start a process in a thread of its own. Needs the lock."""
+    def _start_in_thread(self, wait: float) -> None:
+        """Start a process in a new thread; batches wait `wait` seconds for it. Needs the lock."""
         self._starting = True
         self._starts += 1
         self._wait_until = time.monotonic() + wait
-        threading.Thread(target=self._make, name="stockfish-start", daemon=True).start()
+        threading.Thread(target=self._start_process, name="stockfish-start", daemon=True).start()
 
-    def _make(self) -> None:
+    def _start_process(self) -> None:
         process: StockfishProcess | None = None
         failed = ""
         path = stockfish_path(self._path)
@@ -118,11 +124,11 @@ class StockfishKeeper:
             failed = f"Stockfish is missing: {where}"
         else:
             try:
-                process = StockfishProcess(path, self._limits, spawned=self._note)
+                process = StockfishProcess(path, self._limits, spawned=self._record_spawned)
             except StockfishError as error:
                 failed = f"Stockfish does not start: {error}"
         with self._changed:
-            self._newborn = None
+            self._spawned = None
             self._starting = False
             if process is not None and self._closed:
                 process.close()
@@ -132,23 +138,23 @@ class StockfishKeeper:
             self._failed = failed + before
             self._changed.notify_all()
 
-    def _note(self, process: StockfishProcess) -> None:
+    def _record_spawned(self, process: StockfishProcess) -> None:
         with self._changed:
-            self._newborn = process
+            self._spawned = process
             if self._closed:
                 process.kill()
 
     def kill(self) -> None:
-        """End the process, and start no other. A caller that waits for an answer fails at once."""
+        """Kill the process and start no other. A caller that waits for an answer fails at once."""
         with self._changed:
             self._closed = True
-            for process in (self._process, self._newborn):
+            for process in (self._process, self._spawned):
                 if process is not None:
                     process.kill()
             self._changed.notify_all()
 
     def close(self) -> None:
-        """As `kill`, and leave nothing behind; nobody may wait for an answer any more."""
+        """Kill the process and release everything. No caller may wait for an answer any more."""
         self.kill()
         with self._changed:
             while self._starting:
@@ -159,5 +165,8 @@ class StockfishKeeper:
 
 
 def _loss(reason: str) -> str:
-    """One text, whether the new one is up at once or not: several expanders lose theirs together."""
-    return f"Stockfish was lost ({reason}), and another one is started"
+    """Return the same warning whether or not the new process is up yet.
+
+    Several expanders may lose their processes together, and the user should get one warning.
+    """
+    return f"Stockfish was lost ({reason}), and another one is starting"

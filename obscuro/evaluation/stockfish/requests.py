@@ -1,6 +1,7 @@
-"""What Stockfish is asked about a batch: which positions, which children; and what is not for it.
+"""Write the requests to Stockfish for a batch: lists of moves, and single children.
 
-Also what its centipawns are worth in each of these positions.
+Material values the children that Stockfish cannot search. The module also computes what a centipawn
+of Stockfish is worth in each position.
 """
 
 from obscuro.board.make import make_move
@@ -18,9 +19,10 @@ _pawns_per_centipawn = kernel(stockfish_versions.pawns_per_centipawn)
 
 @kernel
 def worth_of_centipawns(positions, asked, polynomial, worths):
-    """Write what a centipawn is worth, in pawns, in each position of asked int64[n]: float64[n].
+    """Write the worth of a centipawn in pawns in each of n positions.
 
-    polynomial: of `stockfish_versions.scale_of`.
+    positions: uint64[m, 8]. asked: int64[n], indices of positions. polynomial: see
+    `versions.scale_of`. Written: worths float64[n].
     """
     for k in range(asked.shape[0]):
         pos = load(positions, asked[k])
@@ -30,7 +32,11 @@ def worth_of_centipawns(positions, asked, polynomial, worths):
 
 @kernel
 def worth_of_centipawns_after(positions, parents, moves, asked, polynomial, worths):
-    """The same after the moves of children asked int64[n], in positions parents int64[n]."""
+    """Write the worth of a centipawn in pawns in each of n children.
+
+    positions: uint64[m, 8]. parents: int64[n], indices of the children's parents. moves:
+    uint32[children]. asked: int64[n], indices of children. Written: worths float64[n].
+    """
     for k in range(asked.shape[0]):
         pos = make_move(load(positions, parents[k]), moves[asked[k]])
         material = material_pawns(pos, 0) + material_pawns(pos, 1)
@@ -39,9 +45,10 @@ def worth_of_centipawns_after(positions, parents, moves, asked, polynomial, wort
 
 @kernel
 def write_lists(tables, positions, forget, out, lists):
-    """Write a request for each position that Stockfish can take, and its index into lists int64[n].
+    """Write a request for each valid position of uint64[n, 8].
 
-    Returns the numbers of bytes and of requests.
+    forget: whether Stockfish forgets before each request. Written: out uint8[…], the requests; lists
+    int64[n], the indices of their positions. Returns the numbers of bytes and of requests.
     """
     at = 0
     count = 0
@@ -58,11 +65,15 @@ def write_lists(tables, positions, forget, out, lists):
 def write_singles(
     tables, positions, parents, moves, asked, search_dominated, forget, tau, out, accepted, values
 ):
-    """Write a request for each child of asked int64[n], or value it by material.
+    """Write a request for each child of asked int64[n], or value the child by material.
 
-    That is what happens to positions that Stockfish can't take, and, unless search_dominated, to
-    moves beside the capture of a king. Written: out; accepted int64[n], the children asked about;
-    values, of the others. Returns the numbers of bytes and of accepted children.
+    Material values children that are no valid position for Stockfish. Unless search_dominated, it
+    also values the other moves of a position with a capture of the king. positions: uint64[m, 8].
+    parents: int64[n], indices of the children's parents. moves: uint32[children].
+
+    Written: out uint8[…], the requests; accepted int64[n], the children with a request; parents,
+    compacted to these; values float32[children] of the other children, in the view of the mover.
+    Returns the numbers of bytes and of accepted children.
     """
     at = 0
     count = 0

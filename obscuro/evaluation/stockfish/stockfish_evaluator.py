@@ -1,10 +1,11 @@
 """Children's values by Stockfish: MultiPV at depth 1 on the parent (Obscuro, Appendix C.5).
 
-One search of a position lists all its moves that are legal in chess, each with a score. What such a
-list can't say is known without it (`children`), or asked about child by child:
+One search of a position lists all its moves that are legal in chess, each with a score. The module
+`children` gives the values that follow from the rules. Stockfish searches the remaining children one
+by one:
 
-- castling out of or through check, legal in the fog only;
-- the moves beside the capture of a king: their parent is no position for Stockfish.
+- castling out of or through check, which is legal in the fog only;
+- the other moves of a position with a capture of the king, which is no valid position for Stockfish.
 """
 
 import contextlib
@@ -32,10 +33,10 @@ from obscuro.evaluation.stockfish.requests import (
 from obscuro.evaluation.stockfish.uci_text import REQUEST_BYTES, read_lists, read_scores
 from obscuro.evaluation.stockfish.versions import scale_of
 
-ALL_MOVES = 500  # more than any position has; less where this Stockfish lists less
-ATTEMPTS = 2  # at a batch, the second with a new process
-# What `start` tries. Between them they need every kernel: a list of moves, a king's capture, and a
-# move that chess forbids (castling through an attack), so that its child is asked for by itself.
+ALL_MOVES = 500  # more moves than any position has; Stockfish's own limit may be lower
+ATTEMPTS = 2  # at a batch; the second attempt uses a new process
+# `start` evaluates these positions. Together they need every kernel: a list of moves, a king's
+# capture, and a move that chess forbids (castling through an attack), whose child is searched alone.
 _WARM_UP = (
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR w KQkq - 0 1",
@@ -44,26 +45,27 @@ _WARM_UP = (
 
 
 class Job(NamedTuple):
-    """A batch, and what to ask Stockfish about it."""
+    """A batch and the requests to Stockfish for it."""
 
     positions: npt.NDArray[np.uint64]  # [positions, 8]
-    lists: npt.NDArray[np.int64]  # [≤ positions] those whose moves Stockfish is to list
-    requests: bytes  # of the lists
-    children: ChildValues  # NaN where a value is missing
+    lists: npt.NDArray[np.int64]  # [≤ positions] the positions whose moves Stockfish lists
+    requests: bytes  # the requests for these lists
+    children: ChildValues  # NaN: the value is still missing
 
 
 class StockfishEvaluator:
-    """Evaluates by a Stockfish process of its own; replaces it if it fails (see `StockfishKeeper`).
+    """Evaluates with a Stockfish process and replaces it if it fails (see `StockfishKeeper`).
 
-    path: the executable; None: the usual places. tau: pawns worth tanh(1). reproducible: a position
-    has the same values whatever came before it; that takes nearly twice as long, and otherwise one
-    value in twenty differs by more than 0.01, as Stockfish learns from search to search.
-    search_dominated: also search the moves beside the capture of a king, ten times the work of an
-    ordinary position. Their values can't matter: who can capture a king sees it, and nothing is worth
-    more. Without it they are valued by material. on_warning: told, in the evaluating thread, when a
-    process was lost and another one does its work.
+    path: the executable; None: the usual places. tau: the number of pawns worth tanh(1).
+    limits: see `TimeLimits`. reproducible: whether a position gets the same values after any earlier
+    batches. That nearly doubles the time. Otherwise one value in twenty differs by more than 0.01,
+    because Stockfish keeps its tables from search to search. search_dominated: whether
+    Stockfish searches the other moves of a position with a capture of the king, which takes ten times
+    the work of an ordinary position. Their values cannot matter, because the mover sees the capture
+    and no move is worth more. If False, material gives their values. on_warning: receives a line, in
+    the evaluating thread, when a new process has replaced a lost one.
 
-    `submit` and `collect` are the two halves of `evaluate`: in between, Stockfish works and the
+    `submit` and `collect` are the two halves of `evaluate`. Between them Stockfish works and the
     caller is free.
     """
 
@@ -78,7 +80,7 @@ class StockfishEvaluator:
         search_dominated: bool = True,
         on_warning: Callable[[str], None] = lambda warning: None,
     ) -> None:
-        """Start nothing yet."""
+        """Store the settings without starting a process."""
         self._keeper = StockfishKeeper(path, limits)
         self._warn = on_warning
         self._tau = tau
@@ -87,45 +89,45 @@ class StockfishEvaluator:
         self._search_dominated = search_dominated
         self._working = threading.Lock()  # held by `submit`, `collect` and the end of `close`
         self._job: Job | None = None
-        self._asked: StockfishProcess | None = None  # which was asked for the job's lists
+        self._asked: StockfishProcess | None = None  # the process with the job's requests
 
     @property
     def engine_name(self) -> str | None:
-        """What the running process calls itself, `Stockfish 15.1`; None if there is none."""
+        """The running process's own name, such as `Stockfish 15.1`; None if there is no process."""
         process = self._keeper.process
         return process.name if process else None
 
     @property
     def pid(self) -> int | None:
-        """The running process's id."""
+        """The running process's id; None if there is no process."""
         process = self._keeper.process
         return process.pid if process else None
 
     def start(self) -> None:
-        """Start the process and compile the kernels, by evaluating a little. See `Evaluator`."""
+        """Start the process and compile the kernels by evaluating a few positions. See `Evaluator`."""
         positions = np.array([from_fen(fen) for fen in _WARM_UP], dtype=np.uint64)
-        while self._keeper.process is None:  # which becomes an EvaluatorFailed, after some losses
+        while self._keeper.process is None:  # after some losses `start` raises EvaluatorFailed
             self._keeper.start()
             with contextlib.suppress(EvaluatorNotReady):
                 self.evaluate(positions)
 
     def forget(self) -> None:
-        """Have Stockfish forget its searches before the next batch. See `Evaluator`."""
+        """Make Stockfish forget its searches before the next batch. See `Evaluator`."""
         self._forget_next = True
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """The values of all children of uint64[n, 8]. Raises EvaluatorFailed. See `Evaluator`."""
+        """Return the values of all children of uint64[n, 8]. Raises EvaluatorFailed. See `Evaluator`."""
         self.submit(positions)
         return self.collect()
 
     def submit(self, positions: npt.NDArray[np.uint64]) -> None:
-        """Ask about a batch uint64[n, 8] without waiting; `collect` must be the next call.
+        """Send a batch uint64[n, 8] to Stockfish without waiting; `collect` must be the next call.
 
-        Raises EvaluatorFailed if there is no process and none can be started.
+        Raises EvaluatorFailed if no process runs and none starts.
         """
         with self._working:
             if self._job is not None:
-                raise RuntimeError("the batch before this was not collected")
+                raise RuntimeError("the batch before this one was not collected")
             positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
             lists, requests = self._requests(positions)
             process = self._keeper.get()
@@ -136,7 +138,7 @@ class StockfishEvaluator:
             self._job = Job(positions, lists, requests, children)
 
     def collect(self) -> ChildValues:
-        """The values of the batch that was submitted. Raises EvaluatorFailed."""
+        """Return the values of the submitted batch. Raises EvaluatorFailed."""
         with self._working:
             if self._job is None:
                 raise RuntimeError("no batch was submitted")
@@ -149,14 +151,14 @@ class StockfishEvaluator:
                     self._asked = None
                     self._keeper.lose(str(error))
                     continue
-                news = self._keeper.answered()
-                if news is not None:
-                    self._warn(news)
+                warning = self._keeper.answered()
+                if warning is not None:
+                    self._warn(warning)
                 return children
             raise self._keeper.failure()
 
     def _requests(self, positions: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], bytes]:
-        """Which positions Stockfish is to list the moves of, and how it is asked to."""
+        """Return the positions whose moves Stockfish lists, int64[k], and the requests for them."""
         out = np.empty(len(positions) * REQUEST_BYTES, dtype=np.uint8)
         lists = np.empty(len(positions), dtype=np.int64)
         forget = self._reproducible or self._forget_next
@@ -169,11 +171,11 @@ class StockfishEvaluator:
     ) -> None:
         self._asked = process
         if len(lists):
-            with contextlib.suppress(StockfishError):  # who reads the answers will see it
+            with contextlib.suppress(StockfishError):  # reading the answers raises it again
                 process.begin(requests, len(lists), ALL_MOVES)
 
     def _answer(self, process: StockfishProcess, job: Job) -> ChildValues:
-        """The children with all values. Raises StockfishError."""
+        """Return the children with all values. Raises StockfishError."""
         children = job.children._replace(values=job.children.values.copy())
         if self._asked is not process:
             self._ask(process, job.lists, job.requests)
@@ -186,7 +188,7 @@ class StockfishEvaluator:
         return children
 
     def _read_lists(self, process: StockfishProcess, job: Job, children: ChildValues) -> None:
-        """Write the values that the lists give, as these come in. Raises StockfishError."""
+        """Write the values from the lists while they come in. Raises StockfishError."""
         wanted = np.isnan(children.values)
         worths = np.empty(len(job.lists))
         worth_of_centipawns(job.positions, job.lists, scale_of(process.name), worths)
@@ -213,7 +215,7 @@ class StockfishEvaluator:
         missing: npt.NDArray[np.int64],
         values: npt.NDArray[np.float32],
     ) -> None:
-        """Write the values of these children, each searched by itself. Raises StockfishError."""
+        """Write the values of `missing` children, each searched alone. Raises StockfishError."""
         requests = np.empty(len(missing) * REQUEST_BYTES, dtype=np.uint8)
         asked = np.empty(len(missing), dtype=np.int64)
         parents = np.searchsorted(job.children.offsets, missing, side="right") - 1
@@ -243,15 +245,15 @@ class StockfishEvaluator:
             raise StockfishError("its answers make no sense")
 
     def close(self) -> None:
-        """End the process for good. A batch under way in another thread fails. See `Evaluator`."""
+        """End the process for good. A batch in another thread fails. See `Evaluator`."""
         self._keeper.kill()
         with self._working:
             self._keeper.close()
 
     def __enter__(self) -> "StockfishEvaluator":
-        """For `with`, which closes it at the end."""
+        """Return the evaluator itself; the `with` statement closes it at the end."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the evaluator."""
         self.close()

@@ -1,8 +1,8 @@
-"""UCI as bytes: writing positions for Stockfish, and reading its answers, in kernels.
+"""Kernels that write UCI requests to Stockfish and read its answers, as bytes.
 
-An answer is everything up to and including a line `bestmove …`. Of the lines before it, those with
-`score` and `pv` count; a later one for the same move replaces an earlier one, except that a bound
-never replaces an exact score. All other text is skipped, whatever it is.
+An answer is all text up to and including a line `bestmove …`. Only lines with `score` and `pv` count.
+A later line for the same move replaces an earlier one, but a bound never replaces an exact score. The
+kernels skip all other text.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ from obscuro.evaluation import scale
 from obscuro.evaluation.stockfish.validity import safe_en_passant_square
 from obscuro.kernels import kernel
 
-REQUEST_BYTES = 140  # no request is longer: 71 characters of pieces, 40 of words, 10 of state
+REQUEST_BYTES = 140  # the longest request: 71 characters of pieces, 40 of words, 10 of state
 NO_MOVE = -1
 NO_SCORE = -2_000_000_000
 
@@ -47,9 +47,9 @@ def _put(out, at, text):
 
 @kernel
 def write_request(tables, pos, forget, out, at):
-    """Write `position fen …` and `go depth 1` into out uint8[…] from `at`; return where it ends.
+    """Write `position fen …` and `go depth 1` to out uint8[…] from index `at`; return the end.
 
-    forget: have Stockfish forget all earlier searches first.
+    forget: whether Stockfish forgets all earlier searches first.
     """
     if forget:
         at = _put(out, at, b"ucinewgame\n")
@@ -131,7 +131,7 @@ def _next_word(text, start, end):
 
 @kernel
 def _read_integer(text, start, end):
-    """The integer text[start:end]; NO_SCORE if it is none."""
+    """Parse the integer text[start:end]; return NO_SCORE if it is none."""
     negative = start < end and text[start] == _MINUS
     if negative:
         start += 1
@@ -147,7 +147,7 @@ def _read_integer(text, start, end):
 
 @kernel
 def _read_move(text, start, end):
-    """A move like e7e8q as origin | target << 6 | promotion << 15 of a move word; else NO_MOVE."""
+    """Parse a move such as e7e8q to origin | target << 6 | promotion << 15; else NO_MOVE."""
     if end - start < 4 or end - start > 5:
         return NO_MOVE
     squares = 0
@@ -167,9 +167,9 @@ def _read_move(text, start, end):
 
 @kernel
 def _read_info(text, start, end):
-    """Of a line `info …`: its score, whether that is a mate, whether a bound, and the first move.
+    """Parse a line `info …`: return its score, whether it is a mate, a bound, and the first move.
 
-    The score is NO_SCORE, the move NO_MOVE where the line has none.
+    Without a score the score is NO_SCORE; without a move the move is NO_MOVE.
     """
     score = NO_SCORE
     mate = False
@@ -215,7 +215,7 @@ def _value(score, mate, worth, tau):
 
 @kernel
 def _find_child(moves, start, end, squares):
-    """The index in moves[start:end] of a move as `_read_move` gives it, or -1."""
+    """Return the index in moves[start:end] of a move by `_read_move`, or -1."""
     for k in range(start, end):
         word = np.uint64(moves[k])
         promotion = (word >> PROMOTION_SHIFT) & THREE_BITS
@@ -226,12 +226,14 @@ def _find_child(moves, start, end, squares):
 
 @kernel
 def read_lists(text, asked, worths, offsets, moves, wanted, tau, values):
-    """Read MultiPV answers: the value of every listed move that is wanted.
+    """Read MultiPV answers: the values of all listed moves that are wanted.
 
-    text: uint8[…], an answer for each of asked int64[n], indices of positions; worths: float64[n],
-    pawns that a centipawn is there; offsets, moves: of ChildValues; wanted: bool[children]. Written:
-    values float32[children], in the view of the side to move. Returns the number of answers read, or
-    -1 if one of them can't be an answer to its position: it lists or chooses a move that is none there.
+    text: uint8[…], the answers. asked: int64[n], the indices of their positions. worths: float64[n],
+    the worth of a centipawn there in pawns. offsets, moves: the arrays of ChildValues. wanted:
+    bool[children]. Written: values float32[children], in the view of the side to move.
+
+    Returns the number of answers read, or -1 if an answer does not fit its position, because it lists
+    or chooses a move that the position lacks.
     """
     answers = 0
     exact = np.zeros(moves.shape[0], dtype=np.bool_)
@@ -264,12 +266,12 @@ def read_lists(text, asked, worths, offsets, moves, wanted, tau, values):
 
 @kernel
 def read_scores(text, asked, worths, tau, values):
-    """Read single answers: the last score before each `bestmove`, of the side to move there.
+    """Read single answers: the last score before each `bestmove`.
 
-    text: uint8[…], an answer for each of asked int64[n], indices of children; worths: float64[n],
-    pawns that a centipawn is there. Written: values float32[children], negated: the view of the side
-    that moved there. Returns the number of answers
-    read, or -1 if one of them has no score.
+    text: uint8[…], the answers. asked: int64[n], the indices of their children. worths: float64[n],
+    the worth of a centipawn there in pawns. Written: values float32[children]. Scores are in the view
+    of the side to move in the child, so values are negated, in the view of the side that moved there.
+    Returns the number of answers read, or -1 if an answer has no score.
     """
     answers = 0
     value = np.nan

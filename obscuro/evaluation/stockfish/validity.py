@@ -1,7 +1,7 @@
-"""Which positions Stockfish can be given.
+"""Check which positions are valid for Stockfish.
 
-Stockfish does not check what it is told: a king that can be captured, or castling rights without
-the rook, crash it or send it into an endless loop. In the fog such positions are normal.
+Stockfish does not check its input. A king that can be captured, or a castling right without its rook,
+crashes it or makes it loop forever. In the fog such positions are normal.
 """
 
 import numpy as np
@@ -35,10 +35,11 @@ _EN_PASSANT_KIND = np.uint64(EN_PASSANT) << KIND_SHIFT
 
 @kernel
 def stockfish_can_take(tables, pos):
-    """Whether `pos` is a position of ordinary chess as far as Stockfish relies on it.
+    """Return whether `pos` has the properties of chess positions that Stockfish relies on.
 
-    One king a side, and the one whose side is not to move not attacked; no square twice, no pawn on
-    a back rank, at most 16 pieces and 8 pawns a side; rights and en passant square fit the pieces.
+    Each side has one king, at most 16 pieces and at most 8 pawns. The king of the side not to move is
+    not attacked. No square has two pieces, and no pawn is on a back rank. The castling rights and the
+    en passant square fit the pieces.
     """
     occupied = occupied_squares(pos)
     pieces = 0
@@ -72,7 +73,7 @@ def _rights_fit(pos):
 
 @kernel
 def _en_passant_fits(tables, pos):
-    """The pushed pawn stands there, the squares that it came over are empty, one can capture."""
+    """Return whether the pushed pawn exists, its path is empty, and a pawn can capture it."""
     square = en_passant_square(pos)
     if square == 0:
         return True
@@ -91,11 +92,11 @@ def _en_passant_fits(tables, pos):
 
 @kernel
 def safe_en_passant_square(tables, pos):
-    """The en passant square if a capture there leaves the own king safe, else 0.
+    """Return the en passant square if a capture there leaves the own king safe, else 0.
 
-    Only this may be told to Stockfish. It takes for granted that a check came from the pawn's push,
-    and so deems an en passant capture legal although the king stays attacked by a knight, say; in
-    the fog, where a check can have stood before the push, that makes it capture a king.
+    A request may contain only such a square. Stockfish assumes that a check came from the pawn's
+    push, and so considers the en passant capture legal although, say, a knight still attacks the
+    king. In the fog the check may be older than the push, and Stockfish would then capture a king.
     """
     square = en_passant_square(pos)
     if square == 0:

@@ -1,19 +1,19 @@
-"""How Stockfish's versions differ, as far as it matters here: above all what a centipawn is.
+"""The differences between Stockfish's versions that matter here, above all the size of a centipawn.
 
-Inside, Stockfish counts in units; a pawn of Stockfish 13 and 14, which the papers count in, is 208
-of them (`PawnValueEg`). Up to 15 that is what 100 reported centipawns are. From 15.1 on they are the
-advantage with which Stockfish wins half of its games against itself: another number of units in each
-version, and from 17 on one that depends on the material on the board, by a polynomial.
+Internally Stockfish counts in units. The papers count in pawns of Stockfish 13 and 14, which are 208
+units (`PawnValueEg`). Up to version 15, 100 reported centipawns are one such pawn. From 15.1 on they
+are the advantage with which Stockfish wins half of its games against itself. That is a different
+number of units in each version. From 17 on a polynomial of the material on the board gives it.
 
-What else differs is either read from the answer to `uci` (the largest MultiPV: 500 up to 16, then
-256, which is more than any position has moves; `Contempt`, which 13 still has and which is switched
-off), or avoided:
+The answer to `uci` states two other differences: the largest MultiPV (500 up to 16, then 256, both
+more than any position has moves), and the option `Contempt`, which 13 still has and which we switch
+off. The process works around the rest:
 
-- No version checks a position. One that is none ends the process, makes it answer with an illegal
-  move, or hang (issues 3256, 3519, 5071, 6476, 6786); so none is sent: see `validity`.
-- Some versions read `setoption` while they search; it is sent between searches only.
-- What is said about threads, processors and networks in `info string` lines is skipped.
-- From 17 on each line is written by itself, where others write an answer in one piece.
+- No version checks a position. An invalid one ends the process, makes it answer with an illegal move,
+  or makes it hang (issues 3256, 3519, 5071, 6476, 6786). So we never send one: see `validity`.
+- Some versions read `setoption` while they search. So we send it between searches only.
+- We skip `info string` lines about threads, processors and networks.
+- From 17 on Stockfish writes each line by itself. Older versions write an answer in one piece.
 
 Sources: `src/uci.cpp` and `src/uci.h` at the tags sf_13 to sf_18, and the pull requests that changed
 the scale: 4216 and 4236 (15.1), 5565 (17), 5939 (17.1), 6549 (18).
@@ -23,17 +23,17 @@ import re
 from typing import NamedTuple
 
 UNITS_PER_PAPER_PAWN = 208
-LEAST_MATERIAL, MOST_MATERIAL = 17, 78  # of both sides, in pawns; beyond, the scale stays the same
+LEAST_MATERIAL, MOST_MATERIAL = 17, 78  # of both sides, in pawns; outside, the scale is constant
 MIDDLE_MATERIAL = 58
 
 Polynomial = tuple[float, float, float, float]
 
 
 class Scale(NamedTuple):
-    """What 100 reported centipawns are in units, from a version on.
+    """The number of units in 100 reported centipawns, from the version `since` on.
 
-    With so much material m (1, 3, 3, 5, 9), clamped, in units of MIDDLE_MATERIAL:
-    a m³ + b m² + c m + d for the polynomial (a, b, c, d).
+    It is a m³ + b m² + c m + d for the polynomial (a, b, c, d). Here m is the material of both sides
+    (1, 3, 3, 5, 9), clamped, divided by MIDDLE_MATERIAL.
     """
 
     since: tuple[int, int]
@@ -54,25 +54,28 @@ _NAME = re.compile(r"Stockfish (\d{1,2})(?:\.(\d+))?(?![\d-])")
 
 
 def parse_version(name: str) -> tuple[int, int] | None:
-    """The version in an engine's `id name`: (15, 1) of `Stockfish 15.1`. None if it has none.
+    """Return the version in an engine's `id name`: (15, 1) for `Stockfish 15.1`; None without one.
 
-    Development builds (`Stockfish dev-20240917-d6043970`, `Stockfish 181221`) have none.
+    Development builds (`Stockfish dev-20240917-d6043970`, `Stockfish 181221`) have no version.
     """
     match = _NAME.match(name)
     return (int(match[1]), int(match[2] or 0)) if match else None
 
 
 def scale_of(name: str) -> Polynomial:
-    """The polynomial of `Scale` for an engine by its `id name`. An unknown version counts as the newest."""
+    """Return the polynomial of `Scale` for an engine's `id name`.
+
+    An unknown version counts as the newest.
+    """
     version = parse_version(name) or SCALES[0].since
     return next(scale.polynomial for scale in SCALES if version >= scale.since)
 
 
 def pawns_per_centipawn(polynomial: Polynomial, material: float) -> float:
-    """Pawns, as the papers count them, that one reported centipawn is worth.
+    """Return the worth of one reported centipawn in pawns as the papers count them.
 
-    material: of both sides, in pawns (1, 3, 3, 5, 9). Between versions this is no more than an
-    approximation: networks differ in what they give a unit for.
+    material: of both sides, in pawns (1, 3, 3, 5, 9). The conversion between versions is an
+    approximation, because networks differ in the meaning of a unit.
     """
     m = min(max(material, LEAST_MATERIAL), MOST_MATERIAL) / MIDDLE_MATERIAL
     a, b, c, d = polynomial

@@ -53,7 +53,7 @@ def test_a_network_of_the_users_own_has_any_name(tmp_path: Path) -> None:
         ("print('Failed to export a net')", "can't export .*: Failed to export a net"),
         ("pass", "can't export .*: it wrote no file"),
         ("open(targets[0], 'wb').write(b'a net')", "is damaged: it is nn-.*, not nn-"),
-        ("sys.exit(1)", "was ended"),
+        ("sys.exit(1)", "was killed"),
         ("while True: print('garbage' * 1000)", "does not speak UCI"),
         ("for line in sys.stdin: pass", "does not answer 'export_net'"),
     ],
