@@ -5,12 +5,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
-from obscuro.bench.common import digits, median
+from obscuro.bench.common import digits, figure, median, note_if_busy
 from obscuro.bench.recorded import LARGEST, RecordedUpdate
 
 THREADS = (1, 2)
@@ -22,7 +23,6 @@ CLASSES = {  # |P| before the update, half-open intervals
 TWO_THREADS_FROM = 10_000  # |P| before; smaller updates end before a thread has started
 STAGES = ("generation", "test", "dedup", "order")
 MEGA = 1e6
-LEAST_CPU_SHARE = 0.95  # with less, the machine was busy with something else
 
 Summary = dict[str, object]
 
@@ -165,13 +165,7 @@ def print_report(console: Console, measured: Sequence[MeasuredUpdate], numbers: 
     console.print()
     for name, text in _lines(numbers):
         console.print(f"{name:<28}{text}", soft_wrap=True)
-    worked = cpu_share(measured)
-    if worked is not None and worked < LEAST_CPU_SHARE:
-        console.print(
-            f"\nThe machine was busy: a core worked {worked:.0%} of the time for one thread. "
-            "On an idle one the numbers are better.",
-            soft_wrap=True,
-        )
+    note_if_busy(console, cpu_share(measured), "the runs with one thread")
 
 
 def _cells(group: Group) -> list[str]:
@@ -187,15 +181,15 @@ def _cells(group: Group) -> list[str]:
 
 
 def _lines(numbers: Summary) -> Iterator[tuple[str, str]]:
-    def text(key: str, places: int = 2, unit: str = "", factor: float = 1) -> str:
-        value = numbers.get(key)
-        return digits(value * factor if isinstance(value, float) else None, places, unit)
-
+    text = partial(figure, numbers)
     yield "growing", text("growing_mcps", 1, " million candidates/s")
     yield "filtering", text("filtering_mcps", 1, " million candidates/s")
     yield "two threads", text("threads2_ratio", 2, f" x one, from {TWO_THREADS_FROM:,} positions")
     yield "(two at pure arithmetic)", text("threads2_arithmetic", 2, " x one on this machine")
-    yield "a million positions", f"{text('million_s')} s, with two threads {text('million_s_2')} s"
+    yield (
+        "a million positions",
+        f"{text('million_s', 2)} s, with two threads {text('million_s_2', 2)} s",
+    )
     yield (
         "bytes a position",
         f"{text('bytes_per_position', 0)}, with two threads {text('bytes_per_position_2', 0)}",

@@ -12,7 +12,7 @@ import resource
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from obscuro import __version__
 
 KIBIBYTE = 1 << 10
+LEAST_CPU_SHARE = 0.95  # of a core for timed work; with less, other programs were busy too
 
 
 class BenchmarkError(Exception):
@@ -91,6 +92,29 @@ def peak_memory() -> int:
 def digits(value: float | None, places: int = 2, unit: str = "") -> str:
     """Format a number for a table; a dash for None."""
     return "-" if value is None else f"{value:,.{places}f}{unit}"
+
+
+def figure(
+    numbers: Mapping[str, object], key: str, places: int = 0, unit: str = "", factor: float = 1
+) -> str:
+    """Format one of a benchmark's numbers, times `factor`; a dash if it was not measured."""
+    value = numbers.get(key)
+    return digits(value * factor if isinstance(value, int | float) else None, places, unit)
+
+
+def note_if_busy(
+    console: Console, share: float | None, work: str, effect: str = "the numbers are better"
+) -> None:
+    """Print a note if the timed work had less than LEAST_CPU_SHARE of a core.
+
+    share: the CPU seconds as a share of the seconds on the clock; None if nothing was timed.
+    work: what had the core, for the note. effect: what differs on an idle machine.
+    """
+    if share is not None and share < LEAST_CPU_SHARE:
+        console.print(
+            f"\nThe machine was busy: {work} had {share:.0%} of a core. On an idle machine {effect}.",
+            soft_wrap=True,
+        )
 
 
 def publish(

@@ -19,7 +19,9 @@ from obscuro.bench.common import (
     BenchmarkError,
     ReportProgress,
     digits,
+    figure,
     median,
+    note_if_busy,
     progress,
     publish,
 )
@@ -35,7 +37,6 @@ from obscuro.search.parameters import BATCH
 
 QUICK_POSITIONS = 100
 REPEAT, QUICK_REPEAT = 15, 5
-LEAST_CPU_SHARE = 0.95  # with less, the machine was busy with something else
 
 Words = npt.NDArray[np.uint64]
 
@@ -185,14 +186,6 @@ def print_report(console: Console, measured: EvaluatorFigures, numbers: dict[str
     line("slope of Stockfish's values", measured.slope, 3, "")
     for reason in measured.reasons:
         console.print(reason, soft_wrap=True)
-    console.print(f"{'this run':<34}{digits(_number(numbers['seconds']), 1):>9} s", soft_wrap=True)
-    if speed is not None and speed.cpu_share < LEAST_CPU_SHARE:
-        console.print(
-            f"\nThe machine was busy: Stockfish alone had {speed.cpu_share:.0%} of a core. "
-            "On an idle one the numbers are better.",
-            soft_wrap=True,
-        )
-
-
-def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) else None
+    console.print(f"{'this run':<34}{figure(numbers, 'seconds', 1):>9} s", soft_wrap=True)
+    if speed is not None:
+        note_if_busy(console, speed.cpu_share, "Stockfish alone")

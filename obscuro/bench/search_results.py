@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
-from obscuro.bench.common import digits, median
+from obscuro.bench.common import figure, median, note_if_busy
 from obscuro.bench.search_stages import Building, Growth, Speed
 from obscuro.engine.report import SearchInfo
-
-LEAST_CPU_SHARE = 0.95  # with less, the machine was busy with something else
 
 Summary = dict[str, object]
 
@@ -159,8 +158,7 @@ COLUMNS = {
 def print_report(console: Console, measured: SearchFigures, numbers: Summary) -> None:
     """Print a table of the engine's trees and lines with all other numbers."""
 
-    def text(key: str, places: int = 0) -> str:
-        return _cell(numbers.get(key), places)
+    text = partial(figure, numbers)
 
     for name, what in (("full", "dense"), ("sparse", "sparse")):
         console.print(
@@ -180,7 +178,7 @@ def print_report(console: Console, measured: SearchFigures, numbers: Summary) ->
         table.add_column(heading, justify="right")
     for kept in measured.kept:
         row = kept.numbers()
-        table.add_row(kept.position, *(_cell(row[key], p) for key, p in COLUMNS.values()))
+        table.add_row(kept.position, *(figure(row, key, p) for key, p in COLUMNS.values()))
     console.print(table)
     console.print()
     for name, line in (
@@ -205,14 +203,9 @@ def print_report(console: Console, measured: SearchFigures, numbers: Summary) ->
         ("this run", f"{text('seconds')} s"),
     ):
         console.print(f"{name:<26}{line}", soft_wrap=True)
-    worked = measured.cpu_share
-    if worked is not None and worked < LEAST_CPU_SHARE:
-        console.print(
-            f"\nThe machine was busy: a core worked {worked:.0%} of the time for what was timed. "
-            "On an idle one the numbers are better, and searches by the clock get further.",
-            soft_wrap=True,
-        )
-
-
-def _cell(value: object, places: int) -> str:
-    return digits(value if isinstance(value, int | float) else None, places)
+    note_if_busy(
+        console,
+        measured.cpu_share,
+        "the timed work",
+        "the numbers are better, and searches by the clock get further",
+    )

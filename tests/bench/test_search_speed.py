@@ -219,7 +219,7 @@ def test_nothing_measured_is_no_number() -> None:
 def test_a_busy_machine_is_told(console: Console) -> None:
     measured = made_up()
     print_report(console, measured, summary(measured))
-    assert "The machine was busy: a core worked 50%" in written(console)
+    assert "The machine was busy: the timed work had 50% of a core" in written(console)
 
 
 # -- all of it ------------------------------------------------------------------------------

@@ -1,10 +1,12 @@
-"""Programs run as children that never outlive us, and what the system knows of how they do.
+"""Child processes that never outlive this process, and the system's facts about their state.
 
-Three things see to it that a child ends when we do, however that happens. Its standard input ends,
-because ours is the only open end of that pipe: it is not inherited by programs that we start, and
-copies of ourselves (fork) close theirs. On Linux the system also kills the child: `setpriv` asks for that
-before it becomes the program; this ends even a child that is stopped, or doesn't read. And where we
-leave in order, the child is killed and waited for.
+Three mechanisms end a child when this process ends, in whatever way it ends:
+
+- The child's standard input ends, because this process holds the only write end of that pipe. Other
+  programs that it starts do not inherit it, and forked copies of this process close it.
+- On Linux the system kills the child, at the request of `setpriv`, which then becomes the program.
+  This ends even a child that is stopped or does not read.
+- If this process exits normally, it kills the child and waits for it.
 """
 
 from __future__ import annotations
@@ -20,19 +22,19 @@ import threading
 import weakref
 from typing import NamedTuple
 
-LAST_WAIT = 5.0  # seconds for a killed process to be gone
-_MAGIC = (b"\x7fELF", b"#!")  # how a file begins that can be run for sure
+LAST_WAIT = 5.0  # seconds to wait for the end of a killed process
+_MAGIC = (b"\x7fELF", b"#!")  # the first bytes of files that the system surely can run
 _PROC = "/proc"
 
 
 class ChildProcess:
-    """A running program with pipes to its standard input and output, in a session of its own.
+    """A running program with pipes to its standard input and output, in its own session.
 
-    input, output: their file descriptors, blocking. Raises OSError where it can't be run.
+    input, output: the pipes' file descriptors, blocking.
     """
 
     def __init__(self, path: str) -> None:
-        """Start it."""
+        """Start the program. Raises OSError if the system cannot run it."""
         self._popen = _start(_command(path))
         assert self._popen.stdin is not None and self._popen.stdout is not None
         self.pid = self._popen.pid
@@ -42,32 +44,32 @@ class ChildProcess:
         _running.add(self)
 
     def exit_code(self, seconds: float) -> int | None:
-        """How it ended, as `subprocess` says it; None if it does not within so many seconds."""
+        """Wait for the end; return the exit code as `subprocess` does, or None after `seconds`."""
         try:
             return self._popen.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
 
     def kill(self) -> None:
-        """End it at once. May be called from any thread; `close` must still follow."""
+        """Kill the process at once. Any thread may call this; `close` must still follow."""
         _kill(self._popen)
 
     def close(self) -> None:
-        """End it, leave no zombie, and close the pipes. May be called again."""
+        """Kill the process, leave no zombie, and close the pipes. A second call does nothing."""
         self._finalizer()
         _running.discard(self)
 
 
 class Vitals(NamedTuple):
-    """What the system says of a process."""
+    """The system's facts about a process."""
 
-    is_stopped: bool  # by a signal or a debugger, or it has ended
-    is_asleep: bool  # no thread was seen to work, or to wait for a core or a disk
-    cpu_seconds: float  # that it has used; exact where `schedstat` tells, else in hundredths
+    is_stopped: bool  # a signal or a debugger has stopped it, or it has ended
+    is_asleep: bool  # no thread was working, or waiting for a core or a disk
+    cpu_seconds: float  # CPU time used; exact if `schedstat` exists, else in hundredths
 
 
 def vitals(pid: int) -> Vitals | None:
-    """How a process does; None where the system does not say, or there is no such process."""
+    """Return the facts about a process; None if the system has none or the process is gone."""
     states = ""
     seconds = 0.0
     folder = f"{_PROC}/{pid}/task"
@@ -95,9 +97,10 @@ def _read(path: str) -> bytes:
 
 
 def _command(path: str) -> list[str]:
-    """What to run for `path`, so that the system kills it when we end.
+    """Return the command for `path` with which the system kills the child when this process ends.
 
-    A file that may not be one to run is left to the system to refuse.
+    For a file that may not be executable the command is `path` alone, so that starting it fails with
+    the system's own error.
     """
     try:
         with open(path, "rb") as file:
@@ -110,28 +113,28 @@ def _command(path: str) -> list[str]:
     return [setpriv, "--pdeathsig", "KILL", "--", os.path.abspath(path)]
 
 
-class _Nursery:
-    """A thread that starts children, and lives as long as we do.
+class _ChildStarter:
+    """A thread that starts all children and lives as long as this process.
 
-    It must: the system takes the end of the thread that started a child for the end of its parent
-    (prctl(2), PR_SET_PDEATHSIG).
+    The system kills a child when the thread that started it ends, not when the whole parent process
+    ends (prctl(2), PR_SET_PDEATHSIG).
     """
 
     def __init__(self) -> None:
-        self._orders: queue.SimpleQueue[
+        self._commands: queue.SimpleQueue[
             tuple[list[str], concurrent.futures.Future[subprocess.Popen[bytes]]]
         ] = queue.SimpleQueue()
-        threading.Thread(target=self._work, name="nursery", daemon=True).start()
+        threading.Thread(target=self._start_children, name="child-starter", daemon=True).start()
 
     def start(self, command: list[str]) -> subprocess.Popen[bytes]:
         """Start a child. Raises OSError."""
         child: concurrent.futures.Future[subprocess.Popen[bytes]] = concurrent.futures.Future()
-        self._orders.put((command, child))
+        self._commands.put((command, child))
         return child.result()
 
-    def _work(self) -> None:
+    def _start_children(self) -> None:
         while True:
-            command, child = self._orders.get()
+            command, child = self._commands.get()
             try:
                 popen = subprocess.Popen(
                     command,
@@ -139,7 +142,7 @@ class _Nursery:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                     bufsize=0,
-                    start_new_session=True,  # a ^C in the terminal is for us alone
+                    start_new_session=True,  # a Ctrl-C in the terminal does not reach it
                 )
             except BaseException as error:
                 child.set_exception(error)
@@ -147,20 +150,20 @@ class _Nursery:
                 child.set_result(popen)
 
 
-_nursery: _Nursery | None = None
-_opening = threading.Lock()
+_starter: _ChildStarter | None = None
+_starter_lock = threading.Lock()
 
 
 def _start(command: list[str]) -> subprocess.Popen[bytes]:
-    global _nursery  # noqa: PLW0603 - one thread for the whole process
-    with _opening:
-        if _nursery is None:
-            _nursery = _Nursery()
-    return _nursery.start(command)
+    global _starter  # noqa: PLW0603 - one thread for the whole process
+    with _starter_lock:
+        if _starter is None:
+            _starter = _ChildStarter()
+    return _starter.start(command)
 
 
 def _kill(popen: subprocess.Popen[bytes]) -> None:
-    """Kill the process and all of its group: a path may name a script that starts the real one."""
+    """Kill the process and its group: a path may name a script that starts the real program."""
     if popen.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(popen.pid, signal.SIGKILL)
@@ -183,10 +186,10 @@ _running: weakref.WeakSet[ChildProcess] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    """In a forked child: close its copies of the pipes, which would keep the processes alive."""
-    global _nursery, _opening
-    # The thread was not copied, and the lock may have been held.
-    _nursery, _opening = None, threading.Lock()
+    """Close a forked child's copies of the pipes, which would keep the processes alive."""
+    global _starter, _starter_lock
+    # The fork copies no thread, and another thread may have held the lock.
+    _starter, _starter_lock = None, threading.Lock()
     for process in list(_running):
         process.close()
 

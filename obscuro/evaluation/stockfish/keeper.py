@@ -104,7 +104,7 @@ class StockfishKeeper:
         with self._changed:
             self._reason = self._reason or reason
             if self._starts >= STARTS:
-                self._failed = f"Stockfish failed, and failed again after a restart ({reason})"
+                self._failed = f"Stockfish failed, and again after a restart ({reason})"
             elif not self._closed:
                 self._start_in_thread(self._limits.restart_wait)
 

@@ -1,10 +1,10 @@
-"""Stockfish as a process of our own: commands in, answers out, each within its time.
+"""A Stockfish process: it takes commands and gives answers, each within a time limit.
 
-Nothing here blocks without a limit: both pipes are non-blocking, and commands are written while
-answers are read, so that neither side waits for the other with a full pipe.
+No call blocks without a limit. Both pipes are non-blocking. The caller's thread writes commands while
+it reads answers, so neither side waits for the other with a full pipe.
 
-While Stockfish works we sleep until most of its answers are due. To wake up at every line that it
-writes costs both of us as much as to read it, where they share a core.
+While Stockfish works, the caller's thread sleeps until most answers are due. If both share a core,
+waking up for each line would cost as much as reading it.
 """
 
 import contextlib
@@ -19,51 +19,51 @@ from typing import NamedTuple
 
 from obscuro.evaluation.stockfish.child_process import ChildProcess, Vitals, vitals
 
-DEBIAN_PATH = "/usr/games/stockfish"  # where Debian puts it; often not in PATH
-PIPE_BYTES = 1 << 20  # what an answer pipe may hold, so that Stockfish rarely waits for us
+DEBIAN_PATH = "/usr/games/stockfish"  # Debian's place for it, often not in PATH
+PIPE_BYTES = 1 << 20  # the capacity of the answer pipe, so that Stockfish rarely waits for us
 READ_BYTES = 1 << 18
 WRITE_BYTES = 1 << 16
 ANSWER_BYTES = 1 << 16  # more than any answer: 218 lines of 150 characters, and comments
-HASH_MEGABYTES = 1  # at depth 1 a larger table finds no more
+HASH_MEGABYTES = 1  # a larger table has no effect at depth 1
 
-DUE_SHARE = 0.7  # we sleep through this share of the time that the missing answers should take
-SHORTEST_NAP = 0.0004  # seconds; for less it isn't worth it
-USUAL_MOVES = 33  # of a position
-SENSE_BYTES = 2000  # of a text that are looked at, where an answer does not come
+DUE_SHARE = 0.7  # the thread sleeps for this share of the expected time of the missing answers
+SHORTEST_NAP = 0.0004  # seconds; a shorter sleep saves nothing
+USUAL_MOVES = 33  # the usual number of moves of a position
+SENSE_BYTES = 2000  # if no answer comes, so many bytes of text are checked for sense
 
 _ANSWER = b"\nbestmove"
-# With these begin lines that come before an answer: also the greeting, and `No such option`.
+# Lines before an answer begin with these words; the greeting and `No such option` count too.
 _BEFORE_AN_ANSWER = (b"info", b"bestmove", b"Stockfish", b"No such option")
-WORTH_GIVING = 4  # answers that are given out while others are missing
-LONGEST_NAP = 0.02  # in which the pipe doesn't fill, and after which a death is noticed
-PACE_GROWTH = 1.1  # at most, from batch to batch, of the time that a move is expected to take
-OVERSLEPT = 0.8  # what becomes of it where all answers were there when we woke up
-CHECK_INTERVAL = 0.02  # seconds between two looks at a process that is silent
+WORTH_GIVING = 4  # `answers` yields so many answers while others are missing
+LONGEST_NAP = 0.02  # seconds; the pipe does not fill in this time, and a death is noticed after it
+PACE_GROWTH = 1.1  # the most by which the expected time of a move grows from batch to batch
+OVERSLEPT = 0.8  # the factor of that time if all answers were there at the end of a sleep
+CHECK_INTERVAL = 0.02  # seconds between two checks of a silent process
 
 
 class StockfishError(Exception):
-    """Stockfish can't be started, died, did not answer in time, or answered nonsense."""
+    """Stockfish did not start, died, did not answer in time, or answered nonsense."""
 
 
 class TimeLimits(NamedTuple):
-    """How long to wait, in seconds, before a process counts as hung.
+    """The seconds to wait before a process counts as hung.
 
-    An answer takes a millisecond. Without one for `silence`, a process that is stopped, sleeps, or has
-    worked all the while is hung; one that waits for a core is not.
+    An answer takes a millisecond. After `silence` without an answer, a process is hung if it is
+    stopped, sleeps, or has worked all the time. A process that waits for a core is not hung.
     """
 
     start: float = 10.0  # from the start of the process to its first answer
-    start_wait: float = 4.0  # that anybody waits for that; it goes on beside
+    start_wait: float = 4.0  # a caller waits so long for the first answer; the start goes on after
     silence: float = 0.2
-    starved: float = 5.0  # without an answer, whatever the reason
-    restart_wait: float = (
-        0.15  # that a batch waits for a new process, which takes less than half of it
-    )
+    starved: float = 5.0  # without an answer, for whatever reason
+    restart_wait: float = 0.15  # a batch waits so long for a new process, usually twice as needed
 
 
 def stockfish_path(option: str | None = None) -> str | None:
-    """Where Stockfish is: the option's value (a path, or a name in PATH), else `stockfish` in PATH,
-    else where Debian puts it. None if there is no executable file.
+    """Return the path of Stockfish; None if there is no executable file.
+
+    option: a path, or a name in PATH. Without it the function tries `stockfish` in PATH and then
+    Debian's place.
     """
     if option:
         return shutil.which(os.path.expanduser(option))
@@ -71,12 +71,13 @@ def stockfish_path(option: str | None = None) -> str | None:
 
 
 class StockfishProcess:
-    """One running Stockfish, single-threaded, that searches to depth 1.
+    """One running Stockfish with a single thread, which searches to depth 1.
 
-    It starts when it is made; `name` and `max_multipv` are what it says of itself. All methods but
-    `kill` belong to one thread at a time. After a StockfishError the process is of no more use.
+    `name` and `max_multipv` come from its answer to `uci`. One thread at a time may call the methods
+    other than `kill`. After a StockfishError the process is unusable.
 
-    spawned: called with it before its first answer is waited for, so that `kill` can end the wait.
+    path: the executable. limits: see `TimeLimits`. spawned: called with this object before the wait
+    for the first answer, so that `kill` can end the wait.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class StockfishProcess:
         limits: TimeLimits = TimeLimits(),  # noqa: B008 - frozen
         spawned: "Callable[[StockfishProcess], None]" = lambda process: None,
     ) -> None:
-        """Start it and wait for its first answer. Raises StockfishError."""
+        """Start the program and wait for its first answer. Raises StockfishError."""
         self._limits = limits
         try:
             self._child = ChildProcess(path)
@@ -95,20 +96,20 @@ class StockfishProcess:
         self._output = self._child.output
         os.set_blocking(self._input, False)
         os.set_blocking(self._output, False)
-        with contextlib.suppress(OSError):  # only a matter of speed
+        with contextlib.suppress(OSError):  # a smaller pipe is only slower
             fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self._poll = select.poll()
         self._poll.register(self._output, select.POLLIN)
         self._unwritten = memoryview(b"")
         self._text = bytearray()
         self._marker = b""
-        self._missing = 0  # lines that begin with the marker
-        self._seen = 0  # how far the text has been looked through for them
-        self._ready = 0  # answers in the text, to their ends
-        self._end = 0  # where the last of them ends
+        self._missing = 0  # awaited lines that begin with the marker
+        self._seen = 0  # the text before this index has been searched for them
+        self._ready = 0  # complete answers in the text
+        self._end = 0  # the end of the last complete answer
         self._multipv = 0
-        self._share = 1.0  # moves listed in an answer, on average
-        self._pace = 0.0  # seconds for a move listed, lately
+        self._share = 1.0  # mean number of listed moves in an answer
+        self._pace = 0.0  # recent seconds for a listed move
         try:
             spawned(self)
             self._shake_hands()
@@ -132,8 +133,8 @@ class StockfishProcess:
             self.max_multipv = int(ranges[0][ranges[0].index("max") + 1])
         except (IndexError, ValueError):
             raise StockfishError(f"{self.name} has no MultiPV") from None
-        # 13 favours the side to move, unless it is told not to. A first search shows that it can
-        # search: it may lack its network.
+        # Stockfish 13 favours the side to move unless Contempt is 0. The first search shows whether
+        # Stockfish can search at all: its network may be missing.
         contempt = any(line.startswith("option name Contempt ") for line in greeting)
         self._begin(
             (b"setoption name Contempt value 0\n" if contempt else b"")
@@ -146,12 +147,12 @@ class StockfishProcess:
         self._finish_by(deadline)
 
     def begin(self, requests: bytes | memoryview, answers: int, multipv: int) -> None:
-        """Send requests that will be answered by so many `bestmove` lines, listing `multipv` moves.
+        """Send requests without waiting; `answers` must be the next call and sends the rest.
 
-        Does not wait; what doesn't fit into the pipe is sent by `answers`, which must come next.
+        answers: the number of `bestmove` lines to expect. multipv: how many moves to list.
         """
-        # The option may change only when no search is going on: some versions read it at any time.
-        # So it may here, where all earlier answers have been read.
+        # The option may change only between searches, because some versions read it during a search.
+        # No search runs here: all earlier answers have been read.
         multipv = min(multipv, self.max_multipv)
         option = b"setoption name MultiPV value %d\n" % multipv if multipv != self._multipv else b""
         self._multipv = multipv
@@ -159,26 +160,27 @@ class StockfishProcess:
         self.expect(answers * min(multipv, USUAL_MOVES))
 
     def expect(self, moves: int) -> None:
-        """Say about how many moves will be listed in all, by which the time that takes is guessed."""
+        """Set the expected number of listed moves in all answers, for the estimate of their time."""
         self._share = max(moves, 1) / max(self._missing, 1)
 
     def _begin(self, commands: bytes, marker: bytes, lines: int) -> None:
         self._unwritten = memoryview(commands)
-        self._text = bytearray(b"\n")  # so that every line has one before it
+        self._text = bytearray(b"\n")  # so that a newline precedes every line
         self._marker = marker
         self._missing = lines
         self._seen = self._ready = self._end = 0
         self._write()
 
     def answers(self) -> Iterator[tuple[bytes, int]]:
-        """All answers begun, some at a time as they come: their text, without the last line's end,
-        and their number. Raises StockfishError, in bounded time.
+        """Yield the answers as they come, some at a time: their text and their number.
+
+        The text lacks the newline of its last line. Raises StockfishError, in bounded time.
         """
-        patience = _Patience(self._limits, self.pid)
+        hang = _HangDetector(self._limits, self.pid)
         begin, asked, overslept = time.monotonic(), self._missing, False
         while self._missing:
             nap = min(DUE_SHARE * self._pace * self._share * self._missing, LONGEST_NAP)
-            overslept = nap >= SHORTEST_NAP and patience.is_fresh
+            overslept = nap >= SHORTEST_NAP and hang.is_too_early
             if overslept:
                 time.sleep(nap)
                 self._write()
@@ -187,9 +189,9 @@ class StockfishProcess:
                 progress = self._exchange(CHECK_INTERVAL) and self._count()
             if not progress:
                 self._check_sense()
-                patience.check()
+                hang.check()
                 continue
-            patience.renew()
+            hang.reset()
             if self._missing and self._ready >= WORTH_GIVING:
                 yield self._take()
         if asked:
@@ -198,17 +200,20 @@ class StockfishProcess:
             yield self._take()
 
     def finish(self) -> bytes:
-        """Wait for all answers begun; return their text. Raises StockfishError, in bounded time."""
+        """Wait for all answers; return their text. Raises StockfishError, in bounded time."""
         return b"".join(text for text, _ in self.answers()) + b"\n"
 
     def _learn_pace(self, pace: float, overslept: bool) -> None:
-        """Take in how long a move took, or that we slept too long; slow to believe in slowness."""
+        """Update the expected seconds for a listed move, from a batch's `pace`.
+
+        The expected time falls at once but grows slowly. It also falls if the last sleep was too long.
+        """
         if overslept:
             pace = self._pace * OVERSLEPT
         self._pace = min(pace, PACE_GROWTH * self._pace) if self._pace else pace
 
     def _finish_by(self, deadline: float) -> bytes:
-        """Wait for all answers until the `time.monotonic` second. Raises StockfishError."""
+        """Wait for all answers until the `time.monotonic` second `deadline`. Raises StockfishError."""
         while self._missing:
             wait = deadline - time.monotonic()
             if wait <= 0:
@@ -218,7 +223,7 @@ class StockfishProcess:
         return self._take()[0]
 
     def _count(self) -> bool:
-        """Look for answers in the new text; tell whether there is one."""
+        """Count the answers in the new text; return whether there is one."""
         before = self._missing
         while self._missing:
             at = self._text.find(self._marker, self._seen)
@@ -235,14 +240,14 @@ class StockfishProcess:
         return self._missing < before
 
     def _check_sense(self) -> None:
-        """Raise StockfishError if the text since the last answer is not what comes before one."""
+        """Raise StockfishError if a line since the last answer cannot come before an answer."""
         end = self._text.rfind(b"\n", self._end, self._end + SENSE_BYTES)
         for line in bytes(self._text[self._end : max(end, self._end)]).splitlines():
             if line and not line.startswith(_BEFORE_AN_ANSWER):
                 raise StockfishError("its answers make no sense")
 
     def _take(self) -> tuple[bytes, int]:
-        """The answers that are ready, and their number. The end of the last line stays."""
+        """Remove and return the complete answers and their number, but not the last newline."""
         text, ready = bytes(self._text[: self._end]), self._ready
         del self._text[: self._end]
         self._seen -= self._end
@@ -250,7 +255,7 @@ class StockfishProcess:
         return text, ready
 
     def _exchange(self, wait: float) -> bool:
-        """Read and write what is possible, after waiting for it; tell whether anything was read."""
+        """Wait up to `wait` seconds, then read and write what is possible; return whether it read."""
         self._poll.register(self._input, select.POLLOUT if self._unwritten else 0)
         events = dict(self._poll.poll(wait * 1000))
         if self._input in events:
@@ -265,7 +270,7 @@ class StockfishProcess:
         except OSError as error:
             raise StockfishError(f"its output is lost: {error.strerror}") from error
         if not chunk:
-            raise StockfishError(self._epitaph())
+            raise StockfishError(self._exit_message())
         self._text += chunk
         if len(self._text) > (self._missing + self._ready + 1) * ANSWER_BYTES:
             raise StockfishError("it talks without end")
@@ -280,10 +285,10 @@ class StockfishProcess:
         except BlockingIOError:
             pass
         except OSError as error:
-            raise StockfishError(self._epitaph()) from error
+            raise StockfishError(self._exit_message()) from error
 
-    def _epitaph(self) -> str:
-        """What became of a process that has closed its pipes."""
+    def _exit_message(self) -> str:
+        """Describe how a process ended that has closed its pipes."""
         code = self._child.exit_code(0.1)
         if code is None:
             return "it closed its output"
@@ -293,41 +298,41 @@ class StockfishProcess:
         return f"it exited with code {code}"
 
     def kill(self) -> None:
-        """End the process at once. May be called from any thread; `close` must still follow."""
+        """Kill the process at once. Any thread may call this; `close` must still follow."""
         self._child.kill()
 
     def close(self) -> None:
-        """End the process, leave no zombie, and close the pipes. May be called again."""
+        """Kill the process, leave no zombie, and close the pipes. A second call does nothing."""
         self._child.close()
 
 
-class _Patience:
-    """How long there has been no answer, and whether that is the process's fault."""
+class _HangDetector:
+    """Measures the time since the last answer and decides whether the process is hung."""
 
     def __init__(self, limits: TimeLimits, pid: int) -> None:
         self._limits = limits
         self._pid = pid
-        self.renew()
+        self.reset()
 
-    def renew(self) -> None:
-        """There has just been one."""
+    def reset(self) -> None:
+        """Start again after an answer."""
         self._since = time.monotonic()
-        self._at_first: Vitals | None = None  # when it was looked at first
-        self._before: Vitals | None = None  # when it was looked at last
-        self._sleeping = 0  # times in a row that it was seen asleep, and had not worked since
+        self._at_first: Vitals | None = None  # at the first check since the answer
+        self._before: Vitals | None = None  # at the last check
+        self._sleeping = 0  # successive checks that found it asleep and without new CPU time
 
     @property
-    def is_fresh(self) -> bool:
-        """Whether it is too early to look at it."""
+    def is_too_early(self) -> bool:
+        """Whether the last answer is too recent for a check."""
         return time.monotonic() < self._since + 2 * LONGEST_NAP
 
     def check(self) -> None:
-        """Raise StockfishError if there should have been an answer by now."""
-        if self.is_fresh:
+        """Raise StockfishError if an answer is overdue."""
+        if self.is_too_early:
             return
         state, before = vitals(self._pid), self._before
         self._before = state
-        # Its threads are not looked at at the same moment, so one of them may always be asleep.
+        # The system reports the threads one by one, so each may be asleep when its turn comes.
         worked = state is None or before is None or state.cpu_seconds > before.cpu_seconds
         asleep = state is not None and state.is_asleep and not worked
         self._sleeping = self._sleeping + 1 if asleep else 0

@@ -173,7 +173,7 @@ def test_no_place_at_all_is_one_line(
 
 
 def test_no_stockfish_is_one_line() -> None:
-    with pytest.raises(NetworkError, match=r"no/such is not there .*; run engine_bin/install"):
+    with pytest.raises(NetworkError, match=r"no/such is missing, .*; run engine_bin/install"):
         load_networks("no/such")
 
 
@@ -215,7 +215,7 @@ class TestProgram:
         assert install.main(["no/such"]) == 1
         captured = capsys.readouterr()
         assert captured.out == ""
-        assert captured.err.startswith("export_network: no/such is not there")
+        assert captured.err.startswith("export_network: no/such is missing")
         assert len(captured.err.splitlines()) == 1
 
     @pytest.mark.parametrize("arguments", [["--help"], ["one", "two"]])
