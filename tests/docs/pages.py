@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-SKIPPED = {".venv", ".git", "node_modules", "build", "dist"}
+NOT_OURS = {"build", "dist"}
 
 _FENCE = re.compile(r"^( *)```(\w*)\s*$")
 _SPAN = re.compile(r"`([^`\n]+)`")
@@ -101,13 +103,15 @@ class Page:
         return found
 
 
-def all_pages() -> list[Page]:
+@functools.cache
+def all_pages() -> tuple[Page, ...]:
     """Read every Markdown page of the project."""
-    paths = [path for path in ROOT.rglob("*.md") if not SKIPPED & set(path.relative_to(ROOT).parts)]
-    hidden = [
-        path for path in paths if any(p.startswith(".") for p in path.relative_to(ROOT).parts)
-    ]
-    return [Page(path) for path in sorted(set(paths) - set(hidden))]
+    found = []
+    for folder, subfolders, files in os.walk(ROOT):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        subfolders[:] = [name for name in subfolders if name not in NOT_OURS]
+        found += [Path(folder, name) for name in files if name.endswith(".md")]
+    return tuple(Page(path) for path in sorted(found))
 
 
 def page(name: str) -> Page:
