@@ -4,7 +4,6 @@ Own moves and observations are queued as they come and worked off later, on the 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Event
 
 import numpy as np
@@ -16,6 +15,7 @@ from obscuro.board.layout import PAWN, STATE
 from obscuro.board.position import find_move, legal_moves, move_squares
 from obscuro.engine.chess_game import sighting
 from obscuro.engine.constants import REPETITIONS
+from obscuro.fog.account import Ply
 from obscuro.fog.key import initial_key, key_after_other_move, key_after_own_move, mix
 from obscuro.fog.observation import Observation
 
@@ -24,14 +24,6 @@ Words = npt.NDArray[np.uint64]
 
 class GameError(ValueError):
     """A move or an observation that does not fit the game; its text is one line for the user."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Ply:
-    """One queued ply: our own move, or the opponent's (move None), and what we then saw."""
-
-    move: str | None
-    observation: Observation | None
 
 
 class Knowledge:
@@ -67,17 +59,17 @@ class Knowledge:
         self.key = self.start_key
         self._warn = warn
         self._lost_place = lost_place
-        self._queue: list[_Ply] = []
+        self._queue: list[Ply] = []
         self._sightings: dict[int, int] = {}  # how often we have seen what
         self._note_sighting(int(start[STATE]) & 1)
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
         """Our side played `uci` and then saw `observation` (None: not told). Worked off later."""
-        self._queue.append(_Ply(uci, observation))
+        self._queue.append(Ply(uci, observation))
 
     def opponent_move(self, observation: Observation) -> None:
         """The other side moved, and we then saw `observation`. Worked off later."""
-        self._queue.append(_Ply(None, observation))
+        self._queue.append(Ply(None, observation))
 
     def update(self, deadline: float | None = None, stop: Event | None = None) -> bool:
         """Work off what is queued; tell whether all is done.
