@@ -45,11 +45,13 @@ from obscuro.bench.recorded import (
 from obscuro.board.layout import KINGS, MAX_MOVES, WHITE
 from obscuro.board.make import make_move
 from obscuro.board.moves import generate_moves
-from obscuro.board.position import find_move, from_fen, legal_moves, load, move_to_uci
+from obscuro.board.position import from_board, from_fen, legal_moves, load, move_to_uci
 from obscuro.board.tables import TABLES
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
+from obscuro.fog.account import last_ply
+from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.observation import Observation
 
 Words = npt.NDArray[np.uint64]
@@ -121,20 +123,20 @@ def random_game(seed: int, fen: str = chess.STARTING_FEN, captures: float = 0.1)
 def self_play(seed: int) -> Played:
     """A game of the engine against itself, each side with a belief of its own."""
     players = [Player(player_options(2 * seed + side + 1), lambda text: None) for side in (0, 1)]
-    words, moves = from_fen(chess.STARTING_FEN), []
+    board, moves = FogOfWarBoard(), []
     for side, player in enumerate(players):
-        player.new_game(side, words)
+        player.new_game(side, from_board(board))
     while len(moves) < PLIES:
-        mover = len(moves) % 2
         limits = GoLimits(received=time.monotonic(), nodes=NODES)
-        uci = players[mover].search(limits, threading.Event()).move
-        child = after(words, find_move(words, uci)) if uci is not None else None
-        if child is None:
+        uci = players[len(moves) % 2].search(limits, threading.Event()).move
+        if uci is None:
             break
-        words = child
+        board.push_uci(uci)
+        if board.is_variant_loss():
+            break
         moves.append(uci)
-        players[mover].own_move(uci, Observation.of(words, mover))
-        players[1 - mover].opponent_move(Observation.of(words, 1 - mover))
+        for color, player in zip((chess.WHITE, chess.BLACK), players, strict=True):
+            last_ply(board, color).tell(player)
     for player in players:
         player.close()
     return Played(f"engine {seed}", chess.STARTING_FEN, moves)

@@ -22,17 +22,15 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import KINGS, WHITE
-from obscuro.board.make import make_move
-from obscuro.board.position import find_move, from_fen, legal_moves, to_fen
-from obscuro.engine import player as playing
+from obscuro.board.position import from_board, to_fen
+from obscuro.engine import equipment
 from obscuro.engine.options import Options
+from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator
-from obscuro.fog.observation import Observation
-
-Words = npt.NDArray[np.uint64]
+from obscuro.fog.account import last_ply
+from obscuro.fog.board import FogOfWarBoard
 
 POSITIONS_FILE = Path(__file__).resolve().parents[2] / "obscuro/bench/eval_positions.txt"
 POSITIONS = 400
@@ -56,27 +54,24 @@ class Recorder(StockfishEvaluator):
 
 def self_play(seed: int) -> list[str]:
     """What a game of the engine against itself asks its evaluators."""
-    recorders = [Recorder(), Recorder()]
-    players = []
-    for side, recorder in enumerate(recorders):
-        playing.make_evaluator = lambda *_, it=recorder, **__: it  # type: ignore[assignment]
-        player = playing.Player(options(2 * seed + side + 1), lambda text: None)
-        player.new_game(side, from_fen(chess.STARTING_FEN))
-        players.append(player)
-    words: Words | None = from_fen(chess.STARTING_FEN)
+    recorder = Recorder()
+    equipment.make_evaluator = lambda *_, **__: recorder  # type: ignore[assignment]
+    players = [Player(options(2 * seed + side + 1), lambda text: None) for side in (0, 1)]
+    board = FogOfWarBoard()
+    for side, player in enumerate(players):
+        player.new_game(side, from_board(board))
     for ply in range(PLIES):
-        mover = ply % 2
         limits = GoLimits(received=time.monotonic(), nodes=NODES)
-        uci = players[mover].search(limits, threading.Event()).move
+        uci = players[ply % 2].search(limits, threading.Event()).move
         assert uci is not None
-        words = after(words, uci)
-        if words is None:
+        board.push_uci(uci)
+        if board.is_variant_loss():
             break
-        players[mover].own_move(uci, Observation.of(words, mover))
-        players[1 - mover].opponent_move(Observation.of(words, 1 - mover))
+        for color, player in zip((chess.WHITE, chess.BLACK), players, strict=True):
+            last_ply(board, color).tell(player)
     for player in players:
         player.close()
-    return list(recorders[0].asked | recorders[1].asked)
+    return list(recorder.asked)
 
 
 def options(seed: int) -> Options:
@@ -91,17 +86,6 @@ def options(seed: int) -> Options:
     ):
         chosen.set(name, str(value))
     return chosen
-
-
-def after(words: Words | None, uci: str) -> Words | None:
-    """The position after a move; None if the game ends with it."""
-    assert words is not None
-    move = find_move(words, uci)
-    assert move is not None
-    child = np.array(make_move(tuple(words), move), dtype=np.uint64)
-    kings = int(child[KINGS] & child[WHITE])
-    goes_on = kings not in (0, int(child[KINGS])) and len(legal_moves(child)) > 0
-    return child if goes_on else None
 
 
 def main() -> None:
