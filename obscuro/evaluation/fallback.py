@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-FAILURES = 3  # after so many failed batches in a row the primary evaluator is given up
+FAILURES = 3  # FallbackEvaluator gives the primary one up after so many failures in a row
 
 
 class FallbackEvaluator:
     """Evaluates by `primary` while it works, else by `fallback`, which must not fail.
 
-    The fallback evaluates every batch at which the primary evaluator fails. The primary evaluator is
-    given up, until the next call of `start`, if it does not start, fails for good, or fails at
-    FAILURES batches in a row.
+    The fallback evaluates every batch at which the primary evaluator fails. It evaluates all batches,
+    until the next call of `start`, after the primary evaluator did not start, failed for good, or
+    failed at FAILURES batches in a row.
 
     on_warning: receives each different warning once, in the evaluating thread: when a batch fails,
-    when the primary evaluator is not ready, and when it is given up. start_both: whether `start`
-    starts the fallback too; if not, giving up the primary evaluator starts it.
+    when the primary evaluator is not ready, and when the fallback takes over. start_both: whether
+    `start` starts the fallback too; if not, it starts when it takes over.
     """
 
     def __init__(

@@ -59,6 +59,16 @@ class GameTree(NamedTuple, Generic[State]):
         return [slice(begin, end) for begin, end in pairwise(self.levels[1:].tolist())]
 
 
+def join_ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the integers of n ranges one after another, such as the children of n nodes.
+
+    Range i has `lengths[i]` integers from `starts[i]` on. Both are int64[n]; the result is
+    int64[sum of lengths].
+    """
+    joined: NDArray[np.int64] = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+    return joined + np.arange(len(joined))
+
+
 def enumerate_game(game: ExtensiveForm[State]) -> GameTree[State]:
     """Enumerate all nodes and infosets of `game`."""
     states = [game.start()]

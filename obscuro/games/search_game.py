@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.games.extensive_form import TERMINAL, State
-from obscuro.games.game_tree import GameTree
+from obscuro.games.game_tree import GameTree, join_ranges
 from obscuro.games.information import mix
 from obscuro.search.game import CHANCE, Expansion
 
@@ -96,12 +96,10 @@ class SearchGame(Generic[State]):
         if np.any(self._terminal[leaves]):
             raise ValueError("a terminal state has no children")
         degree = tree.degree[leaves]
-        offsets = np.concatenate(([0], np.cumsum(degree)))
-        shift = np.repeat(tree.first[leaves] - offsets[:-1], degree)
-        children = shift + np.arange(offsets[-1])
+        children = join_ranges(tree.first[leaves], degree)
         return Expansion(
             player=tree.player[leaves],
-            offsets=offsets,
+            offsets=np.concatenate(([0], np.cumsum(degree))),
             states=children.astype(np.uint64)[:, np.newaxis],
             keys=mix(np.repeat(keys, degree, axis=0), tree.events[children]),
             values=self._values[children],

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from obscuro.games.game_tree import NO_INFOSET, NO_SLOT, GameTree
+from obscuro.games.game_tree import NO_INFOSET, NO_SLOT, GameTree, join_ranges
 from obscuro.search.game import MAX, MIN
 
 _UNPLAYED: Final = 1e-9
@@ -207,8 +207,7 @@ def _descend(
         degree = tree.degree[node]
         if not degree.any():
             break
-        shift = np.repeat(tree.first[node] - (np.cumsum(degree) - degree), degree)
-        children = shift + np.arange(degree.sum())
+        children = join_ranges(tree.first[node], degree)
         mover = np.repeat(tree.player[node], degree)
         root, weight = np.repeat(root, degree), np.repeat(weight, degree)
         weight *= tree.chance[children]
@@ -224,10 +223,7 @@ def _descend(
 
 def _slots_of(offsets: NDArray[np.int64], infosets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the slots of `infosets`, in the same order."""
-    degree = offsets[infosets + 1] - offsets[infosets]
-    shift = np.repeat(offsets[infosets] - (np.cumsum(degree) - degree), degree)
-    slots: NDArray[np.int64] = shift + np.arange(degree.sum())
-    return slots
+    return join_ranges(offsets[infosets], offsets[infosets + 1] - offsets[infosets])
 
 
 def _numbering(size: int, members: NDArray[np.int64], start: int) -> NDArray[np.int64]:

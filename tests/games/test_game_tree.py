@@ -8,7 +8,7 @@ import pytest
 
 from obscuro.games.catalog import CATALOG
 from obscuro.games.extensive_form import TERMINAL
-from obscuro.games.game_tree import NO_INFOSET, GameTree, check, enumerate_game
+from obscuro.games.game_tree import NO_INFOSET, GameTree, check, enumerate_game, join_ranges
 from obscuro.games.goofspiel import Goofspiel, GoofspielState
 from obscuro.games.kuhn import BET, PASS, KuhnPoker, KuhnState
 from obscuro.games.leduc import CALL, FOLD, RAISE, LeducPoker, LeducState
@@ -177,3 +177,10 @@ def test_matching_pennies_tells_each_player_one_half() -> None:
 def test_matching_pennies_scores(pennies: str, score: float) -> None:
     sides = tuple({"h": HEADS, "t": TAILS}[penny] for penny in pennies)
     assert MatchingPennies(100).payoff(PenniesState(30, sides)) == score
+
+
+@pytest.mark.parametrize("ranges", [[], [(4, 0)], [(7, 2), (0, 0), (1, 3), (1, 3)]])
+def test_ranges_follow_each_other(ranges: list[tuple[int, int]]) -> None:
+    starts, lengths = np.array(ranges, np.int64).reshape(-1, 2).T
+    expected = [start + k for start, length in ranges for k in range(length)]
+    assert join_ranges(starts, lengths).tolist() == expected

@@ -13,14 +13,14 @@ from obscuro.evaluation.stockfish.process import (
     stockfish_path,
 )
 
-STARTS = 2  # after so many starts in a row without an answer, Stockfish is given up
+STARTS = 2  # the keeper gives Stockfish up after so many starts in a row without an answer
 
 
 class StockfishKeeper:
     """Owns a process and replaces it in a thread of its own, while the caller works on.
 
-    path: the executable; None: the usual places. limits: see `TimeLimits`. Stockfish is given up,
-    until the next call of `start`, if it does not start, or if STARTS processes in a row give no
+    path: the executable; None: the usual places. limits: see `TimeLimits`. The keeper gives Stockfish
+    up, until the next call of `start`, if it does not start, or if STARTS processes in a row give no
     answer.
 
     Any thread may call `kill` and `close`. One thread at a time may call the other methods.

@@ -56,7 +56,7 @@ class TimeLimits(NamedTuple):
     start_wait: float = 4.0  # a caller waits so long for the first answer; the start goes on after
     silence: float = 0.2
     starved: float = 5.0  # without an answer, for whatever reason
-    restart_wait: float = 0.15  # a batch waits so long for a new process, usually twice as needed
+    restart_wait: float = 0.15  # a batch waits so long for a new process, which takes under half
 
 
 def stockfish_path(option: str | None = None) -> str | None:
