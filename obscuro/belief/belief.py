@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection
+import copy
+from collections.abc import Collection
 from functools import partial
-from itertools import pairwise
 from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.certainty import only_record
-from obscuro.belief.fit import POSSIBLE, REQUIREMENT_WORDS, requirements
+from obscuro.belief.fit import POSSIBLE, requirements_of
 from obscuro.belief.hashing import Ranking, new_ranking
 from obscuro.belief.lost.placement import ANYHOW
-from obscuro.belief.lost.rebuild import ContradictionError, captured, census, rebuild
-from obscuro.belief.own_move import (
-    Conditions,
-    conditions,
-    follow,
-    follow_naively,
-    is_ours,
-    own_task,
-)
-from obscuro.belief.queries import common_king, common_observation, find
+from obscuro.belief.lost.rebuild import ContradictionError
+from obscuro.belief.lost.recollection import REMEMBERED, Recollection
+from obscuro.belief.own_move import conditions, follow, follow_naively, is_ours, own_task
 from obscuro.belief.record import (
     PASSED,
     RECORD_WORDS,
@@ -35,37 +26,24 @@ from obscuro.belief.record import (
     known_of,
     packed,
     shows_own_pieces,
-    unpacked,
 )
+from obscuro.belief.record_set import Hashes, Records, RecordSet, Words
 from obscuro.belief.successors import (
     Streams,
+    SuccessorTask,
     expand,
     expand_naively,
     offer_all,
     opponent_task,
 )
-from obscuro.belief.update import SMALL, IsLate, Outcome, Run, Updater, regions_for
-from obscuro.board.layout import (
-    CASTLING_SQUARES,
-    DOUBLE_PUSH,
-    KIND_SHIFT,
-    MAX_MOVES,
-    STATE,
-    WORDS,
-)
-from obscuro.board.position import find_move, hash_positions, move_squares
+from obscuro.belief.update import Outcome, Run, Updater, filter_rows, is_late, regions_for
+from obscuro.board.layout import CASTLING_SQUARES, MAX_MOVES, STATE, WORDS
+from obscuro.board.position import find_move
 from obscuro.board.tables import TABLES
 from obscuro.fog.observation import Observation
-from obscuro.fog.observation_words import EN_PASSANT_WORD, OBSERVATION_WORDS
+from obscuro.fog.observation_words import EN_PASSANT_WORD
 
 __all__ = ["Belief", "ContradictionError", "Update"]
-
-Words = npt.NDArray[np.uint64]
-Records = npt.NDArray[np.uint64]
-Hashes = npt.NDArray[np.uint64]
-
-FILTER_CHUNK = 1 << 18  # records filtered after our own move between two looks at the clock
-REMEMBERED = 4096  # positions kept from before an update that left none, for rebuilding
 
 
 class Update(NamedTuple):
@@ -135,12 +113,7 @@ class Belief:
         self._records = packed(start, side)
         self._count = 1
         self._to_move = int(start[0, STATE]) & 1
-        self._remaining = census(start[0], 1 - side)
-        self._first = start[0]
-        self._earlier = start
-        self._enemy_moves = 0
-        self._vacated = 0
-        self._pushed = 0
+        self._recollection = Recollection(start[0], side)
         self._contradicted = False  # whether some observation can't have been true
         self._expected: _Expected | None = None
         self._updater = Updater(max_positions, threads, buffers)
@@ -153,9 +126,19 @@ class Belief:
         return self._count
 
     @property
-    def _rows(self) -> Records:
+    def known(self) -> Words:
+        """What our side knows by itself: uint64[KNOWN_WORDS]; see `record`."""
+        return self._known
+
+    @property
+    def records(self) -> Records:
+        """P as records, uint64[n, 3], in a random order; a view, which the next update overwrites."""
         records: Records = self._records[: self._count]
         return records
+
+    @property
+    def _set(self) -> RecordSet:
+        return RecordSet(self._known, self.records)
 
     @property
     def stage_seconds(self) -> dict[str, float]:
@@ -165,12 +148,11 @@ class Belief:
     @property
     def positions(self) -> Words:
         """P as a new array uint64[n, 8], in a random order; 64 bytes a position."""
-        return unpacked(self._known, self._rows)
+        return self._set.positions
 
     def any_position(self) -> Words:
         """Some position of P: uint64[8]. What is ours is the same in all of them."""
-        position: Words = unpacked(self._known, self._rows[:1])[0]
-        return position
+        return self._set.any_position()
 
     @property
     def our_turn(self) -> bool:
@@ -194,9 +176,13 @@ class Belief:
         self._expect_turn(self.side)
         word = self._move_word(move) if isinstance(move, str) else int(move)
         needed = None if word is None else conditions(word, self.side)
-        self._note(word, needed)
+        if word is None or needed is None:
+            self._recollection.note_other_move()
+        else:
+            before = self.any_position() if len(self) else None
+            self._recollection.note_own_move(word, needed, before)
         rng, ranking = self._randomness()
-        observed, required = self._requirements(observation)
+        observed, required = requirements_of(observation, self.side)
         if word is None or needed is None or not is_ours(self._known, needed):
             return self._accept(None, None, observation, rng)
         known = known_after_own_move(self._known, word)
@@ -220,7 +206,8 @@ class Belief:
                 kept = follow(*range_of_rows, task, known)
             return kept
 
-        visited, count = self._filter(keep, _is_late(deadline))
+        workers = self._updater.workers
+        visited, count = filter_rows(self._records, len(self), keep, workers, is_late(deadline))
         outcome = Outcome(self._records, count, visited, visited == len(self))
         update = self._accept(outcome, known, observation, rng)
         # Two records become one only if they differ in nothing but the castling right of a rook that
@@ -247,7 +234,7 @@ class Belief:
         """
         self._expect_turn(1 - self.side)
         expected, self._expected = self._expected, None
-        self._note(None, None)
+        self._recollection.note_other_move()
         rng, ranking = self._randomness()
         known = known_after_other_move(self._known, observation)
         if expected is not None and expected.observation == observation:
@@ -258,7 +245,7 @@ class Belief:
             run = self._start(known, observation, ranking)
         if run is None:
             return self._accept(None, None, observation, rng)
-        run.advance(_is_late(deadline, stop))
+        run.advance(is_late(deadline, stop))
         if stop is not None and stop.is_set() and run.visited < len(self):
             self._expected = _Expected(observation, run)
             self._ply -= 1
@@ -292,7 +279,7 @@ class Belief:
 
     def _start(self, known: Words | None, observation: Observation, ranking: Ranking) -> Run | None:
         """Begin the update after a move of the other side; None if nothing can fit."""
-        observed, required = self._requirements(observation)
+        observed, required = requirements_of(observation, self.side)
         if known is None or not required[POSSIBLE]:
             return None
         task = opponent_task(self._known, known, observed, required)
@@ -303,7 +290,7 @@ class Belief:
         return self._updater.start(len(self), partial(self._expand_naively, observed), ranking)
 
     def _expand(
-        self, task: Words, first: int, last: int, ranking: Ranking, streams: Streams
+        self, task: SuccessorTask, first: int, last: int, ranking: Ranking, streams: Streams
     ) -> int:
         reached: int = expand(TABLES, self._records, first, last, task, ranking, streams)
         return reached
@@ -315,26 +302,6 @@ class Belief:
         before = (TABLES, self._records, first, last, self._known, self.side)
         reached: int = expand_naively(*before, observed, ranking, moves, streams)
         return reached
-
-    def _filter(self, keep: Callable[[int, int, int], int], is_late: IsLate) -> tuple[int, int]:
-        """Filter all records in place; return how many were looked at, and how many stay."""
-        parents, count, first = len(self), 0, 0
-        workers = self._updater.workers
-        while first < parents:
-            last = min(first + FILTER_CHUNK, parents)
-            teams = workers.threads if last - first > SMALL else 1
-            bounds = [first + (last - first) * team // teams for team in range(teams + 1)]
-            sizes = workers.run(
-                [partial(keep, begin, end, begin) for begin, end in pairwise(bounds)]
-            )
-            for begin, size in zip(bounds, sizes, strict=False):
-                if begin != count:
-                    self._records[count : count + size] = self._records[begin : begin + size]
-                count += size
-            first = last
-            if is_late(0.0):
-                break
-        return first, count
 
     def rebuild(self, observation: Observation) -> str:
         """Replace P by positions drawn at random from what is known now; `exact` becomes False.
@@ -358,48 +325,32 @@ class Belief:
         exclude: `position_hash` of positions not to draw. Returns uint64[k, 8], k = `count` or all
         that there are. Takes time in proportion to `count` and the size of `exclude`, not of P.
         """
-        if isinstance(exclude, np.ndarray):
-            excluded = exclude
-        else:
-            excluded = np.fromiter(exclude, dtype=np.uint64, count=len(exclude))
-        size = len(self)
-        if size <= 4 * (count + len(excluded)):
-            rows = self._not_excluded(rng.permutation(size), excluded)
-            return unpacked(self._known, self._records[rows[:count]])
-        rows = np.empty(0, dtype=np.int64)
-        while len(rows) < count:
-            drawn = np.concatenate([rows, rng.integers(size, size=2 * (count - len(rows)))])
-            first = np.sort(np.unique(drawn, return_index=True)[1])
-            rows = self._not_excluded(drawn[first], excluded)
-        return unpacked(self._known, self._records[rows[:count]])
+        return self._set.sample(count, rng, exclude)
 
     def contains(self, words: Words) -> bool:
         """Whether the position uint64[8] is in P. Looks through all of P."""
-        position = np.ascontiguousarray(words, dtype=np.uint64).reshape(1, WORDS)
-        record = packed(position, self.side)
-        if not np.array_equal(unpacked(self._known, record), position):
-            return False  # what is ours differs
-        return bool(find(self._rows, record[0]) >= 0)
+        return self._set.contains(words)
 
     def certain_enemy_king(self) -> int | None:
         """The square where the enemy king stands in all of P, if there is one."""
-        mask = int(common_king(self._rows)) if len(self) else 0
-        return mask.bit_length() - 1 if mask else None
+        return self._set.certain_enemy_king()
 
     def common_observation(self) -> Observation | None:
         """What our side sees, if that is the same in all of P."""
-        observed = np.zeros(OBSERVATION_WORDS, dtype=np.uint64)
-        if not common_observation(TABLES, self._known, self._rows, self.side, observed):
-            return None
-        return Observation.from_words(observed)
+        return self._set.common_observation()
 
-    def copy(self) -> Belief:
-        """An independent belief in the same state, with memory and threads of its own."""
+    def copy(self, *, naive: bool = False) -> Belief:
+        """An independent belief in the same state, with memory and threads of its own.
+
+        naive: have the copy use the slow kernels.
+        """
         other = Belief.__new__(Belief)
         other.__dict__.update(self.__dict__)
-        other._records = self._rows.copy()
+        other._records = self.records.copy()
+        other._recollection = copy.copy(self._recollection)
         other._expected = None
         other._updater = Updater(self._updater.limit, self._updater.workers.threads)
+        other._naive = self._naive or naive
         return other
 
     def release(self) -> None:
@@ -419,31 +370,11 @@ class Belief:
         """The word of our move: the same in all positions."""
         return find_move(self.any_position(), uci) if len(self) else None
 
-    def _note(self, word: int | None, needed: Conditions | None) -> None:
-        """Write down what our move, if it was one, tells for a rebuild."""
-        self._vacated = self._pushed = 0
-        if word is None or needed is None:
-            return
-        self._vacated = (needed.origin | needed.empty) & ~needed.target
-        if word >> int(KIND_SHIFT) == DOUBLE_PUSH:
-            self._pushed = move_squares(word)[1]
-        if len(self):
-            self._remaining = self._remaining - captured(self.any_position(), word)
-
     def _randomness(self, *, advance: bool = True) -> tuple[np.random.Generator, Ranking]:
         """A generator for this ply, and a salted ranking of records."""
         rng = np.random.default_rng((self._seed, self._ply))
         self._ply += advance
         return rng, new_ranking(rng, regions_for(len(self)))
-
-    def _requirements(self, observation: Observation | None) -> tuple[Words, Words]:
-        """The observation's words and what follows from them, for the kernels."""
-        observed = np.zeros(OBSERVATION_WORDS, dtype=np.uint64)
-        required = np.zeros(REQUIREMENT_WORDS, dtype=np.uint64)
-        if observation is not None:
-            observed = observation.words()
-            requirements(TABLES, observed, self.side, required)
-        return observed, required
 
     def _accept(
         self,
@@ -469,7 +400,7 @@ class Belief:
             # Where no position was missing, what we were told can't be true.
             self._contradicted |= self.exact and (outcome is None or outcome.complete)
             self._forget(rng)
-            self._enemy_moves += self._to_move == self.side
+            self._recollection.note_lost(by_enemy_move=self._to_move == self.side)
             if observation is not None:
                 warning = self._rebuild(observation, rng)
         if not (self.exact or self._contradicted or observation is None):
@@ -482,7 +413,7 @@ class Belief:
 
     def _regain(self, observation: Observation) -> None:
         """Be exact again if what we see leaves one position only."""
-        only = only_record(self._known, observation, int(self._remaining.sum()))
+        only = only_record(self._known, observation, int(self._recollection.remaining.sum()))
         if only is not None:
             self._hold(only, 1)
             self.exact = True
@@ -500,8 +431,7 @@ class Belief:
     def _forget(self, rng: np.random.Generator) -> None:
         """Leave no position, but remember some."""
         if len(self):
-            self._earlier = self.sample(REMEMBERED, rng)
-            self._enemy_moves = 0
+            self._recollection.keep(self.sample(REMEMBERED, rng))
         self._hold(np.empty((0, RECORD_WORDS), dtype=np.uint64), 0)
         self.exact = False
 
@@ -509,21 +439,10 @@ class Belief:
         self._forget_expected()
         self._forget(rng)
         self.rebuilds += 1
-        rebuilt = rebuild(
-            observation,
-            self.side,
-            self._to_move,
-            self._remaining,
-            self._earlier,
-            self._vacated,
-            self._pushed,
-            self._updater.limit,
-            rng,
-            first=self._first,
-            enemy_moves=self._enemy_moves,
-        )
+        limit = self._updater.limit
+        rebuilt = self._recollection.draw(observation, self._to_move, limit, rng)
         self._known = known_of(rebuilt.positions[0], self.side)
-        self._known[PASSED] = self._pushed + (-8 if self.side == 0 else 8) if self._pushed else 0
+        self._known[PASSED] = self._recollection.passed
         self._hold(packed(rebuilt.positions, self.side), len(rebuilt.positions))
         self._contradicted |= rebuilt.level == ANYHOW
         fit = "contradict" if rebuilt.level == ANYHOW else "fit"
@@ -531,21 +450,3 @@ class Belief:
             f"no position explains all that was seen; believing in {len(self)} positions "
             f"drawn at random that {fit} what is seen now"
         )
-
-    def _not_excluded(self, rows: npt.NDArray[np.int64], excluded: Hashes) -> npt.NDArray[np.int64]:
-        if not len(excluded):
-            return rows
-        hashes = np.empty(len(rows), dtype=np.uint64)
-        hash_positions(unpacked(self._known, self._records[rows]), hashes)
-        return rows[~np.isin(hashes, excluded)]
-
-
-def _is_late(deadline: float | None, stop: Event | None = None) -> IsLate:
-    """Whether what takes so many seconds more passes the deadline, or `stop` is set."""
-
-    def is_late(seconds: float) -> bool:
-        if stop is not None and stop.is_set():
-            return True
-        return deadline is not None and time.monotonic() + seconds >= deadline
-
-    return is_late

@@ -8,19 +8,43 @@ from their front.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.record import RECORD_WORDS
-
-if TYPE_CHECKING:
-    from obscuro.belief.update import Crew
+from obscuro.belief.successors import Streams
+from obscuro.board.layout import MAX_MOVES
 
 Records = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
 
 MOST_KEPT = 3  # buffers: the records of a belief, those of its next update, and one more
+UNEVEN = 1.1  # times the mean that the fullest region may hold
+
+
+class ThreadStreams:
+    """The streams of some threads, which work on one update at a time.
+
+    offered: uint64[threads, regions, n, 4]; counts: int64[threads, regions]; see `Streams`.
+    """
+
+    def __init__(self, threads: int, regions: int, room: int) -> None:
+        """room: children of all threads together, in expectation."""
+        each = int(UNEVEN * room / (threads * regions)) + 2 * MAX_MOVES
+        self.offered = np.empty((threads, regions, each, 4), dtype=np.uint64)
+        self.counts: Counts = np.zeros((threads, regions), dtype=np.int64)
+        self._most = each - 2 * MAX_MOVES
+        self._enough: Counts = np.zeros((threads, 2), dtype=np.int64)
+
+    def of_threads(self, room: int) -> list[Streams]:
+        """Each thread's streams, for about so many children in all."""
+        threads, regions = self.counts.shape
+        self._enough[:, 0] = min(self._most, max(room // (threads * regions), 1))
+        self._enough[:, 1] = 0
+        return [
+            Streams(self.offered[thread], self.counts[thread], self._enough[thread])
+            for thread in range(threads)
+        ]
 
 
 class Buffers:
@@ -28,15 +52,18 @@ class Buffers:
 
     def __init__(self) -> None:
         self._kept: list[Records] = []
-        self._crews: dict[tuple[int, ...], Crew] = {}
+        self._streams: dict[tuple[int, int], ThreadStreams] = {}
 
-    def crew(self, threads: int, regions: int) -> Crew | None:
-        """The streams that were kept for so many threads and regions."""
-        return self._crews.get((threads, regions))
+    def streams(self, threads: int, regions: int, room: int) -> ThreadStreams:
+        """Empty streams for so many threads and regions; kept for all updates in this memory.
 
-    def keep_crew(self, crew: Crew) -> None:
-        """Keep streams for all updates that work in this memory."""
-        self._crews[crew.counts.shape] = crew
+        room: of the streams if there are none yet; see `ThreadStreams`.
+        """
+        if (threads, regions) not in self._streams:
+            self._streams[threads, regions] = ThreadStreams(threads, regions, room)
+        streams = self._streams[threads, regions]
+        streams.counts[:] = 0
+        return streams
 
     def lend(self, rows: int) -> Records:
         """An array of at least so many rows, with anything in it: the smallest one that will do."""

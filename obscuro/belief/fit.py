@@ -15,6 +15,7 @@ that were seen. `requirements` checks the latter once for each observation.
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from obscuro.board.layout import (
     KINGS,
@@ -26,6 +27,8 @@ from obscuro.board.layout import (
     RANK_6,
 )
 from obscuro.board.moves import occupied_squares, pieces_of
+from obscuro.board.tables import TABLES
+from obscuro.fog.observation import Observation
 from obscuro.fog.observation_words import (
     EN_PASSANT_WORD,
     OBSERVATION_WORDS,
@@ -34,6 +37,8 @@ from obscuro.fog.observation_words import (
 )
 from obscuro.fog.vision import vision
 from obscuro.kernels import kernel
+
+Words = npt.NDArray[np.uint64]
 
 REQUIREMENT_WORDS = 12
 POSSIBLE = 11  # of these words
@@ -116,6 +121,19 @@ def requirements(tables, observed, side, words):
         also_seen |= also_seen >> _EIGHT if side == 0 else also_seen << _EIGHT
     possible = (vision(tables, example, side) | also_seen) == seen and own & boards[KINGS] != 0
     words[11] = np.uint64(possible)
+
+
+def requirements_of(observation: Observation | None, side: int) -> tuple[Words, Words]:
+    """The words of an observation of `side`, uint64[9], and its `requirements`.
+
+    None, where `side` was not told what it sees, gives zeros.
+    """
+    observed = np.zeros(OBSERVATION_WORDS, dtype=np.uint64)
+    required = np.zeros(REQUIREMENT_WORDS, dtype=np.uint64)
+    if observation is not None:
+        observed = observation.words()
+        requirements(TABLES, observed, side, required)
+    return observed, required
 
 
 @kernel

@@ -171,7 +171,7 @@ class OwnMoveTask(NamedTuple):
     enemy: np.uint64  # squares with one
     victim: np.uint64  # the square of a pawn captured en passant
     captured: np.uint64  # squares from which our move takes a piece
-    seen: np.uint64  # this and the next five as in `successors.Task`; all 0 if we were not told
+    seen: np.uint64  # this and the next five as in `SuccessorTask`; all 0 if we were not told
     a: np.uint64
     b: np.uint64
     c: np.uint64
@@ -180,11 +180,8 @@ class OwnMoveTask(NamedTuple):
     own_after: np.uint64
 
 
-TASK_WORDS = len(OwnMoveTask._fields)
-
-
-def own_task(needed: Conditions, known_after: Words, required: Words) -> Words:
-    """The fields of `OwnMoveTask`: uint64[TASK_WORDS].
+def own_task(needed: Conditions, known_after: Words, required: Words) -> OwnMoveTask:
+    """What our move must explain, from what it needs and what we then saw.
 
     known_after: see `record`; required: the `requirements` of the observation, or zeros.
     """
@@ -206,30 +203,17 @@ def own_task(needed: Conditions, known_after: Words, required: Words) -> Words:
         int(required[10]),
         int(np.bitwise_or.reduce(known_after[:WHITE])),
     )
-    return np.array(words, dtype=np.uint64)
+    return OwnMoveTask(*map(np.uint64, words))
 
 
 @kernel
-def follow(tables, records, first, last, target, words, known_after):
+def follow(tables, records, first, last, target, task, known_after):
     """Filter the records number `first` to `last` - 1; return how many are left.
 
     records: uint64[n, 3]; those left are written from row `target` ≤ `first` on, in their order.
-    words: the fields of a `OwnMoveTask`; known_after: see `record`. Records where the move is not legal, or
-    which it makes end the game, drop out.
+    task: an `OwnMoveTask`; known_after: see `record`. Records where the move is not legal, or which it
+    makes end the game, drop out.
     """
-    task = OwnMoveTask(
-        words[0],
-        words[1],
-        words[2],
-        words[3],
-        words[4],
-        words[5],
-        words[6],
-        words[7],
-        words[8],
-        words[9],
-        words[10],
-    )
     kept = ~task.captured
     white = known_after[OUR_SIDE] == 1
     end = target

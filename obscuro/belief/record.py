@@ -35,7 +35,7 @@ from obscuro.board.layout import (
 )
 from obscuro.board.make import make_move
 from obscuro.board.moves import pieces_of
-from obscuro.board.position import move_squares
+from obscuro.board.position import load, move_squares
 from obscuro.fog.observation import Observation
 from obscuro.kernels import kernel
 
@@ -51,7 +51,7 @@ OUR_STATE, OUR_SIDE, PASSED = 6, 7, 8
 
 _ZERO = np.uint64(0)
 _EIGHT = np.uint64(8)
-_OWN_RIGHTS = (0b0011, 0b1100)  # of White, of Black
+OWN_RIGHTS = (0b0011, 0b1100)  # castling rights of White, of Black
 
 
 @kernel(forceinline=True)
@@ -119,17 +119,7 @@ def unpack(known, a, b, c):
 def pack_rows(positions, side, records):
     """Write the record of each row of uint64[n, 8] to uint64[n, 3]."""
     for row in range(positions.shape[0]):
-        pos = (
-            positions[row, 0],
-            positions[row, 1],
-            positions[row, 2],
-            positions[row, 3],
-            positions[row, 4],
-            positions[row, 5],
-            positions[row, 6],
-            positions[row, 7],
-        )
-        a, b, c = pack(pos, side)
+        a, b, c = pack(load(positions, row), side)
         records[row, 0] = a
         records[row, 1] = b
         records[row, 2] = c
@@ -168,7 +158,7 @@ def known_of(words: Words, side: int) -> Words:
     ours = state & 1 == side
     white = int(words[WHITE])
     own = white if side == 0 else ~white & 0xFFFFFFFFFFFFFFFF
-    rights = state >> int(CASTLING_SHIFT) & _OWN_RIGHTS[side]
+    rights = state >> int(CASTLING_SHIFT) & OWN_RIGHTS[side]
     known = np.zeros(KNOWN_WORDS, dtype=np.uint64)
     known[:WHITE] = words[:WHITE] & np.uint64(own)
     known[OUR_STATE] = (

@@ -89,13 +89,10 @@ class SuccessorTask(NamedTuple):
     pushed: np.uint64  # where that pawn stands
 
 
-TASK_WORDS = len(SuccessorTask._fields)
-
-
 def opponent_task(
     known: Words, known_after: Words, observed: Words, required: Words
-) -> Words | None:
-    """The fields of `SuccessorTask`: uint64[TASK_WORDS]. None if no move explains the observation.
+) -> SuccessorTask | None:
+    """What a move of the other side must explain; None if no move explains the observation.
 
     known, known_after: see `record`; observed: the observation's words; required: its
     `requirements`.
@@ -131,26 +128,7 @@ def opponent_task(
         1 << passed if passed else 0,
         1 << passed + forward if passed else 0,
     )
-    return np.array(words, dtype=np.uint64)
-
-
-@kernel(forceinline=True)
-def _read(words):
-    return SuccessorTask(
-        words[0],
-        words[1],
-        words[2],
-        words[3],
-        words[4],
-        words[5],
-        words[6],
-        words[7],
-        words[8],
-        words[9],
-        words[10],
-        words[11],
-        words[12],
-    )
+    return SuccessorTask(*map(np.uint64, words))
 
 
 @kernel(forceinline=True)
@@ -230,14 +208,13 @@ def _offer_en_passant(task, streams, ranking, a, b, c):
 
 
 @kernel
-def expand(tables, parents, first, last, words, ranking, streams):
+def expand(tables, parents, first, last, task, ranking, streams):
     """Offer the children of the parents number `first` to `last` - 1 that fit.
 
-    parents: records uint64[n, 3]; words: the fields of a `SuccessorTask`; ranking: see `hashing`; streams:
-    written. Returns the number of the first parent not visited, which is less than `last` only if
-    the streams' room was used up.
+    parents: records uint64[n, 3]; task: a `SuccessorTask`; ranking: see `hashing`; streams: written.
+    Returns the number of the first parent not visited, which is less than `last` only if the streams'
+    room was used up.
     """
-    task = _read(words)
     hidden = ~task.seen
     captured = task.own & ~task.own_after
     quiet = captured == 0
@@ -342,12 +319,11 @@ def expand(tables, parents, first, last, words, ranking, streams):
 
 
 @kernel
-def test_parents(parents, first, last, words):
+def test_parents(parents, first, last, task):
     """How many parents have a move that may fit, by the test that `expand` begins with.
 
     Only measured: the share of an update that the test takes.
     """
-    task = _read(words)
     captured = task.own & ~task.own_after
     count = 0
     for row in range(first, last):

@@ -11,12 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.belief.buffers import Buffers
+from obscuro.belief.buffers import UNEVEN, Buffers, ThreadStreams
 from obscuro.belief.hashing import Ranking, lowered
 from obscuro.belief.successors import Streams
 from obscuro.belief.table import (
@@ -30,12 +32,12 @@ from obscuro.belief.table import (
     spread,
 )
 from obscuro.belief.workers import Workers
-from obscuro.board.layout import MAX_MOVES
 
 Records = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 
 SMALL = 4096  # parents that are visited in one thread
+FILTER_CHUNK = 1 << 18  # records filtered after our own move between two looks at the clock
 REGIONS = 8, 32  # of an update with few parents, with many
 ROOM = 1 << 13, 1 << 18  # children that are written before they are stored, at most
 LEAST_ROOM = 1 << 14
@@ -49,7 +51,6 @@ GROWTH = 1.3, 1.7  # times the slots, when it needs more
 EXPECTED_PER_PARENT = 2  # children to begin with
 SURPLUS = 0.25  # share of the limit by which it may be passed before the surplus is dropped
 LEAST_SURPLUS = 4096
-UNEVEN = 1.1  # times the mean that the fullest region may hold
 LEAST_SLOTS = 64
 SMALL_ROWS = 1 << 14  # rows of a table that is not worth a buffer for the largest one
 FINISHING = 15e-9  # seconds, for each record stored, that end an update
@@ -59,6 +60,10 @@ RESERVED = 400_000  # positions of an update for which memory is touched in adva
 Visit = Callable[[int, int, Ranking, Streams], int]
 # Whether what takes so many seconds more would be too late.
 IsLate = Callable[[float], bool]
+
+
+# (first, last, target) -> how many of the rows from `first` to `last` stay, moved to `target` on
+Keep = Callable[[int, int, int], int]
 
 
 class Outcome(NamedTuple):
@@ -92,31 +97,6 @@ def _rows(slots: int, regions: int) -> int:
     return regions * (slots + PADDING)
 
 
-class Crew:
-    """The streams of some threads, which work on one update at a time.
-
-    offered: uint64[threads, regions, n, 4]; counts: int64[threads, regions]; see `Streams`.
-    """
-
-    def __init__(self, threads: int, regions: int, room: int) -> None:
-        """room: children of all threads together, in expectation."""
-        each = int(UNEVEN * room / (threads * regions)) + 2 * MAX_MOVES
-        self.offered = np.empty((threads, regions, each, 4), dtype=np.uint64)
-        self.counts: Counts = np.zeros((threads, regions), dtype=np.int64)
-        self._most = each - 2 * MAX_MOVES
-        self._enough: Counts = np.zeros((threads, 2), dtype=np.int64)
-
-    def streams(self, room: int) -> list[Streams]:
-        """Each thread's streams, for about so many children in all."""
-        threads, regions = self.counts.shape
-        self._enough[:, 0] = min(self._most, max(room // (threads * regions), 1))
-        self._enough[:, 1] = 0
-        return [
-            Streams(self.offered[thread], self.counts[thread], self._enough[thread])
-            for thread in range(threads)
-        ]
-
-
 class RecordTable:
     """The records found so far, each once, at most `limit` in the end.
 
@@ -143,13 +123,13 @@ class RecordTable:
         """Number of records, at times somewhat more than the limit."""
         return int(self._sizes.sum())
 
-    def add(self, crew: Crew, share_done: float) -> None:
-        """Store what a crew offers that is new; empties its streams.
+    def add(self, streams: ThreadStreams, share_done: float) -> None:
+        """Store what the threads offer that is new; empties their streams.
 
         share_done: of the parents, to guess how many records there will be.
         """
-        owners = min(len(crew.counts), self._regions)
-        done = np.zeros_like(crew.counts)
+        owners = min(len(streams.counts), self._regions)
+        done = np.zeros_like(streams.counts)
         while True:
             most = int(FULL * self._slots)
             stored = self._workers.run(
@@ -162,8 +142,8 @@ class RecordTable:
                         self._sizes,
                         owner,
                         owners,
-                        crew.offered,
-                        crew.counts,
+                        streams.offered,
+                        streams.counts,
                         done,
                         self.ranking,
                     )
@@ -173,7 +153,7 @@ class RecordTable:
             if all(stored):
                 break
             self._make_room(share_done)
-        crew.counts[:] = 0
+        streams.counts[:] = 0
         if len(self) > self._limit + _surplus(self._limit):
             self._make_room(share_done)
 
@@ -264,7 +244,7 @@ class Run:
         self._parents = parents
         self._visit_rows = visit
         threads = 1 if parents <= SMALL else updater.workers.threads
-        self._crew = updater.crew(threads, ranking.regions)
+        self._streams = updater.streams(threads, ranking.regions)
         expected = min(EXPECTED_PER_PARENT * parents, updater.limit)
         self._table = RecordTable(
             expected, updater.limit, updater.workers, updater.buffers, ranking
@@ -287,7 +267,7 @@ class Run:
         """Visit a chunk of each thread's part of the parents; return how long it took."""
         started = time.perf_counter()
         ends = self._bounds[1:]
-        all_streams = self._crew.streams(max(LEAST_ROOM, int(ROOM_SHARE * len(self._table))))
+        all_streams = self._streams.of_threads(max(LEAST_ROOM, int(ROOM_SHARE * len(self._table))))
         self._places = self._updater.workers.run(
             [
                 partial(
@@ -302,7 +282,7 @@ class Run:
         )
         generated = time.perf_counter()
         self.visited = sum(self._places) - sum(self._bounds[:-1])
-        self._table.add(self._crew, self.visited / self._parents)
+        self._table.add(self._streams, self.visited / self._parents)
         done = time.perf_counter()
         self._updater.stage_seconds["generation"] += generated - started
         self._updater.stage_seconds["dedup"] += done - generated
@@ -343,7 +323,6 @@ class Updater:
         self.workers = Workers(threads)
         self.buffers = Buffers() if buffers is None else buffers
         self.stage_seconds = {"generation": 0.0, "dedup": 0.0, "order": 0.0}
-        self._streams: dict[int, list[Streams]] = {}
 
     def start(self, parents: int, visit: Visit, ranking: Ranking) -> Run:
         """Begin an update.
@@ -362,14 +341,43 @@ class Updater:
         run.advance(is_late)
         return run.finish()
 
-    def crew(self, threads: int, regions: int) -> Crew:
+    def streams(self, threads: int, regions: int) -> ThreadStreams:
         """Empty streams for so many threads."""
-        crew = self.buffers.crew(threads, regions)
-        if crew is None:
-            crew = Crew(threads, regions, ROOM[regions == REGIONS[-1]])
-            self.buffers.keep_crew(crew)
-        crew.counts[:] = 0
-        return crew
+        return self.buffers.streams(threads, regions, ROOM[regions == REGIONS[-1]])
+
+
+def is_late(deadline: float | None, stop: Event | None = None) -> IsLate:
+    """Whether what takes so many seconds more passes the deadline, or `stop` is set."""
+
+    def late(seconds: float) -> bool:
+        if stop is not None and stop.is_set():
+            return True
+        return deadline is not None and time.monotonic() + seconds >= deadline
+
+    return late
+
+
+def filter_rows(
+    records: Records, count: int, keep: Keep, workers: Workers, is_late: IsLate
+) -> tuple[int, int]:
+    """Filter the first `count` records in place; return how many were looked at, and how many stay.
+
+    records: uint64[n, 3]. keep: filters a range of them. is_late: asked after each chunk.
+    """
+    kept, first = 0, 0
+    while first < count:
+        last = min(first + FILTER_CHUNK, count)
+        teams = workers.threads if last - first > SMALL else 1
+        bounds = [first + (last - first) * team // teams for team in range(teams + 1)]
+        sizes = workers.run([partial(keep, begin, end, begin) for begin, end in pairwise(bounds)])
+        for begin, size in zip(bounds, sizes, strict=False):
+            if begin != kept:
+                records[kept : kept + size] = records[begin : begin + size]
+            kept += size
+        first = last
+        if is_late(0.0):
+            break
+    return first, kept
 
 
 def reserve(buffers: Buffers, limit: int, threads: int) -> None:
@@ -377,7 +385,7 @@ def reserve(buffers: Buffers, limit: int, threads: int) -> None:
 
     limit: greatest number of records to keep.
     """
-    Updater(limit, threads, buffers).crew(threads, REGIONS[-1]).offered[:] = 0
+    Updater(limit, threads, buffers).streams(threads, REGIONS[-1]).offered[:] = 0
     touched = most_rows(min(RESERVED, limit))
     lent = [buffers.lend(most_rows(limit)) for _ in range(2)]
     for records in lent:

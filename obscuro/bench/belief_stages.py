@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 
 from obscuro.belief.belief import Belief
+from obscuro.belief.fit import requirements_of
 from obscuro.belief.record import known_after_other_move
 from obscuro.belief.successors import opponent_task, test_parents
 from obscuro.fog.observation import Observation
@@ -22,12 +23,12 @@ def stage_seconds(belief: Belief) -> dict[str, float]:
 
 def test_seconds(belief: Belief, observation: Observation) -> float:
     """Measure the seconds to test all positions before an update; the belief does not change."""
-    known = known_after_other_move(belief._known, observation)
+    known = known_after_other_move(belief.known, observation)
     if known is None:
         return 0.0
-    task = opponent_task(belief._known, known, *belief._requirements(observation))
+    task = opponent_task(belief.known, known, *requirements_of(observation, belief.side))
     if task is None:
         return 0.0
     begin = time.perf_counter()
-    test_parents(belief._records, 0, len(belief), task)
+    test_parents(belief.records, 0, len(belief), task)
     return time.perf_counter() - begin

@@ -26,7 +26,8 @@ from obscuro.bench.search_results import Kept, SearchFigures, Synthetic, print_r
 from obscuro.bench.search_stages import Stopwatch, building, growth, solver_speed
 from obscuro.bench.synthetic import mean_depth, play_dense, play_sparse, synthetic_tree
 from obscuro.engine.report import SearchInfo
-from obscuro.search.tree import NODES, ROOTS, check
+from obscuro.search.invariants import check
+from obscuro.search.tree import NODES, ROOTS
 
 
 class Plan(NamedTuple):

@@ -15,10 +15,11 @@ from obscuro.engine.chess_game import ChessGame
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.search.gadget import Gadget
 from obscuro.search.game import MAX, MIN
+from obscuro.search.keeping import keep_roots
 from obscuro.search.parameters import SLICE_EDGES, SLICE_ITERATIONS
 from obscuro.search.search import MAX_ACTIONS
 from obscuro.search.solver import iterate
-from obscuro.search.subgame import NewRoots, build_subgame, keep_roots
+from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.tree import Tree
 
 T = TypeVar("T")

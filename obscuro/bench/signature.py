@@ -37,7 +37,7 @@ SHOWN = 12  # hexadecimal digits of a signature
 LISTED = 8  # positions of each belief that are hashed in a game
 
 
-class Game(NamedTuple):
+class FixedGame(NamedTuple):
     """A game that the engine plays against itself from a given line or position on."""
 
     name: str
@@ -49,15 +49,15 @@ class Game(NamedTuple):
 
 
 GAMES = (
-    Game("start", chess.STARTING_FEN, "", 6, 20_000),
-    Game(
+    FixedGame("start", chess.STARTING_FEN, "", 6, 20_000),
+    FixedGame(
         "Queen's Gambit",
         chess.STARTING_FEN,
         "d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 g1f3 c7c6 e2e3 b8d7 f1d3 f8d6",
         6,
         20_000,
     ),
-    Game(
+    FixedGame(
         "wide open",
         chess.STARTING_FEN,
         "e2e3 d7d6 d1f3 c7c6 f1c4 g8f6 f3f4 b7b6 g1f3 g7g6 c4d3 c8d7 f4g4 d7g4 f3d4 f6e4 d3e4 "
@@ -65,10 +65,12 @@ GAMES = (
         6,
         30_000,
     ),
-    Game("promotions", "8/1P2k3/8/3p4/4P3/8/2K3p1/8 w - - 0 1", "", 8, 8_000),
-    Game("castling", "r3k2r/pp1q1ppp/2n5/3Pp3/4P3/2N5/PP1Q1PPP/R3K2R w KQkq e6 0 1", "", 6, 10_000),
-    Game("bare kings", "8/8/8/8/8/2k5/8/K7 w - - 90 100", "", 8, 3_000),
-    Game(
+    FixedGame("promotions", "8/1P2k3/8/3p4/4P3/8/2K3p1/8 w - - 0 1", "", 8, 8_000),
+    FixedGame(
+        "castling", "r3k2r/pp1q1ppp/2n5/3Pp3/4P3/2N5/PP1Q1PPP/R3K2R w KQkq e6 0 1", "", 6, 10_000
+    ),
+    FixedGame("bare kings", "8/8/8/8/8/2k5/8/K7 w - - 90 100", "", 8, 3_000),
+    FixedGame(
         "small belief",
         chess.STARTING_FEN,
         "e2e4 c7c5 g1f3 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6 f1e2 e7e5 d4b3",
@@ -76,7 +78,7 @@ GAMES = (
         10_000,
         (("Max Positions", "1000"),),
     ),
-    Game(
+    FixedGame(
         "ablations",
         chess.STARTING_FEN,
         "c2c4 d7d5",
@@ -186,7 +188,7 @@ def _games(evaluator: str, report: ReportProgress) -> Part:
     return Part(evaluator, digest.hexdigest()[:SHOWN], nodes, seconds)
 
 
-def play(game: Game, evaluator: str) -> Iterator[tuple[SearchInfo, str]]:
+def play(game: FixedGame, evaluator: str) -> Iterator[tuple[SearchInfo, str]]:
     """Play a game; yields for each search its last report and what is hashed of it.
 
     Raises BenchmarkError where a move of the game is not legal, and EvaluatorMissingError.

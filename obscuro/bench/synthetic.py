@@ -16,7 +16,8 @@ import numpy.typing as npt
 from obscuro.search.gadget import Gadget, new_gadget, root_strategy
 from obscuro.search.game import CHANCE, MIN, Expansion
 from obscuro.search.growth import attach
-from obscuro.search.subgame import NewRoots, build_subgame, nothing_kept
+from obscuro.search.keeping import nothing_kept
+from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.tree import INFOSETS, LEAF, NODES, OPEN, ROOTS, Tree, allocate_tree
 
 EDGES = 1_000_000

@@ -17,6 +17,7 @@ from obscuro.search.expanders import Batch, Expanders, Operations
 from obscuro.search.gadget import new_gadget
 from obscuro.search.game import MAX, Expansion, Game
 from obscuro.search.growth import attach
+from obscuro.search.keeping import KeptRoots, keep_roots, most_roots, nothing_kept
 from obscuro.search.pace import Clock, Limits
 from obscuro.search.parameters import (
     BATCH,
@@ -29,14 +30,7 @@ from obscuro.search.parameters import (
 from obscuro.search.progress import Progress
 from obscuro.search.selection import exploration, release, select_batch
 from obscuro.search.solver import iterate
-from obscuro.search.subgame import (
-    KeptRoots,
-    NewRoots,
-    build_subgame,
-    keep_roots,
-    most_roots,
-    nothing_kept,
-)
+from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.tree import (
     EDGES,
     FULL,

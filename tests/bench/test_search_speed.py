@@ -24,8 +24,9 @@ from obscuro.bench.synthetic import (
 from obscuro.cli.arguments import parse
 from obscuro.engine.report import SearchInfo
 from obscuro.search.game import CHANCE
+from obscuro.search.invariants import check
 from obscuro.search.solver import iterate
-from obscuro.search.tree import INFOSETS, NODES, Tree, check
+from obscuro.search.tree import INFOSETS, NODES, Tree
 from tests.cli.conftest import written
 
 pytestmark = pytest.mark.xdist_group("timing")

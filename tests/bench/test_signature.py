@@ -11,7 +11,7 @@ from obscuro.bench.signature import GAMES, Part, play, total
 SHORT = GAMES[3]._replace(plies=3, nodes=800)
 
 
-def hashed(game: signature.Game) -> list[str]:
+def hashed(game: signature.FixedGame) -> list[str]:
     return [text for _, text in play(game, "material")]
 
 

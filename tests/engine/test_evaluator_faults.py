@@ -19,7 +19,8 @@ from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, GoLimits
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
 from obscuro.evaluation.factory import unwrapped
-from obscuro.search.tree import EDGES, IN_FLIGHT, check
+from obscuro.search.invariants import check
+from obscuro.search.tree import EDGES, IN_FLIGHT
 from tests.evaluation.fakes import fake_stockfish, is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 

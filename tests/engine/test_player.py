@@ -17,7 +17,7 @@ from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits, SearchInfo
 from obscuro.fog.observation import Observation
-from obscuro.search.tree import check
+from obscuro.search.invariants import check
 
 START = from_fen(chess.STARTING_FEN)
 

@@ -19,8 +19,9 @@ from obscuro.engine.player import Player
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.fog.observation import Observation
 from obscuro.search.game import MIN
+from obscuro.search.invariants import check
 from obscuro.search.search import Search
-from obscuro.search.tree import CHANCE, EDGES, INFOSETS, LEAF, NODES, ROOTS, Tree, check
+from obscuro.search.tree import CHANCE, EDGES, INFOSETS, LEAF, NODES, ROOTS, Tree
 
 from ..evaluation.naive import needs_stockfish
 from .test_player import START, after, go, options, tell

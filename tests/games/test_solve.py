@@ -17,8 +17,9 @@ from obscuro.games.extensive_form import TERMINAL
 from obscuro.games.game_tree import GameTree
 from obscuro.games.search_game import SearchGame
 from obscuro.games.solve import METHODS, GameSolver, Method, solve
+from obscuro.search.invariants import check
 from obscuro.search.parameters import SearchParameters
-from obscuro.search.tree import FULL, check
+from obscuro.search.tree import FULL
 from tests.sizes import quick_among
 
 from .conftest import tree_of

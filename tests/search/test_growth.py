@@ -5,6 +5,7 @@ import pytest
 
 from obscuro.search.game import CHANCE, MAX, MIN, Expansion
 from obscuro.search.growth import ROOM_FOR_ROOTS, attach, has_room, infoset_for
+from obscuro.search.invariants import check
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.tree import (
     ACTIONS,
@@ -17,7 +18,6 @@ from obscuro.search.tree import (
     TERMINAL,
     Tree,
     allocate_tree,
-    check,
     find_infoset,
     new_infoset,
 )

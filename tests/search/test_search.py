@@ -13,21 +13,12 @@ from numpy.typing import NDArray
 
 from obscuro.search import expanders
 from obscuro.search.game import MAX, Expansion
+from obscuro.search.invariants import check
 from obscuro.search.pace import Limits
 from obscuro.search.parameters import EXHAUSTED_AFTER, SearchParameters
 from obscuro.search.progress import Progress
 from obscuro.search.search import Search
-from obscuro.search.tree import (
-    EDGES,
-    IN_FLIGHT,
-    LEAF,
-    NODES,
-    OPEN,
-    ROOTS,
-    Tree,
-    check,
-    find_infoset,
-)
+from obscuro.search.tree import EDGES, IN_FLIGHT, LEAF, NODES, OPEN, ROOTS, Tree, find_infoset
 
 from .random_game import OUR_KEY, RandomGame
 from .trees import actions_of, random_search, run_iterations
@@ -355,7 +346,7 @@ def test_a_thread_that_dies_outside_a_game_is_noticed(
 PLAIN = """
 import json, threading
 from obscuro.search.pace import Limits
-from obscuro.search.tree import check
+from obscuro.search.invariants import check
 from tests.search.trees import random_search, run_iterations
 search = random_search(0, expansions=60)
 run_iterations(search, 5)

@@ -9,18 +9,12 @@ import pytest
 
 from obscuro.search.gadget import Gadget
 from obscuro.search.game import CHANCE, MAX, MIN
+from obscuro.search.invariants import check
+from obscuro.search.keeping import MAX_ROOT_SHARE, KeptRoots, keep_roots, nothing_kept
 from obscuro.search.pace import Limits
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
-from obscuro.search.subgame import (
-    CARRY_SHARE,
-    MAX_ROOT_SHARE,
-    KeptRoots,
-    NewRoots,
-    build_subgame,
-    keep_roots,
-    nothing_kept,
-)
+from obscuro.search.subgame import CARRY_SHARE, NewRoots, build_subgame
 from obscuro.search.tree import (
     EDGES,
     FULL,
@@ -32,7 +26,6 @@ from obscuro.search.tree import (
     TERMINAL,
     Tree,
     allocate_tree,
-    check,
     find_infoset,
 )
 

@@ -11,10 +11,11 @@ import pytest
 from obscuro.search import search as search_module
 from obscuro.search.average import AverageStrategy
 from obscuro.search.game import MAX, MIN, Expansion
+from obscuro.search.keeping import keep_roots
 from obscuro.search.pace import Limits
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
-from obscuro.search.subgame import NewRoots, alternate_values, keep_roots
+from obscuro.search.subgame import NewRoots, alternate_values
 from obscuro.search.tree import ACTIONS, INFOSETS, LEAF, NODES, ROOTS, Tree, find_infoset
 
 from .naive import History, all_histories

@@ -10,6 +10,7 @@ import pytest
 
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.growth import attach
+from obscuro.search.invariants import check
 from obscuro.search.pace import Limits
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
@@ -22,7 +23,6 @@ from obscuro.search.tree import (
     Tree,
     allocate_tree,
     bytes_per_edge,
-    check,
     find_infoset,
 )
 from tests.sizes import quick_among

@@ -87,7 +87,7 @@ class Place:
                 child = self.board.copy(stack=False)
                 child.push(move)
                 child.clear_stack()
-                name = child._transposition_key()
+                name = child.epd(en_passant="xfen")  # all of a position but its counters
                 if name not in known:
                     known[name] = Place.of(child)
                 self.next.append((_code(move), known[name]))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.belief.fit import REQUIREMENT_WORDS, requirements
+from obscuro.belief.fit import requirements_of
 from obscuro.belief.lost.enumeration import add_all
 from obscuro.belief.lost.pawns import MOST_HOMES, fewest_captures
 from obscuro.belief.lost.placement import (
@@ -39,6 +39,7 @@ from obscuro.belief.lost.placement import (
 )
 from obscuro.belief.lost.plausibility import Earlier, frequencies, score, weigh
 from obscuro.belief.lost.repair import draw_positions
+from obscuro.belief.record import OWN_RIGHTS
 from obscuro.board.layout import (
     ALL,
     BACK_RANKS,
@@ -68,7 +69,6 @@ ATTEMPTS = 65_536  # draws to try for that
 ENUMERATED = 131_072  # positions to try one by one, before that
 
 _RANK_4, _RANK_5 = 0xFF << 24, 0xFF << 32
-_OWN_RIGHTS = (0b0011, 0b1100)  # of White, of Black
 
 
 class ContradictionError(ValueError):
@@ -131,9 +131,7 @@ def rebuild(
     Raises ContradictionError if our king is not in the observation.
     """
     base, tidied = _certain(observation, side, to_move)
-    observed = observation.words()
-    needed = np.zeros(REQUIREMENT_WORDS, dtype=np.uint64)
-    requirements(TABLES, observed, side, needed)
+    observed, needed = requirements_of(observation, side)
     banned = int(needed[0]) | int(needed[10]) | vacated | _just_left(base)
     past = _past(base, int(needed[0]), side, earlier, enemy_moves)
     numbers = census(base, 1 - side)
@@ -156,9 +154,9 @@ def rebuild(
         remaining,
         np.array(
             [
-                int(earlier[0, STATE]) & _OWN_RIGHTS[side] << int(CASTLING_SHIFT),
+                int(earlier[0, STATE]) & OWN_RIGHTS[side] << int(CASTLING_SHIFT),
                 int(np.bitwise_or.reduce(earlier[:, STATE]))
-                & _OWN_RIGHTS[1 - side] << int(CASTLING_SHIFT),
+                & OWN_RIGHTS[1 - side] << int(CASTLING_SHIFT),
             ],
             dtype=np.uint64,
         ),

@@ -1,0 +1,211 @@
+"""What the next subgame keeps of the last search's tree: 2-KLUSS (Obscuro §3.1, C.2, C.6 and Fig. 9).
+
+I is the set of histories with our present information key. J₀ are ▼'s infosets that touch I. Kept
+are the histories at this ply in some J ∈ J₀, with all that is below them, and for each J its weights,
+▼'s reach and the alternate value.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.kernels import kernel
+from obscuro.search.gadget import Gadget
+from obscuro.search.game import MAX, MIN
+from obscuro.search.solver import refresh_values
+from obscuro.search.tree import NO_PARENT, NODES, ROOT_INFOSET, TERMINAL, Tree
+
+Reals = npt.NDArray[np.float32]
+
+MAX_ROOT_SHARE = 4  # kept roots: at most a quarter of the nodes and of the edges, the first found
+
+
+class KeptRoots(NamedTuple):
+    """What the old tree contributes: m infosets J over n histories, grouped by J."""
+
+    offsets: npt.NDArray[np.int64]  # [m + 1]
+    edges: npt.NDArray[np.int32]  # [n] edges of the old tree that lead to the histories
+    weights: Reals  # [n] π_{-▼}(h | J), sums to 1 within a J
+    reach: Reals  # [m] y(J), ▼'s probability of playing to J
+    alternate: Reals  # [m] u(x, y | J) − ĝ(J), ▲'s view
+
+
+def nothing_kept() -> KeptRoots:
+    """What an empty tree contributes."""
+    none = np.zeros(0, dtype=np.float32)
+    return KeptRoots(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), none, none, none)
+
+
+@kernel
+def _profile_reaches(tree):
+    """Each node's reach by ▲ and chance (given J), and by ▼ (its choice of J included): float32[n] × 2."""
+    nodes = tree.counts[NODES]
+    ours = np.ones(nodes, dtype=np.float32)
+    theirs = np.ones(nodes, dtype=np.float32)
+    first = tree.infoset_first[ROOT_INFOSET]
+    for node in range(nodes):
+        parent = tree.node_parent[node]
+        if parent == NO_PARENT:
+            theirs[node] = tree.strategy[first + node]
+            continue
+        probability = tree.strategy[tree.node_parent_action[node]]
+        ours[node] = ours[parent]
+        theirs[node] = theirs[parent]
+        if tree.node_player[parent] == MIN:
+            theirs[node] *= probability
+        else:
+            ours[node] *= probability
+    return ours, theirs
+
+
+@kernel
+def _slot_of(table, keys, key):
+    """Position of `key` in an open-addressing table of indices + 1 into `keys`."""
+    mask = np.uint64(table.shape[0] - 1)
+    slot = key & mask
+    while table[slot] != 0 and keys[table[slot] - 1] != key:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@kernel
+def _count_own(tree, our_key, depth):
+    """Number of histories at `depth` plies below the root states with our key."""
+    count = 0
+    for node in range(tree.counts[NODES]):
+        if tree.node_depth[node] != depth - 1:
+            continue
+        first = tree.node_first_edge[node]
+        for edge in range(first, first + tree.node_edges[node]):
+            if tree.edge_keys[edge, MAX] == our_key and tree.edge_status[edge] != TERMINAL:
+                count += 1
+    return count
+
+
+@kernel
+def _find_kept(tree, our_key, depth, most_infosets, most_histories):
+    """The histories to keep, as (edge, node above, J) in three int32 arrays; J from 0 without gaps.
+
+    most_infosets, most_histories: no more are kept; the first ones found are.
+    """
+    limit = min(most_infosets, _count_own(tree, our_key, depth))
+    size = 64
+    while size < 2 * limit:
+        size *= 2
+    table = np.zeros(size, dtype=np.int32)
+    keys = np.zeros(limit + 1, dtype=np.uint64)
+    infosets = 0
+    for node in range(tree.counts[NODES]):
+        if tree.node_depth[node] != depth - 1:
+            continue
+        first = tree.node_first_edge[node]
+        for edge in range(first, first + tree.node_edges[node]):
+            if tree.edge_keys[edge, MAX] == our_key and tree.edge_status[edge] != TERMINAL:
+                slot = _slot_of(table, keys, tree.edge_keys[edge, MIN])
+                if table[slot] == 0 and infosets < limit:
+                    keys[infosets] = tree.edge_keys[edge, MIN]
+                    infosets += 1
+                    table[slot] = infosets
+    count = 0
+    edges = np.zeros(64, dtype=np.int32)
+    above = np.zeros(64, dtype=np.int32)
+    members = np.zeros(64, dtype=np.int32)
+    for node in range(tree.counts[NODES]):
+        if tree.node_depth[node] != depth - 1:
+            continue
+        first = tree.node_first_edge[node]
+        for edge in range(first, first + tree.node_edges[node]):
+            if tree.edge_status[edge] == TERMINAL:
+                continue
+            slot = _slot_of(table, keys, tree.edge_keys[edge, MIN])
+            if table[slot] == 0 or count == most_histories:
+                continue
+            if count == edges.shape[0]:
+                edges = np.concatenate((edges, np.zeros(count, dtype=np.int32)))
+                above = np.concatenate((above, np.zeros(count, dtype=np.int32)))
+                members = np.concatenate((members, np.zeros(count, dtype=np.int32)))
+            edges[count] = edge
+            above[count] = node
+            members[count] = table[slot] - 1
+            count += 1
+    return edges[:count], above[:count], members[:count]
+
+
+@kernel
+def _gift(tree, node, edge):
+    """What ▼'s moves on the way to `edge` of `node` gave away, ĝ ≥ 0 (conditional values, see DESIGN).
+
+    Needs cfv and infoset_reach of ▼'s infosets as `refresh_values` leaves them; they are in ▼'s view.
+    An infoset that ▲ does not reach has no conditional value and gives nothing.
+    """
+    gift = np.float32(0)
+    action = tree.node_first_action[node] + edge - tree.node_first_edge[node]
+    while True:
+        infoset = tree.node_infoset[node]
+        reach = tree.infoset_reach[infoset]
+        if tree.node_player[node] == MIN and reach > 0:
+            first = tree.infoset_first[infoset]
+            expected = np.float32(0)
+            for k in range(first, first + tree.infoset_actions[infoset]):
+                expected += tree.strategy[k] * tree.cfv[k]
+            gift += max((expected - tree.cfv[action]) / reach, np.float32(0))
+        if tree.node_parent[node] == NO_PARENT:
+            return gift
+        action = tree.node_parent_action[node]
+        node = tree.node_parent[node]
+
+
+@kernel
+def _describe_kept(tree, edges, above, members, infosets, offsets, order):
+    """Weights, ▼'s reach and alternate values of the kept infosets (see KeptRoots)."""
+    ours, theirs = _profile_reaches(tree)
+    weights = np.zeros(edges.shape[0], dtype=np.float32)
+    reach = np.zeros(infosets, dtype=np.float32)
+    alternate = np.zeros(infosets, dtype=np.float32)
+    for j in range(infosets):
+        total = np.float32(0)
+        for position in range(offsets[j], offsets[j + 1]):
+            i = order[position]
+            node = above[i]
+            action = tree.node_first_action[node] + edges[i] - tree.node_first_edge[node]
+            probability = tree.strategy[action]
+            if tree.node_player[node] == MIN:
+                weights[position] = ours[node]
+                reach[j] = max(reach[j], theirs[node] * probability)
+            else:
+                weights[position] = ours[node] * probability
+                reach[j] = max(reach[j], theirs[node])
+            total += weights[position]
+        size = offsets[j + 1] - offsets[j]
+        value = np.float32(0)
+        for position in range(offsets[j], offsets[j + 1]):
+            weights[position] = weights[position] / total if total > 0 else np.float32(1.0 / size)
+            value += weights[position] * tree.edge_value[edges[order[position]]]
+        i = order[offsets[j]]
+        alternate[j] = value - _gift(tree, above[i], edges[i])
+    return weights, reach, alternate
+
+
+def most_roots(tree: Tree) -> int:
+    """How many infosets J the next subgame keeps at most, and how many may be new."""
+    return len(tree.node_player) // MAX_ROOT_SHARE
+
+
+def keep_roots(tree: Tree, gadget: Gadget, our_key: int, depth: int) -> KeptRoots:
+    """The part of the old tree that the next subgame keeps, `depth` plies below its root states.
+
+    Brings all values of the old tree up to date first.
+    """
+    key = np.uint64(our_key)
+    refresh_values(tree, gadget)
+    most_histories = len(tree.edge_value) // MAX_ROOT_SHARE
+    edges, above, members = _find_kept(tree, key, depth, most_roots(tree), most_histories)
+    found, members = np.unique(members, return_inverse=True)
+    infosets = len(found)
+    order = np.argsort(members, kind="stable").astype(np.int64)
+    offsets = np.searchsorted(members[order], np.arange(infosets + 1)).astype(np.int64)
+    weights, reach, alternate = _describe_kept(
+        tree, edges, above, members, infosets, offsets, order
+    )
+    return KeptRoots(offsets, edges[order], weights, reach, alternate)
