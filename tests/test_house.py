@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,6 +21,7 @@ PUBLIC = {"_replace", "_asdict", "_fields", "_make", "_exit", "_getframe"}
 INSIDE_NUMBA = ("obscuro.kernels", "obscuro.numba_cache")
 
 
+@cache
 def parsed(root: Path = ROOT, rooms: tuple[str, ...] = ROOMS) -> dict[str, ast.Module]:
     """Every module of the rooms by its dotted name; a package is named as its folder."""
     modules = {}

@@ -316,7 +316,7 @@ def test_a_capped_belief_is_a_uniform_sample() -> None:
 def test_a_deadline_cuts_the_update_and_leaves_a_sample(
     threads: int, own: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(belief_module, "FILTER_CHUNK", 5000)
+    monkeypatch.setattr(update_module, "FILTER_CHUNK", 5000)
     belief, positions, moves, ply = large_belief(threads=threads)
     full = large_belief()[0]
     for one in (belief, full):
