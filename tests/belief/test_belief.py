@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from obscuro.belief import Belief
-from obscuro.belief import belief as belief_module
 from obscuro.belief import update as update_module
 from obscuro.board.position import from_board, from_fen, hash_positions, legal_moves
 from obscuro.fog.observation import Observation
