@@ -8,6 +8,7 @@ import re
 import pytest
 
 from obscuro.cli.arguments import build_parser
+from obscuro.cli.play_command import HELP
 from obscuro.engine import constants
 from obscuro.protocol import order
 from obscuro.search import parameters
@@ -66,6 +67,14 @@ def test_the_readme_lists_every_command() -> None:
         for word in re.findall(r"`obscuro ([a-z]+)", names)
     }
     assert listed == set(subparsers())
+
+
+def test_the_players_page_lists_what_can_be_typed() -> None:
+    listed = " ".join(typed for typed, _ in rows("docs/playing.md", "In a terminal"))
+    known = {line.partition(":")[0] for line in HELP} - {"a move"} | {"help"}
+    assert set(re.findall(r"`([a-z]+)`", listed)) == known
+    moves = HELP[0].partition(": ")[2].split(", ")
+    assert all(f"`{move}`" in listed for move in moves)
 
 
 def percent(share: float) -> str:
