@@ -14,13 +14,15 @@ export PIP_NO_INPUT := 1
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test warmup dist clean distclean
+.PHONY: help setup demo test warmup results pages dist clean distclean
 
 help:
 	@echo 'make demo       set up, then watch the engine play'
 	@echo 'make test       set up, then run every check: lint, format, types, layers, tests'
 	@echo 'make setup      create .venv with all packages, install Stockfish, copy its network'
 	@echo 'make warmup     compile the kernels now, so that the first game starts at once'
+	@echo 'make results    run the commands of a page of docs/results again: PAGE=NAME [SECTION=NAME]'
+	@echo 'make pages      render the pages of docs/results from their raw files'
 	@echo 'make dist       build the sdist and the wheel into dist/'
 	@echo 'make clean      remove the files that checks and builds have made'
 	@echo 'make distclean  remove these files and .venv'
@@ -32,6 +34,13 @@ demo: $(RUN_READY)
 
 warmup: $(RUN_READY)
 	@$(BIN)/obscuro warmup
+
+# Without PAGE, the tool says which pages there are. Times mean something on an idle machine only.
+results: $(DEV_READY)
+	@$(BIN)/python -m tools.results.remake $(PAGE) $(if $(SECTION),--section $(SECTION))
+
+pages: $(DEV_READY)
+	@$(BIN)/python -m tools.results.pages
 
 test: $(DEV_READY)
 	@printf '\n=== 1/5 lint: ruff check\n'

@@ -49,6 +49,7 @@ def _piece_moves(board: chess.Board) -> Iterator[chess.Move]:
         if kind == chess.PAWN:
             yield from _pawn_moves(board, square)
             continue
+        assert kind is not None  # the square is occupied
         steps, reach = STEPS[kind]
         for files, ranks in steps:
             for distance in range(1, reach + 1):

@@ -145,7 +145,9 @@ class _Game:
         observation = self.board.observation(self.color) if told else None
         own = move if ours else None
         before = self.fast.positions
-        self._accept(_update(self.fast, own, observation))
+        update = _update(self.fast, own, observation)
+        assert update is not None  # nothing stops it
+        self._accept(update)
         if len(before) <= self.limit:
             slow = self.slow or _reference_of(before, self.color)
             _update_slowly(slow, own, shown)
@@ -223,7 +225,9 @@ def _reference_of(positions: Words, color: chess.Color) -> reference.Belief:
     return belief
 
 
-def _update(belief: Belief, own: chess.Move | None, observation: Observation | None) -> Update:
+def _update(
+    belief: Belief, own: chess.Move | None, observation: Observation | None
+) -> Update | None:
     if own is not None:
         return belief.after_own_move(own.uci(), observation)
     assert observation is not None

@@ -126,7 +126,9 @@ def follow(belief: Belief, game: Game, ply: int, deadline: float | None = None) 
     observation = Observation.of(game.positions[ply + 1], belief.side)
     if belief.our_turn:
         return belief.after_own_move(game.moves[ply], observation, deadline)
-    return belief.after_opponent_move(observation, deadline)
+    update = belief.after_opponent_move(observation, deadline)
+    assert update is not None  # nothing stops it
+    return update
 
 
 def as_set(positions: Words) -> set[tuple[int, ...]]:

@@ -1,19 +1,24 @@
 """How the rules of exploration compare (`obscuro.search.selection.explore`).
 
+    python -m tools.play.exploration positions --position "1.c4 d5" --seeds 5
+    python -m tools.play.exploration chess --nodes 1000000 --evaluator material
+    python -m tools.play.exploration games leduc
+
 `games`: how exploitable the small games stay after so many iterations of growing and solving, in
 their own units, and how much of each game has been expanded. `chess`: the shape of the trees of
 searches by so many nodes, in a line of the opening, with what the paper says of its own
 (Obscuro, App. D). `positions`: what is played in positions that both sides know and of which the paper
-says how to play (E.2, E.8), and what that is worth. All print a table in markdown; `docs/algorithm.md`
-has what they said.
+says how to play (E.2, E.8), and what that is worth. `docs/results/exploration.md` has what they said.
 """
 
 import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from threading import Event
+from typing import Any
 
 import chess
 import numpy as np
@@ -22,7 +27,6 @@ from obscuro.board.position import from_board, from_fen
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
-from obscuro.evaluation.factory import BUILT_IN
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.games.best_response import exploitability
@@ -30,6 +34,16 @@ from obscuro.games.catalog import CATALOG
 from obscuro.games.game_tree import enumerate_game
 from obscuro.games.search_game import SearchGame
 from obscuro.games.solve import GameSolver, growing_iterations
+from tools.common import (
+    add_evaluator,
+    add_raw,
+    engine_options,
+    given,
+    publish,
+    say,
+    table,
+    tool_parser,
+)
 
 RULES: dict[str, dict[str, str]] = {
     "variance": {"Puct Least Variance": "0"},
@@ -41,6 +55,11 @@ RULES: dict[str, dict[str, str]] = {
     "variance, C = 20": {"Puct Least Variance": "0", "Puct C": "2000"},
     "deviation": {"Puct Sigma": "deviation"},
 }
+Row = dict[str, Any]
+"""One measurement, by the names of its figures."""
+OF_A_SEARCH = ("depth", "seldepth", "nodes", "carried", "infosets", "expansions")
+TOLD = ("game", "position", "rule", "seed", "move")
+"""What a line of progress says of a measurement."""
 MIXED = 0.9
 """A strategy whose top move has no more is called mixed."""
 LINE = ["d2d4", "d7d5", "c2c4", "e7e6", "b1c3", "g8f6", "g1f3", "f8e7"]
@@ -59,16 +78,19 @@ POSITIONS = {
 the moves to b6, c7, a6 and c8 that are legal (E.8); and a draw."""
 
 
-def options(rule: dict[str, str], **values: str) -> Options:
-    made = Options()
-    for name, value in {**rule, **values}.items():
-        made.set(name.replace("_", " "), value)
+def options(rule: dict[str, str], **values: object) -> Options:
+    """Return the engine's options by a rule of `RULES`, with more set."""
+    made = engine_options(**values)
+    for name, value in rule.items():
+        made.set(name, value)
     return made
 
 
-def compare_games(names: Sequence[str], iterations: int, seeds: int) -> None:
-    """Mean exploitability of the average and of the last strategy, and the share expanded."""
-    print("| game | rule | average | last iterate | expanded |\n|---|---|--:|--:|--:|")
+# -- measuring --------------------------------------------------------------------------------
+
+
+def compare_games(names: Sequence[str], iterations: int, seeds: int) -> Iterator[Row]:
+    """Yield, for each game and rule, means of exploitability and of the share expanded."""
     for name in names:
         tree = enumerate_game(CATALOG[name].make())
         roots = int(SearchGame(tree).roots().states[0, 0])
@@ -89,24 +111,17 @@ def compare_games(names: Sequence[str], iterations: int, seeds: int) -> None:
                         solution.expansions / inner,
                     )
                 )
-            average, last, share = np.mean(found, axis=0)
-            print(f"| {name} | {rule} | {average:.1e} | {last:.1e} | {share:.0%} |", flush=True)
+            average, last, share = np.mean(found, axis=0).tolist()
+            yield {"game": name, "rule": rule, "average": average, "last": last, "share": share}
 
 
-def compare_chess(nodes: int, evaluator: str, rules: Sequence[str]) -> None:
-    """Depth, infosets and expansions of each search."""
-    print("| rule | move | mean depth | largest | nodes | carried | infosets | expansions | it/s |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
+def compare_chess(nodes: int, evaluator: str, rules: Sequence[str]) -> Iterator[Row]:
+    """Yield, for each rule and each of White's moves, what the search reported."""
     for rule in rules:
         made = options(
-            RULES[rule],
-            Threads="1",
-            Seed="7",
-            Hash="1024",
-            Evaluator=evaluator,
-            Max_Positions="1000000",
+            RULES[rule], Threads=1, Seed=7, Hash=1024, Evaluator=evaluator, Max_Positions=1_000_000
         )
-        player = Player(made, print)
+        player = Player(made, say)
         board = FogOfWarBoard()
         player.new_game(0, from_board(board))
         for ply, uci in enumerate(LINE):
@@ -115,11 +130,9 @@ def compare_chess(nodes: int, evaluator: str, rules: Sequence[str]) -> None:
                 info = player.search(GoLimits(begin, nodes=nodes), Event()).info
                 assert info is not None
                 rate = info.iterations / (time.monotonic() - begin)
-                print(
-                    f"| {rule} | {ply // 2 + 1} | {info.depth:.1f} | {info.seldepth} | {info.nodes:,} "
-                    f"| {info.carried:,} | {info.infosets:,} | {info.expansions:,} | {rate:.0f} |",
-                    flush=True,
-                )
+                yield {"rule": rule, "move": ply // 2 + 1, "rate": rate} | {
+                    name: getattr(info, name) for name in OF_A_SEARCH
+                }
             board.push_uci(uci)
             last_ply(board, chess.WHITE).tell(player)
         player.close()
@@ -127,72 +140,127 @@ def compare_chess(nodes: int, evaluator: str, rules: Sequence[str]) -> None:
 
 def compare_positions(
     names: Sequence[str], rules: Sequence[str], movetime: int, seeds: int, evaluator: str
-) -> None:
-    """The value, and what is sampled from, over searches that differ in the seed."""
-    print("| position | rule | value: mean (least, most) | top move ≤ 90 % | strategy, mean |")
-    print("|---|---|--:|--:|---|")
+) -> Iterator[Row]:
+    """Yield each search: its value, its nodes, and the probabilities of its moves, in SAN."""
     for name in names:
-        words = from_fen(POSITIONS[name])
         board = chess.Board(POSITIONS[name])
+        words = from_fen(POSITIONS[name])
         for rule in rules:
-            values: list[float] = []
-            mixed = 0
-            strategy: Counter[str] = Counter()
             for seed in range(1, seeds + 1):
-                made = options(RULES[rule], Seed=str(seed), Evaluator=evaluator)
-                player = Player(made, print)
+                player = Player(options(RULES[rule], Seed=seed, Evaluator=evaluator), say)
                 player.prepare()
                 player.new_game(0, words)
                 limits = GoLimits(time.monotonic(), movetime=movetime)
                 info = player.search(limits, Event()).info
                 player.close()
                 assert info is not None
-                values.append(info.value)
-                mixed += max(share for _, share in info.policy) <= MIXED
-                for move, share in info.policy:
-                    strategy[board.san(board.parse_uci(move))] += share / seeds
-            moves = ", ".join(
-                f"{m} {share:.2f}" for m, share in strategy.most_common(6) if share > 0.005
-            )
-            print(
-                f"| {name} | {rule} | {np.mean(values):+.3f} ({min(values):+.3f}, {max(values):+.3f}) "
-                f"| {mixed} of {seeds} | {moves} |",
-                flush=True,
-            )
+                policy = {board.san(board.parse_uci(move)): share for move, share in info.policy}
+                yield {"position": name, "rule": rule, "seed": seed, "value": info.value} | {
+                    "nodes": info.nodes,
+                    "policy": policy,
+                }
+
+
+# -- tables -----------------------------------------------------------------------------------
+
+
+def render(figures: dict[str, list[Row]]) -> Iterator[str]:
+    """Yield the table of what was measured: `games`, `chess` or `positions`."""
+    for kind, rows in figures.items():
+        yield from {"games": _games, "chess": _chess, "positions": _positions}[kind](rows)
+
+
+def _games(rows: Sequence[Row]) -> Iterator[str]:
+    cells = [
+        [
+            row["game"],
+            row["rule"],
+            *(f"{row[name]:.1e}" for name in ("average", "last")),
+            f"{row['share']:.0%}",
+        ]
+        for row in rows
+    ]
+    yield from table(["game", "rule", "average", "last iterate", "expanded"], cells, "llrrr")
+
+
+def _chess(rows: Sequence[Row]) -> Iterator[str]:
+    headings = ["rule", "move", "mean depth", "largest", "nodes", "carried", "infosets"]
+    cells = [
+        [row["rule"], row["move"], f"{row['depth']:.1f}", row["seldepth"], f"{row['nodes']:,}"]
+        + [f"{row[name]:,}" for name in ("carried", "infosets", "expansions")]
+        + [f"{row['rate']:.0f}"]
+        for row in rows
+    ]
+    yield from table([*headings, "expansions", "it/s"], cells, "lrrrrrrrr")
+
+
+def _positions(rows: Sequence[Row]) -> Iterator[str]:
+    headings = ["position", "rule", "value: mean (least, most)", "top move ≤ 90 %"]
+    cells = []
+    for (position, rule), found in groupby(rows, lambda row: (row["position"], row["rule"])):
+        searches = list(found)
+        values = [row["value"] for row in searches]
+        mixed = sum(max(row["policy"].values()) <= MIXED for row in searches)
+        strategy: Counter[str] = Counter()
+        for row in searches:
+            strategy.update({move: share / len(searches) for move, share in row["policy"].items()})
+        moves = ", ".join(
+            f"{move} {share:.2f}" for move, share in strategy.most_common(6) if share > 0.005
+        )
+        value = f"{np.mean(values):+.3f} ({min(values):+.3f}, {max(values):+.3f})"
+        cells.append([position, rule, value, f"{mixed} of {len(searches)}", moves])
+    yield from table([*headings, "strategy, mean"], cells, "llrrl")
+
+
+# -- running ----------------------------------------------------------------------------------
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.play.exploration", __doc__, stores=False)
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    games = kinds.add_parser("games", help="how exploitable the small games stay")
+    games.add_argument("games", nargs="*", metavar="game", help=", ".join(CATALOG))
+    games.add_argument("--iterations", type=int, default=4096)
+    games.add_argument("--seeds", type=int, default=3)
+    board = kinds.add_parser("chess", help="the shape of the trees in a line of the opening")
+    board.add_argument("--nodes", type=int, default=1_000_000)
+    known = kinds.add_parser("positions", help="what is played in positions of the paper")
+    known.add_argument("--position", action="append", choices=list(POSITIONS))
+    known.add_argument("--movetime", type=int, default=5000, help="milliseconds")
+    known.add_argument("--seeds", type=int, default=5, help="searches of each")
+    for kind in (board, known):
+        add_evaluator(kind, "stockfish")
+        kind.add_argument("--rule", action="append", choices=list(RULES))
+    for kind in (games, board, known):
+        add_raw(kind)
+    return parser
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Compare; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    kinds = parser.add_subparsers(dest="kind", required=True)
-    games = kinds.add_parser("games")
-    games.add_argument("games", nargs="*", metavar="game", help=", ".join(CATALOG))
-    games.add_argument("--iterations", type=int, default=4096)
-    games.add_argument("--seeds", type=int, default=3)
-    board = kinds.add_parser("chess")
-    board.add_argument("--nodes", type=int, default=1_000_000)
-    board.add_argument("--evaluator", default="stockfish", choices=BUILT_IN)
-    board.add_argument("--rule", action="append", choices=list(RULES))
-    known = kinds.add_parser("positions")
-    known.add_argument("--position", action="append", choices=list(POSITIONS))
-    known.add_argument("--movetime", type=int, default=5000, help="milliseconds")
-    known.add_argument("--seeds", type=int, default=5, help="searches of each")
-    known.add_argument("--evaluator", default="stockfish", choices=BUILT_IN)
-    known.add_argument("--rule", action="append", choices=list(RULES))
-    arguments = parser.parse_args(words)
-    if arguments.kind == "games":
-        unknown = set(arguments.games) - set(CATALOG)
-        if unknown:
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
+    if told.kind == "games":
+        if set(told.games) - set(CATALOG):
             parser.error(f"games are {', '.join(CATALOG)}")
-        compare_games(arguments.games or list(CATALOG), arguments.iterations, arguments.seeds)
-    elif arguments.kind == "positions":
-        positions = arguments.position or list(POSITIONS)
-        rules = arguments.rule or list(RULES)
-        compare_positions(
-            positions, rules, arguments.movetime, arguments.seeds, arguments.evaluator
+        found = compare_games(told.games or list(CATALOG), told.iterations, told.seeds)
+    elif told.kind == "positions":
+        found = compare_positions(
+            told.position or list(POSITIONS),
+            told.rule or list(RULES),
+            told.movetime,
+            told.seeds,
+            told.evaluator,
         )
     else:
-        compare_chess(arguments.nodes, arguments.evaluator, arguments.rule or list(RULES))
+        found = compare_chess(told.nodes, told.evaluator, told.rule or list(RULES))
+    rows = []
+    for row in found:
+        rows.append(row)
+        say(", ".join(str(row[name]) for name in TOLD if name in row))
+    publish(parser, words, told.raw, {told.kind: rows}, render)
     return 0
 
 

@@ -1,11 +1,11 @@
-"""What the engine plays first, beside Table 1 of the Obscuro paper: docs/results/first_moves.md.
+"""What the engine plays first, beside Table 1 of the Obscuro paper.
 
     python -m tools.play.first_moves --searches 100 --movetime 5000
 
 Searches the start position, and Black's answers to 1.d4 and to 1.c4, each time as a new game with
 another seed. Counts the moves played, and averages the solver's strategy and what is sampled from.
 The paper's games were played at 5 s a move on 5 cores; its column for Black is over all its games,
-whatever White began with (Black can't see it). Ctrl-C writes what there is.
+whatever White began with (Black can't see it). Ctrl-C shows what there is.
 """
 
 from __future__ import annotations
@@ -16,24 +16,33 @@ import os
 import sys
 import time
 from collections import Counter
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from threading import Event
-from typing import NamedTuple
+from typing import Any
 
 import chess
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from obscuro.bench.common import progress
 from obscuro.board.position import from_board
-from obscuro.engine.options import OPTIONS, Options
+from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, GoLimits
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
+from tools.common import (
+    INTERRUPTED,
+    add_evaluator,
+    add_options,
+    engine_options,
+    given,
+    publish,
+    say,
+    set_options,
+    table,
+    tool_parser,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
-REPORT = ROOT / "docs" / "results" / "first_moves.md"
 SHOWN = 0.005  # moves with less of everything are left out of the tables
 
 # Obscuro, Table 1: of 10,000 games, in percent.
@@ -43,54 +52,32 @@ PAPER = {
 }
 
 
-class Tally(NamedTuple):
-    """What came of the searches of one position."""
-
-    opening: str  # White's move, in UCI; "" for the start
-    played: Counter[str]
-    policy: Counter[str]  # sums of probabilities
-    sampled: Counter[str]
-    values: list[float]
-    nodes: list[int]
-
-
-def main() -> int:
-    """Search, and write the report; returns the exit code."""
-    arguments = parse_arguments()
-    options = Options()
-    options.set("Evaluator", arguments.evaluator)
-    options.set("Threads", str(arguments.threads))
-    console = Console(highlight=False, markup=False)
-    tallies = [
-        Tally(opening, Counter(), Counter(), Counter(), [], []) for opening in arguments.openings
-    ]
+def main(words: Sequence[str] | None = None) -> int:
+    """Search and print the tables; returns the exit code."""
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
+    options = engine_options(Evaluator=told.evaluator, Threads=told.threads)
+    set_options(parser, options, told.option)
+    searches: list[dict[str, Any]] = []
     code = 0
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("loading", total=arguments.searches * len(tallies))
-        try:
-            for number in range(arguments.searches):
-                for tally in tallies:
-                    options.set("Seed", str(arguments.seed + number))
-                    search(options, tally, arguments.movetime)
-                    progress.update(task, advance=1, description=f"1.{tally.opening or '?'}")
-        except KeyboardInterrupt:
-            code = 130
-    text = "\n".join(report(tallies, arguments))
-    arguments.report.write_text(text + "\n", encoding="utf-8")
-    console.print(text, soft_wrap=True)
+    try:
+        with progress(told.searches * len(told.openings)) as tell:
+            for number in range(told.searches):
+                for opening in told.openings:
+                    tell(f"search {number + 1}, 1.{opening or '?'}", 0)
+                    options.set("Seed", str(told.seed + number))
+                    searches.append(search(options, opening, told.movetime))
+                    tell(None, 1)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    publish(parser, words, told.raw, searches, render)
     return code
 
 
-def parse_arguments() -> argparse.Namespace:
-    """Read the command line."""
-    evaluator = next(option for option in OPTIONS if option.name == "Evaluator")
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.play.first_moves", __doc__)
     parser.add_argument("--searches", type=int, default=100, help="of each position")
     parser.add_argument("--movetime", type=int, default=5000, help="milliseconds")
     parser.add_argument(
@@ -99,14 +86,16 @@ def parse_arguments() -> argparse.Namespace:
         default=["", "d2d4", "c2c4"],
         help="White's first moves, in UCI; an empty one: White's own choice",
     )
-    parser.add_argument("--evaluator", choices=evaluator.choices, default=evaluator.default)
+    add_evaluator(parser)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, default=1, help="of the first search")
-    parser.add_argument("--report", type=Path, default=REPORT, metavar="FILE")
-    return parser.parse_args()
+    add_options(parser)
+    return parser
 
 
-def first_choice(player: Player, opening: str, movetime: int) -> Choice:
+def first_choice(
+    player: Player, opening: str, movetime: int | None, nodes: int | None = None
+) -> Choice:
     """Search the first move of a new game, as Black after `opening`, else as White; close the player."""
     try:
         player.prepare()
@@ -115,69 +104,75 @@ def first_choice(player: Player, opening: str, movetime: int) -> Choice:
         if opening:
             board.push_uci(opening)
             last_ply(board, chess.BLACK).tell(player)
-        return player.search(GoLimits(time.monotonic(), movetime=movetime), Event())
+        return player.search(GoLimits(time.monotonic(), movetime=movetime, nodes=nodes), Event())
     finally:
         player.close()
 
 
-def search(options: Options, tally: Tally, movetime: int) -> None:
-    """Search once, as a new game, and note what came of it."""
-    player = Player(options, lambda text: print(text, file=sys.stderr))
-    choice = first_choice(player, tally.opening, movetime)
+def search(options: Options, opening: str, movetime: int) -> dict[str, Any]:
+    """Search once, as a new game; return the search's figures, with moves in SAN."""
+    choice = first_choice(Player(options, say), opening, movetime)
     board = chess.Board()
-    if tally.opening:
-        board.push_uci(tally.opening)
+    if opening:
+        board.push_uci(opening)
     assert choice.move is not None and choice.info is not None
-    tally.played[board.san(chess.Move.from_uci(choice.move))] += 1
-    for sums, pairs in ((tally.policy, choice.info.policy), (tally.sampled, choice.info.play)):
-        for move, probability in pairs:
-            sums[board.san(chess.Move.from_uci(move))] += probability
-    tally.values.append(choice.info.value)
-    tally.nodes.append(choice.info.nodes)
+    info = choice.info
+
+    def by_san(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+        return {board.san(chess.Move.from_uci(move)): share for move, share in pairs}
+
+    return {
+        "opening": opening,
+        "move": board.san(chess.Move.from_uci(choice.move)),
+        "value": info.value,
+        "nodes": info.nodes,
+        "policy": by_san(info.policy),
+        "play": by_san(info.play),
+    }
 
 
-def report(tallies: list[Tally], arguments: argparse.Namespace) -> list[str]:
-    """The report, as lines of Markdown."""
-    lines = [
-        "# First moves",
-        "",
-        f"Made by `python -m tools.play.first_moves --searches {arguments.searches} --movetime "
-        f"{arguments.movetime} --evaluator {arguments.evaluator} --threads {arguments.threads}`.",
-        "",
-        "In percent: the moves played, with the standard error; the solver's strategy and what is "
-        "sampled from after purification, averaged over the searches; and the paper's Table 1.",
-    ]
-    for tally in tallies:
-        count = tally.played.total()
-        if not count:
-            continue
-        side = chess.BLACK if tally.opening else chess.WHITE
-        title = f"Black, after 1.{tally.opening}" if tally.opening else "White"
-        lines += [
-            "",
-            f"## {title}",
-            "",
-            f"{count} searches. Value for the side to move {np.mean(tally.values):+.3f} "
-            f"± {np.std(tally.values):.3f} (deviation), nodes {np.mean(tally.nodes):,.0f}.",
-            "",
-            "| move | played | strategy | sampled from | paper |",
-            "|---|---|---|---|---|",
-        ]
-        moves = sorted(
-            tally.policy.keys() | PAPER[side].keys(),
-            key=lambda move: (-tally.policy[move], -PAPER[side].get(move, 0.0)),
+def render(searches: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield a table for each position that was searched."""
+    for opening in dict.fromkeys(each["opening"] for each in searches):
+        found = [each for each in searches if each["opening"] == opening]
+        values = [each["value"] for each in found]
+        side = f"Black, after 1.{opening}" if opening else "White"
+        yield (
+            f"{side}: {len(found)} searches. The value for the side to move is "
+            f"{np.mean(values):+.3f} ± {np.std(values):.3f} (deviation), with "
+            f"{np.mean([each['nodes'] for each in found]):,.0f} nodes."
         )
-        for move in moves:
-            share = tally.played[move] / count
-            paper = PAPER[side].get(move)
-            if max(share, tally.policy[move] / count, (paper or 0) / 100) < SHOWN:
-                continue
-            error = math.sqrt(max(share * (1 - share), 1 / count) / count)
-            lines.append(
-                f"| {move} | {share:.1%} ± {error:.1%} | {tally.policy[move] / count:.1%} "
-                f"| {tally.sampled[move] / count:.1%} | {'' if paper is None else f'{paper}%'} |"
-            )
-    return lines
+        yield ""
+        yield from render_moves(found, PAPER[chess.BLACK if opening else chess.WHITE])
+        yield ""
+
+
+def render_moves(searches: Sequence[dict[str, Any]], printed: Mapping[str, float]) -> Iterator[str]:
+    """Yield the table of the moves, with the paper's shares of them, in percent."""
+    count = len(searches)
+    played = Counter(each["move"] for each in searches)
+    policy, sampled = (
+        {
+            move: sum(each[name].get(move, 0.0) for each in searches) / count
+            for move in {move for each in searches for move in each[name]}
+        }
+        for name in ("policy", "play")
+    )
+    moves = sorted(
+        policy.keys() | printed.keys(),
+        key=lambda move: (-policy.get(move, 0.0), -printed.get(move, 0.0)),
+    )
+    rows = []
+    for move in moves:
+        share = played[move] / count
+        paper = printed.get(move)
+        if max(share, policy.get(move, 0.0), (paper or 0) / 100) < SHOWN:
+            continue
+        error = math.sqrt(max(share * (1 - share), 1 / count) / count)
+        shares = [policy.get(move, 0.0), sampled.get(move, 0.0)]
+        cells = [move, f"{share:.1%} ± {error:.1%}", *(f"{each:.1%}" for each in shares)]
+        rows.append([*cells, "" if paper is None else f"{paper}%"])
+    yield from table(["move", "played", "strategy", "sampled from", "paper"], rows)
 
 
 if __name__ == "__main__":

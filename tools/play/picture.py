@@ -27,6 +27,7 @@ import chess.pgn
 import chess.svg
 
 from obscuro.fog.board import FogOfWarBoard
+from tools.common import given, tool_parser
 
 SVG = "http://www.w3.org/2000/svg"
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -52,17 +53,20 @@ class Moment(NamedTuple):
     belief: int | None  # positions that the mover held possible; None: not told
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw the picture; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.play.picture", __doc__, stores=False)
     parser.add_argument("pgn", type=Path, help="a file of games; see --game")
     parser.add_argument("--game", type=int, default=1, help="its number in the file; default: 1")
     parser.add_argument("--move", type=int, required=True, help="the number of the move")
     parser.add_argument("--side", choices=("white", "black"), default="white")
     parser.add_argument("--out", type=Path, required=True, help="the SVG file to write")
-    chosen = parser.parse_args(arguments)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Draw the picture; returns the exit code."""
+    chosen = make_parser().parse_args(given(words))
     try:
         moment = find(chosen.pgn, chosen.game, chosen.move, chosen.side == "white")
     except (OSError, ValueError) as error:

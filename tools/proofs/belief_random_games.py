@@ -19,6 +19,7 @@ import statistics
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import chess
@@ -33,6 +34,7 @@ from obscuro.board.moves import generate_moves
 from obscuro.board.position import from_fen, hash_positions, legal_moves, load, to_fen
 from obscuro.board.tables import TABLES
 from obscuro.fog.observation import Observation
+from tools.common import given, tool_parser
 
 Words = npt.NDArray[np.uint64]
 
@@ -83,6 +85,7 @@ def update(belief: Belief, move: int, observation: Observation) -> float:
 
 
 def sorted_hashes(positions: Words) -> Words:
+    """Return the hashes [n] of positions [n, 8], in order."""
     hashes = np.empty(len(positions), dtype=np.uint64)
     hash_positions(positions, hashes)
     return np.sort(hashes)
@@ -149,8 +152,9 @@ def print_table(results: list[Measured]) -> None:
         print()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Follow random games with beliefs.")
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.belief_random_games", __doc__, stores=False)
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--plies", type=int, default=150, help="longest game")
     parser.add_argument("--seed", type=int, default=0, help="of the first game")
@@ -159,7 +163,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--naive", action="store_true", help="measure the naive kernels too")
     parser.add_argument("--fen", default=chess.STARTING_FEN)
-    options = parser.parse_args()
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Follow the games and print the table; returns the exit code."""
+    options = make_parser().parse_args(given(words))
     results: list[Measured] = []
     for number in range(options.games):
         results += follow_game(options.seed + number, options)
@@ -173,7 +182,8 @@ def main() -> None:
     print(file=sys.stderr)
     print(f"the true position was in P at all of {len(results):,} plies seen")
     print_table(results)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

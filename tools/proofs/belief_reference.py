@@ -29,7 +29,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from threading import Event
@@ -41,8 +41,8 @@ from tests import reference
 from tests.belief.comparison import Counts, DifferenceError, compare_game
 from tests.belief.games import MIDDLE_GAMES
 from tests.belief.rare_games import KINDS, MoveList, kinds_of, rare_game
+from tools.common import INTERRUPTED, ROOT, given, tool_parser
 
-ROOT = Path(__file__).resolve().parents[2]
 NODES = 300  # that the engine's tree grows by for each of its moves
 BELIEVED = 5000  # positions that the engine plays with
 LONGEST = {"random": 80, "engine": 80, "rare": 40}  # plies
@@ -222,9 +222,9 @@ def report(done: dict[Task, Followed]) -> Iterator[str]:
     yield f"Differences: {differences}."
 
 
-def main() -> int:
-    """Follow the games; return the exit status."""
-    options = parse_arguments()
+def main(words: Sequence[str] | None = None) -> int:
+    """Follow the games; returns the exit status."""
+    options = make_parser().parse_args(given(words))
     settings = Settings(options.limit, options.alone, options.largest, options.recorded)
     if settings.recorded is not None:
         tasks = [Task("recorded", n) for n in range(len(recorded_games(settings.recorded)))]
@@ -246,12 +246,12 @@ def main() -> int:
     print(file=sys.stderr)
     print("\n".join(report(done)))
     differ = any(followed.differences for followed in done.values())
-    return 1 if differ else 130 if len(done) < len(tasks) else 0
+    return 1 if differ else INTERRUPTED if len(done) < len(tasks) else 0
 
 
-def parse_arguments() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.belief_reference", __doc__, stores=False)
     parser.add_argument("--games", type=int, default=80, help="of each kind")
     parser.add_argument("--kinds", nargs="+", choices=[*MAKERS], default=[*MAKERS])
     parser.add_argument("--seed", type=int, default=0, help="number of the first game")
@@ -273,7 +273,7 @@ def parse_arguments() -> argparse.Namespace:
         help="follow recorded games instead, those of `obscuro bench belief` or of a file",
     )
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
-    return parser.parse_args()
+    return parser
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Self-play games in which the true position is looked for in the beliefs of both sides.
 
-    python -m tools.proofs.belief_selfplay --games 1000 --report docs/results/belief_selfplay.md
+    python -m tools.proofs.belief_selfplay --games 1000
 
 The engine plays itself, by its `material` evaluator, both sides in one process and each in one
 thread; several processes play at a time. At each turn of a side, after the belief has been brought up
@@ -9,8 +9,8 @@ the true position is missing, that is a failure: the exit status is 1, and the r
 With --patient the belief is brought up to date beside the clock, however long it takes, so that it
 stays exact up to --max-positions.
 
-Writes a report in Markdown: how large beliefs became, how long they took, and how much memory. Ctrl-C
-writes what there is.
+Prints a report in Markdown: how large beliefs became, how long they took, and how much memory. Ctrl-C
+prints what there is.
 """
 
 from __future__ import annotations
@@ -23,33 +23,39 @@ import resource
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
-from pathlib import Path
 from threading import Event
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import chess
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from obscuro import __version__
 from obscuro.arena.game_record import Turn
 from obscuro.arena.referee import play_game
 from obscuro.arena.time_control import Allowance
+from obscuro.bench.common import progress
 from obscuro.board.position import from_board
 from obscuro.engine.constants import BELIEF_SHARE
-from obscuro.engine.options import OPTIONS, Options
 from obscuro.engine.player import Player
 from obscuro.engine.turn_time import turn_time
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
-from tools.play.first_light import machine, table_head
+from tools.common import (
+    INTERRUPTED,
+    engine_options,
+    find_option,
+    given,
+    publish,
+    say,
+    table,
+    tool_parser,
+)
 
 BOUNDS = (10**4, 10**5, 10**6)
 QUANTILES = (0.5, 0.9, 0.99, 0.999, 1.0)
+PERCENTS = tuple(f"{100 * quantile:g} %" for quantile in QUANTILES[:-1])
 BAR = 50  # characters of the longest bar
 BARS_A_DECADE = 2
 
@@ -101,14 +107,12 @@ class WatchedPlayer:
         self.failures: list[str] = []
         self._settings = settings
         self._color = chess.WHITE
-        self._options = Options()
-        for name, value in (
-            ("Evaluator", "material"),
-            ("Threads", 1),
-            ("Move Overhead", settings.overhead),
-            ("Max Positions", settings.max_positions),
-        ):
-            self._options.set(name, str(value))
+        self._options = engine_options(
+            Evaluator="material",
+            Threads=1,
+            Move_Overhead=settings.overhead,
+            Max_Positions=settings.max_positions,
+        )
         self._player = Player(self._options, lambda text: None)
         self._player.prepare()
 
@@ -219,35 +223,49 @@ def play_all(games: int, processes: int, settings: Settings) -> Iterator[Played]
 # -- the report -----------------------------------------------------------------------------
 
 
-def report(games: list[Played], settings: Settings, wanted: int) -> Iterator[str]:
-    """Yield the lines of the report, in Markdown."""
-    yield from ("# The belief in self-play", "")
+def to_figures(games: Sequence[Played], settings: Settings) -> dict[str, Any]:
+    """Return games as they are stored; `games_of` is the way back."""
+    return {
+        "settings": settings._asdict(),
+        "games": [
+            {**game._asdict(), "looks": [list(look) for look in game.looks]} for game in games
+        ],
+    }
+
+
+def games_of(figures: Mapping[str, Any]) -> list[Played]:
+    """Return games as they were before they were stored."""
+    return [
+        Played(**{**game, "looks": [Look(*look) for look in game["looks"]]})
+        for game in figures["games"]
+    ]
+
+
+def looks_of(games: Iterable[Played]) -> list[Look]:
+    """Return all looks of some games."""
+    return [look for game in games for look in game.looks]
+
+
+def render(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the whole report, in Markdown: failures first, then all tables."""
+    games, settings = games_of(figures), Settings(**figures["settings"])
     hurry = "beside the clock" if settings.patient else "on the clock"
     yield (
-        f"Obscuro {__version__} against itself: {len(games):,} games at {settings.movetime} ms a "
-        f"move, values by `material`, one thread, at most {settings.max_positions:,} positions, "
-        f"the belief brought up to date {hurry}."
+        f"{len(games):,} games at {settings.movetime} ms a move, values by `material`, one thread, "
+        f"at most {settings.max_positions:,} positions, the belief brought up to date {hurry}."
     )
-    if len(games) < wanted:
-        yield from ("", f"Broken off: {len(games):,} of {wanted:,} games were played.")
-    yield from ("", "Made by", "", "```")
-    yield " ".join(["python -m tools.proofs.belief_selfplay", *sys.argv[1:]])
-    yield from ("```", "")
-    yield from (f"- {fact}" for fact in machine())
-    looks = [look for game in games for look in game.looks]
-    failures = [failure for game in games for failure in game.failures]
-    if failures:
-        yield from ("", "## Failures", "")
-        yield from (f"- {failure}" for failure in failures)
-    if looks:
-        yield from ("", "## Summary", "", *summary(games, looks))
-        yield from ("", "## Size", "", *sizes(games), "")
-        yield from ("Turns by \\|P\\|:", "", "```", *histogram([look.size for look in looks]))
-        yield from ("```", "", "## Time", "", *times(looks, settings.movetime))
+    for failure in [failure for game in games for failure in game.failures]:
+        yield from ("", f"FAILURE: {failure}")
+    if looks_of(games):
+        for part in (render_summary, render_sizes, render_turns, render_times, render_overruns):
+            yield ""
+            yield from part(figures)
 
 
-def summary(games: list[Played], looks: list[Look]) -> Iterator[str]:
+def render_summary(figures: Mapping[str, Any]) -> Iterator[str]:
     """Yield a table of everything together."""
+    games = games_of(figures)
+    looks = looks_of(games)
     exact = [look for look in looks if look.exact]
     inexact = [look for look in looks if not look.exact]
     score = sum(0.5 if game.winner is None else float(game.winner) for game in games)
@@ -265,27 +283,31 @@ def summary(games: list[Played], looks: list[Look]) -> Iterator[str]:
         "true position in P while not exact": f"{kept:,} of {len(inexact):,}",
         "rebuilds": f"{sum(game.rebuilds for game in games):,}, in "
         f"{sum(game.rebuilds > 0 for game in games):,} games",
-        "mean / median / largest \\|P\\|": f"{np.mean(all_sizes):,.0f} / "
+        "mean / median / largest |P|": f"{np.mean(all_sizes):,.0f} / "
         f"{np.median(all_sizes):,.0f} / {max(all_sizes):,}",
-        "longest update": f"{1000 * slowest.update_seconds:,.1f} ms, \\|P\\| from "
+        "longest update": f"{1000 * slowest.update_seconds:,.1f} ms, |P| from "
         f"{slowest.before:,} to {slowest.size:,}",
         "largest memory of a process (two engines)": f"{max(game.peak for game in games) / 2**20:,.0f} MiB",
     }
-    yield from table_head(["", ""])
-    yield from (f"| {name} | {value} |" for name, value in rows.items())
+    yield from table(["", ""], rows.items())
 
 
-def sizes(games: list[Played]) -> Iterator[str]:
+def render_sizes(figures: Mapping[str, Any]) -> Iterator[str]:
     """Yield a table of how often P passed certain sizes."""
-    count = sum(len(game.looks) for game in games)
-    yield from table_head(["|P| above", "turns", "games"])
+    games = games_of(figures)
+    count = len(looks_of(games))
+    rows = []
     for bound in BOUNDS:
         turns = sum(look.size > bound for game in games for look in game.looks)
         within = sum(any(look.size > bound for look in game.looks) for game in games)
-        yield (
-            f"| {bound:,} | {turns:,} ({percent(turns, count)}) "
-            f"| {within:,} ({percent(within, len(games))}) |"
-        )
+        shares = percent(turns, count), percent(within, len(games))
+        rows.append([f"{bound:,}", f"{turns:,} ({shares[0]})", f"{within:,} ({shares[1]})"])
+    yield from table(["|P| above", "turns", "games"], rows)
+
+
+def render_turns(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield bars of how many turns there were with beliefs of each size."""
+    yield from ("```", *histogram([look.size for look in looks_of(games_of(figures))]), "```")
 
 
 def histogram(numbers: list[int]) -> Iterator[str]:
@@ -297,26 +319,31 @@ def histogram(numbers: list[int]) -> Iterator[str]:
         yield f"{10 ** (part / BARS_A_DECADE):>11,.0f} {count:>8,} {bar}"
 
 
-def times(looks: list[Look], movetime: int) -> Iterator[str]:
-    """Yield tables of how long updates took, and by how much moves overran their time."""
-    yield "What was worked off at a turn: our own move, the other side's, and what we saw."
-    yield ""
-    headings = [f"{100 * quantile:g} %" for quantile in QUANTILES[:-1]]
-    yield from table_head(["larger |P|, before or after", "turns", *headings, "longest, ms"])
+def render_times(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table of how long updates took, in milliseconds, by the size of P."""
+    looks = looks_of(games_of(figures))
+    rows = []
     lowest = 0
     for bound in (*BOUNDS, sys.maxsize):
         group = [look for look in looks if lowest <= max(look.before, look.size) < bound]
         if group:
             values = [1000 * look.update_seconds for look in group]
-            cells = " | ".join(f"{value:,.1f}" for value in np.quantile(values, QUANTILES))
-            yield f"| from {lowest:,} | {len(group):,} | {cells} |"
+            cells = [f"{value:,.1f}" for value in np.quantile(values, QUANTILES)]
+            rows.append([f"from {lowest:,}", f"{len(group):,}", *cells])
         lowest = bound
+    headings = ["larger |P|, before or after", "turns", *PERCENTS, "longest, ms"]
+    yield from table(headings, rows)
+
+
+def render_overruns(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table of by how much moves overran their time, in milliseconds."""
+    looks = looks_of(games_of(figures))
+    movetime = figures["settings"]["movetime"]
     overruns = [1000 * look.move_seconds - movetime for look in looks]
     late = sum(overrun > 0 for overrun in overruns)
-    yield from ("", f"Overrun of the {movetime} ms of a move (negative: early):", "")
-    yield from table_head(["late", *headings, "most, ms"])
-    cells = " | ".join(f"{value:,.1f}" for value in np.quantile(overruns, QUANTILES))
-    yield f"| {late:,} ({percent(late, len(looks))}) | {cells} |"
+    cells = [f"{value:,.1f}" for value in np.quantile(overruns, QUANTILES)]
+    row = [f"{late:,} ({percent(late, len(looks))})", *cells]
+    yield from table(["late", *PERCENTS, "most, ms"], [row])
 
 
 def percent(part: int, whole: int) -> str:
@@ -327,57 +354,45 @@ def percent(part: int, whole: int) -> str:
 # -- running --------------------------------------------------------------------------------
 
 
-def main() -> int:
-    """Play, and write the report; returns the exit status."""
-    options = parse_arguments()
-    settings = Settings(
-        options.movetime,
-        options.overhead,
-        options.max_positions,
-        options.max_plies,
-        options.seed,
-        options.patient,
-    )
-    console = Console(highlight=False, markup=False)
-    games: list[Played] = []
-    options.report.parent.mkdir(parents=True, exist_ok=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("games"), TimeRemainingColumn())
-    try:
-        with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-            task = progress.add_task("", total=options.games)
-            for game in play_all(options.games, options.processes, settings):
-                games.append(game)
-                progress.update(task, advance=1)
-                for failure in game.failures:
-                    console.print(failure, soft_wrap=True)
-                if not console.is_terminal and len(games) % 50 == 0:
-                    console.print(f"{len(games)} of {options.games} games")
-    except KeyboardInterrupt:
-        console.print("broken off")
-    games.sort()
-    options.report.write_text(
-        "\n".join(report(games, settings, options.games)) + "\n", encoding="utf-8"
-    )
-    console.print(f"{options.report} is written.", soft_wrap=True)
-    if any(game.failures for game in games):
-        return 1
-    return 0 if len(games) == options.games else 130
-
-
-def parse_arguments() -> argparse.Namespace:
-    """Read the command line."""
-    positions = next(option for option in OPTIONS if option.name == "Max Positions")
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.belief_selfplay", __doc__)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--movetime", type=int, default=20, help="milliseconds a move")
     parser.add_argument("--overhead", type=int, default=0, help="milliseconds kept back of these")
-    parser.add_argument("--max-positions", type=int, default=positions.default)
+    parser.add_argument("--max-positions", type=int, default=find_option("Max Positions").default)
     parser.add_argument("--max-plies", type=int, default=600, help="longest game")
     parser.add_argument("--patient", action="store_true", help="update beside the clock")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--report", type=Path, default=Path("belief_selfplay.md"), metavar="FILE")
-    return parser.parse_args()
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Play, and print the report; returns the exit status."""
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
+    settings = Settings(
+        told.movetime, told.overhead, told.max_positions, told.max_plies, told.seed, told.patient
+    )
+    games: list[Played] = []
+    try:
+        with progress(told.games) as tell:
+            for game in play_all(told.games, told.processes, settings):
+                games.append(game)
+                tell(None, 1)
+                for failure in game.failures:
+                    say(failure)
+                if len(games) % 50 == 0:
+                    tell(f"{len(games)} of {told.games} games", 0)
+    except KeyboardInterrupt:
+        say("broken off")
+    games.sort()
+    publish(parser, words, told.raw, to_figures(games, settings), render)
+    if any(game.failures for game in games):
+        return 1
+    return 0 if len(games) == told.games else INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ than 10 apart. This finds both numbers, and prints a shortest path.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Hashable, Iterator
+import sys
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
@@ -21,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.fog.board import FogOfWarBoard
+from tools.common import given, tool_parser
 
 PLIES = 4
 FIGURE_1 = (("Nc3", "g5", "Nh3", "d5"), ("Nf3", "e5", "h3", "Qh4"))
@@ -78,6 +80,7 @@ class Place:
 
     @classmethod
     def of(cls, board: FogOfWarBoard) -> Place:
+        """Return the place of a board, with what each side sees there."""
         return cls(board, {color: _sight(board, color) for color in chess.COLORS})
 
     def expand(self, known: dict[Hashable, Place]) -> list[tuple[int, Place]]:
@@ -205,6 +208,7 @@ class KnowledgeGraph:
         self.black = np.unique(black, return_inverse=True)[1]  # [n]
 
     def __len__(self) -> int:
+        """Return the number of histories."""
         return len(self.white)
 
     def distances(self, history: int) -> Ids:
@@ -286,10 +290,16 @@ def longest_distance(histories: Histories) -> int:
     return longest
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.common_knowledge", __doc__, stores=False)
     parser.add_argument("--kernels", action="store_true", help="play with the compiled rules")
-    args = parser.parse_args()
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Find both numbers and print them; returns the exit code."""
+    args = make_parser().parse_args(given(words))
     histories = histories_from_keys() if args.kernels else histories_from_boards()
     graph = KnowledgeGraph(histories.white, histories.black)
     sizes = [len(members) for members in graph.components()]
@@ -303,7 +313,8 @@ def main() -> None:
         player = "White" if histories.white[before] == histories.white[after] else "Black"
         print(f"  {histories.text(after):32} is the same to {player}")
     print(f"\nThe longest distance between connected histories is {longest_distance(histories)}.")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

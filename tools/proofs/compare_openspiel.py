@@ -18,7 +18,7 @@ import argparse
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +28,7 @@ import pyspiel
 
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.observation import Observation
+from tools.common import given, tool_parser
 
 ALMOST_STUCK = "8/8/8/8/8/p1p5/ppPp4/kn2K3 w - - 0 1"
 OPENINGS = [
@@ -65,10 +66,12 @@ class Tally:
     examples: dict[str, str] = field(default_factory=dict)
 
     def error(self, kind: str, detail: str) -> None:
+        """Count a difference, and keep the first of its kind as an example."""
         self.errors[kind] += 1
         self.examples.setdefault(kind, detail)
 
     def report(self) -> str:
+        """Return the counts in lines."""
         lines = [
             f"{self.games:,} games, {self.positions:,} positions, {self.moves:,} moves, "
             f"{self.observations:,} observations compared"
@@ -117,6 +120,7 @@ class Kernels:
         self.words = position.from_board(board)
 
     def compare(self, board: FogOfWarBoard, tally: Tally) -> None:
+        """Compare moves and observations of both sides with the board's; count differences."""
         from obscuro.board.tables import TABLES  # noqa: PLC0415
         from obscuro.fog.vision import vision  # noqa: PLC0415
 
@@ -133,6 +137,7 @@ class Kernels:
                 tally.error("kernel observation", f"{board.fen()} side {side}")
 
     def push(self, move: chess.Move) -> None:
+        """Make a move."""
         from obscuro.board.make import make_move  # noqa: PLC0415
 
         word = self._position.find_move(self.words, move.uci())
@@ -254,13 +259,19 @@ def openspiel_slip(board: FogOfWarBoard, color: chess.Color) -> tuple[str, str] 
     return kind, Observation.on(board, seen, square).text().replace("*", "?")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.compare_openspiel", __doc__, stores=False)
     parser.add_argument("--positions", type=int, default=100_000, help="of random games, at least")
     parser.add_argument("--pgn", type=Path, nargs="*", default=[], help="games to replay as well")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-kernels", action="store_true", help="only FogOfWarBoard")
-    args = parser.parse_args()
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Compare, and print what was compared; returns the exit code."""
+    args = make_parser().parse_args(given(words))
 
     tally, moves, rng = Tally(), OpenSpielMoves(), random.Random(args.seed)
     kernels = not args.no_kernels

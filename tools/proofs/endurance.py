@@ -13,14 +13,25 @@ import argparse
 import random
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import chess
 
 from obscuro.arena.uci_process import UciProcess
 from obscuro.bridge.our_view import OurView
 from obscuro.cli.local_engine import engine_command
+from obscuro.engine.options import Options
+from tools.common import (
+    add_options,
+    given,
+    publish,
+    say,
+    set_options,
+    table,
+    tool_parser,
+)
 
 MOST_GROWTH_MIB = 64
 """Of memory after the warm-up; the belief's buffers grow to the largest one that there was."""
@@ -65,7 +76,7 @@ def play(process: UciProcess, seed: int, nodes: int, most_plies: int) -> int:
             *said, last = process.until("bestmove", SEARCH_SECONDS)
             for line in said:
                 if line.startswith(("info string error", "info string warning")):
-                    print(f"game {seed}: {line}", flush=True)
+                    say(f"game {seed}: {line}")
             move = last.split()[1]
         else:
             move = rng.choice(sorted(map(chess.Move.uci, board.legal_moves)))
@@ -74,43 +85,76 @@ def play(process: UciProcess, seed: int, nodes: int, most_plies: int) -> int:
     return len(board.move_stack)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.endurance", __doc__)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--warm-up", type=int, default=50, help="games before anything counts")
     parser.add_argument("--nodes", type=int, default=50)
     parser.add_argument("--plies", type=int, default=80, help="a game at most")
     parser.add_argument("--every", type=int, default=50, help="games between two lines")
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
-    chosen = parser.parse_args(arguments)
+    add_options(parser)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Play and watch; returns the exit code."""
+    words = given(words)
+    parser = make_parser()
+    chosen = parser.parse_args(words)
+    set_options(parser, Options(), chosen.option)
     options = {"Threads": "1", "Hash": "16", "Evaluator": "material", "Seed": "1"}
     options |= dict(option.split("=", 1) for option in chosen.option)
-    begin, plies, first = time.monotonic(), 0, None
-    print("| games | plies | minutes | MiB | threads | files | children |")
-    print("|---|---|---|---|---|---|---|", flush=True)
+    begin, plies = time.monotonic(), 0
+    rows: list[dict[str, float]] = []
     with UciProcess(engine_command()) as process:
         for name, value in options.items():
             process.set_option(name, value)
         process.wait_ready()
         for game in range(1, chosen.games + 1):
             plies += play(process, game, chosen.nodes, chosen.plies)
-            if game == chosen.warm_up:
-                first = state_of(process.pid)
             if game % chosen.every == 0 or game in (chosen.games, chosen.warm_up):
-                now, minutes = state_of(process.pid), (time.monotonic() - begin) / 60
-                print(
-                    f"| {game} | {plies} | {minutes:.1f} | {now.mebibytes:.0f} | {now.threads} "
-                    f"| {now.files} | {now.children} |",
-                    flush=True,
-                )
-        last = state_of(process.pid)
-    if first is None:
+                minutes = (time.monotonic() - begin) / 60
+                state = state_of(process.pid)
+                rows.append({"games": game, "plies": plies, "minutes": minutes, **state._asdict()})
+                say(f"game {game} of {chosen.games}, {state.mebibytes:.0f} MiB")
+    figures = {"options": options, "warm_up": chosen.warm_up, "rows": rows}
+    publish(parser, words, chosen.raw, figures, render)
+    ends = first_and_last(figures)
+    if ends is None:
         return 0
-    grown = last.mebibytes - first.mebibytes
-    print(
-        f"\nSince game {chosen.warm_up}: {grown:+.0f} MiB, threads {last.threads - first.threads:+d}"
-    )
-    return int(grown > MOST_GROWTH_MIB or last[1:] > first[1:])
+    grown = {name: ends[1][name] - ends[0][name] for name in State._fields}
+    held = any(grown[name] > 0 for name in State._fields if name != "mebibytes")
+    return int(grown["mebibytes"] > MOST_GROWTH_MIB or held)
+
+
+def first_and_last(figures: dict[str, Any]) -> tuple[dict[str, float], dict[str, float]] | None:
+    """Return what the process held at the end of the warm-up and at the end; None without either."""
+    rows = figures["rows"]
+    warm = [row for row in rows if row["games"] == figures["warm_up"]]
+    return (warm[0], rows[-1]) if warm else None
+
+
+def render(figures: dict[str, Any]) -> Iterator[str]:
+    """Yield what the process held by games, and what it grew by since the warm-up."""
+    rows = [
+        [
+            f"{row['games']:,}",
+            f"{row['plies']:,}",
+            f"{row['minutes']:.1f}",
+            f"{row['mebibytes']:,.0f}",
+            row["threads"],
+            row["files"],
+            row["children"],
+        ]
+        for row in figures["rows"]
+    ]
+    headings = ["games", "plies", "minutes", "MiB", "threads", "files", "children"]
+    yield from table(headings, rows, "r" * len(headings))
+    if (ends := first_and_last(figures)) is not None:
+        grown, threads = (ends[1][name] - ends[0][name] for name in ("mebibytes", "threads"))
+        yield ""
+        yield f"Since game {figures['warm_up']}: {grown:+.0f} MiB, threads {threads:+.0f}."
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     python -m tools.proofs.evaluator_faults --repeat 5
 
 In each search something is done to the process in mid-search: it is killed or stopped, begins to
-talk nonsense, or is killed and can't be started any more. Told are the longest time that went by
-without an expansion from then on, how long the longest was before, and what the user is warned of.
+talk nonsense, or is killed and can't be started any more. The table shows the longest time without an
+expansion from then on, the longest before, and what the user is warned of.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any, cast
 
 import chess
 import numpy as np
 
 from obscuro.board.position import from_fen
-from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
 from obscuro.evaluation.factory import unwrapped
 from obscuro.evaluation.stockfish.process import stockfish_path
+from tools.common import engine_options, given, publish, say, table, tool_parser
 
 MOVETIME = 2000  # milliseconds of a search
 FAULT_AT = 0.8  # seconds after its begin
@@ -66,9 +68,11 @@ class Watch:
         self.done: list[float] = []
 
     def __getattr__(self, name: str) -> object:
+        """Pass everything else on."""
         return getattr(self._evaluator, name)
 
     def evaluate(self, positions: np.ndarray) -> ChildValues:
+        """Evaluate, and note when it was done."""
         values = self._evaluator.evaluate(positions)
         self.done.append(time.monotonic())
         return values
@@ -84,17 +88,14 @@ def longest_gaps(done: list[float], fault: float) -> tuple[float, float]:
 
 def search(program: str, fault: Callable[[int], None]) -> tuple[float, float, list[str], str]:
     """The two gaps, the warnings, and the evaluator at the end, of one search with a fault."""
-    options = Options()
-    chosen = {"Evaluator": "stockfish", "Stockfish": program}
-    for name, value in ({"Threads": "2", "Hash": "128", "Seed": "1"} | chosen).items():
-        options.set(name, value)
+    options = engine_options(Evaluator="stockfish", Stockfish=program, Threads=2, Hash=128, Seed=1)
     warnings: list[str] = []
     player = Player(options, warnings.append)
     player.prepare()
     player.new_game(0, from_fen(chess.STARTING_FEN))
     evaluator = player.equipment.evaluators[0]
     watch = Watch(evaluator)
-    player.equipment.games[0].evaluator = watch
+    player.equipment.games[0].evaluator = cast(Evaluator, watch)
     struck: list[float] = []
 
     def strike() -> None:
@@ -110,13 +111,22 @@ def search(program: str, fault: Callable[[int], None]) -> tuple[float, float, li
     return *longest_gaps(watch.done, struck[0]), warnings, evaluator.name
 
 
-def main() -> None:
-    """Measure all faults and print a table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.evaluator_faults", __doc__)
     parser.add_argument("--repeat", type=int, default=5)
-    repeat = parser.parse_args().repeat
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure all faults and print a table; returns the exit code."""
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
     stockfish = stockfish_path()
-    assert stockfish is not None, "Stockfish is not installed"
+    if stockfish is None:
+        parser.error("Stockfish is not installed")
+    found: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         file, proxy = Path(folder) / "trouble", Path(folder) / "stockfish"
         proxy.write_text(PROXY.format(python=sys.executable, file=str(file), stockfish=stockfish))
@@ -138,24 +148,41 @@ def main() -> None:
         for name, program, fault in (
             ("killed (-9)", stockfish, kill),
             ("stopped", stockfish, stop),
-            ("talks nonsense", str(proxy), garble),
-            ("killed, does not start", str(proxy), die),
+            ("talking nonsense, the next one as well", str(proxy), garble),
+            ("killed, and can't be started", str(proxy), die),
         ):
-            before, after, warnings, names = [], [], set(), set()
-            for _ in range(repeat):
+            for number in range(told.repeat):
+                say(f"{name}: {number + 1} of {told.repeat}")
                 file.unlink(missing_ok=True)
-                usual, longest, warned, evaluator = search(program, fault)
-                before.append(usual)
-                after.append(longest)
-                warnings.add(" | ".join(warned))
-                names.add(evaluator)
-            print(
-                f"{name}: longest pause {statistics.median(after):.3f} s "
-                f"(most {max(after):.3f}; before {statistics.median(before):.3f}), "
-                f"then {'/'.join(sorted(names))}; warnings: {sorted(warnings)}",
-                flush=True,
-            )
+                before, after, warnings, evaluator = search(program, fault)
+                found.append({"fault": name, "before": before, "after": after})
+                found[-1] |= {"warnings": warnings, "then": evaluator}
+    publish(parser, words, told.raw, found, render)
+    return 0
+
+
+def render(searches: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the longest times without an expansion by fault, and what the user was warned of."""
+    rows = []
+    for fault, group in groupby(searches, lambda each: each["fault"]):
+        found = list(group)
+        after = [each["after"] for each in found]
+        before = statistics.median(each["before"] for each in found)
+        warnings = {" / ".join(each["warnings"]) for each in found}
+        evaluators = sorted({f"`{each['then']}`" for each in found})
+        rows.append(
+            [
+                fault,
+                f"{before:.3f} s",
+                f"{statistics.median(after):.3f} s",
+                f"{max(after):.3f} s",
+                ", ".join(evaluators),
+                "; ".join(sorted(warnings)),
+            ]
+        )
+    headings = ["Stockfish is", "before, median", "median", "most", "then", "warnings"]
+    yield from table(headings, rows, "lrrrll")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -3,7 +3,7 @@
     pip install 'obscuro[fuzz]'
     python -m tools.proofs.fuzz_protocol [CORPUS] -max_total_time=600
 
-What is read of `position`, `go`, `setoption` and `belief` must end in a value or in one of the
+The readers of `position`, `go`, `setoption` and `belief` must end in a value or in one of the
 errors that a user is told. A game read line by line must be the one that is read afresh, and an
 observation must be itself again after it was written. The fuzzer begins with a few dialogues of its
 own and with CORPUS, a folder that new inputs are kept in. All other arguments are libFuzzer's. A
@@ -13,16 +13,25 @@ to see it again.
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+
+from tools.common import given, tool_parser
 
 try:
     import atheris
 except ImportError:
-    sys.exit("fuzz_protocol: needs atheris; pip install 'obscuro[fuzz]'")
+    atheris = None
 
-with atheris.instrument_imports(include=["obscuro", "chess"]):
+with (
+    atheris.instrument_imports(include=["obscuro", "chess"])
+    if atheris
+    else contextlib.nullcontext()
+):
     from obscuro.engine.options import OptionError, Options
     from obscuro.fog.observation import Observation
     from obscuro.protocol.parsing import parse_belief, parse_go, parse_setoption
@@ -76,18 +85,27 @@ def try_one(data: bytes) -> None:
                 raise AssertionError("an error without a word") from error
 
 
-def main() -> None:
-    """Fuzz; libFuzzer ends the process."""
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line: what is not known here goes to libFuzzer."""
+    return tool_parser("tools.proofs.fuzz_protocol", __doc__, stores=False)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Fuzz; libFuzzer ends the process. Returns 2 without atheris."""
+    _, rest = make_parser().parse_known_args(given(words))
+    if atheris is None:
+        print("fuzz_protocol: needs atheris; pip install 'obscuro[fuzz]'", file=sys.stderr)
+        return 2
     with tempfile.TemporaryDirectory() as folder:
         for number, text in enumerate(SEEDS):
             (Path(folder) / f"seed{number}").write_text(text)
-        words = sys.argv[1:]
-        inputs = [Path(word) for word in words if not word.startswith("-")]
+        inputs = [Path(word) for word in rest if not word.startswith("-")]
         if all(path.is_dir() for path in inputs):  # else they are failures to look at again
-            words = [*words, folder]
-        atheris.Setup([sys.argv[0], *words], try_one)
+            rest = [*rest, folder]
+        atheris.Setup([sys.argv[0], *rest], try_one)
         atheris.Fuzz()
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,7 +1,7 @@
 """Subgame solving at every infoset of small games, beside Tables 1 and 2 of Zhang and Sandholm (2021).
 
     python -m tools.proofs.klss_table
-    python -m tools.proofs.klss_table --range 4 --markdown docs/results/klss_table.md
+    python -m tools.proofs.klss_table --range 4
     python -m tools.proofs.klss_table --games kuhn kuhn_bet --epsilon 0.1
 
 For every game ▲ gets a weak blueprint, the least exploitable strategy that plays bad actions with a
@@ -20,13 +20,9 @@ with --range 4 half an hour.
 from __future__ import annotations
 
 import argparse
-import platform
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -47,8 +43,8 @@ from obscuro.games.klss_rows import (
 from obscuro.games.maxmargin import Against, AsSolved, AtRandom, Choice, Margins
 from obscuro.games.strategy import policy_of, strategy_of
 from obscuro.search.game import MIN
+from tools.common import given, publish, table, tool_parser
 
-BEGIN_MARK, END_MARK = "<!-- tables: begin -->", "<!-- tables: end -->"
 KINDS: Final[dict[str, int | None]] = {
     "1-KLSS": 1,
     "2-KLUSS": 2,
@@ -236,51 +232,59 @@ def table_two(rows: Sequence[Measured]) -> Iterator[list[str]]:
         yield ["", "here", *counts, *[f"{v:.2f}" for v in ours], "yes" if same else "no"]
 
 
-def markdown(table: Iterator[list[str]]) -> Iterator[str]:
-    """Yield a table as Markdown."""
-    head = next(table)
-    yield f"| {' | '.join(head)} |"
-    yield "|" + "---|" + "--:|" * (len(head) - 1)
-    for cells in table:
-        yield f"| {' | '.join(cells)} |"
+def to_figures(measured: Sequence[Measured]) -> list[dict[str, Any]]:
+    """Return measurements as they are stored; `of_figures` is the way back."""
+    names = {row: name for name, row in ROWS.items()}
+    return [
+        {
+            "game": names[each.row],
+            "sizes": each.sizes._asdict(),
+            "blueprint": each.blueprint,
+            "outcomes": {kind: outcome._asdict() for kind, outcome in each.outcomes.items()},
+        }
+        for each in measured
+    ]
 
 
-def plain(table: Iterator[list[str]]) -> Iterator[str]:
-    """Yield a table for a terminal."""
-    lines = list(table)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for cells in lines:
-        first = cells[0].ljust(widths[0])
-        rest = [cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True)]
-        yield "  ".join([first, *rest]).rstrip()
+def of_figures(figures: Sequence[dict[str, Any]]) -> list[Measured]:
+    """Return measurements as they were before they were stored."""
+    return [
+        Measured(
+            ROWS[each["game"]],
+            KnowledgeSizes(**{**each["sizes"], "average": tuple(each["sizes"]["average"])}),
+            each["blueprint"],
+            {kind: Outcome(**outcome) for kind, outcome in each["outcomes"].items()},
+        )
+        for each in figures
+    ]
 
 
-def write_markdown(file: Path, tables: Sequence[Iterator[list[str]]], words: Sequence[str]) -> None:
-    """Replace what is between the marks, or write a new page."""
-    try:
-        page = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        page = f"# Subgame solving on small games\n\n{BEGIN_MARK}\n{END_MARK}\n"
-    before, begin, rest = page.partition(BEGIN_MARK)
-    _, end, after = rest.partition(END_MARK)
-    if not (begin and end):
-        raise SystemExit(f"{file} lacks the marks {BEGIN_MARK} and {END_MARK}")
-    command = shlex.join(["python", "-m", "tools.proofs.klss_table", *words])
-    made = f"`{command}`, {time.strftime('%Y-%m-%d')}, Python {platform.python_version()}, "
-    made += f"SciPy {version('scipy')} (HiGHS), open_spiel {version('open_spiel')}, one core."
-    text = "\n\n".join("\n".join(markdown(table)) for table in tables)
-    file.write_text(f"{before}{BEGIN_MARK}\n{made}\n\n{text}\n{END_MARK}{after}", encoding="utf-8")
+def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the three tables of the page, in Markdown."""
+    measured = of_figures(figures)
+    ranges = any(outcome.others for each in measured for outcome in each.outcomes.values())
+    for number_of_table, made in enumerate(
+        (table_one(measured, ranges), table_kinds(measured, ranges), table_two(measured))
+    ):
+        if number_of_table:
+            yield ""
+        head, *rows = made
+        yield from table(head, rows, "l" + "r" * (len(head) - 1))
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Measure, print, and write the page if asked to; 1 if a figure of the paper is missed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.klss_table", __doc__)
     parser.add_argument("--games", nargs="+", choices=ROWS, default=list(ROWS), metavar="GAME")
     parser.add_argument("--epsilon", type=float, default=EPSILON, help="the paper: 0.25")
     parser.add_argument("--range", type=int, metavar="N", help="try other optimal strategies too")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="a page with marks, or none")
-    words = sys.argv[1:] if words is None else words
-    options = parser.parse_args(words)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure, print, and store; returns 1 if a figure of the paper is missed."""
+    words = given(words)
+    options = make_parser().parse_args(words)
 
     measured: list[Measured] = []
     for name in options.games:
@@ -296,14 +300,8 @@ def main(words: Sequence[str] | None = None) -> int:
                 print(f"{name}: {kind}, {label}: {number(value)}", flush=True)
 
     ranges = options.range is not None
-
-    def tables() -> list[Iterator[list[str]]]:
-        return [table_one(measured, ranges), table_kinds(measured, ranges), table_two(measured)]
-
-    for table in tables():
-        print("", *plain(table), sep="\n")
-    if options.markdown is not None:
-        write_markdown(options.markdown, tables(), words)
+    print()
+    publish(make_parser(), words, options.raw, to_figures(measured), render)
     missed = [result for result in measured if verdict(result) == "no"]
     return 1 if missed and options.epsilon == EPSILON and ranges else 0
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import chess.pgn
 import numpy as np
@@ -30,6 +31,7 @@ from obscuro.board.layout import KINGS, WHITE
 from obscuro.board.make import make_move
 from obscuro.board.position import find_move, from_board, legal_moves
 from obscuro.fog.observation import Observation
+from tools.common import given, publish, say, table, tool_parser
 
 Words = npt.NDArray[np.uint64]
 Game = list[tuple[int, Words]]  # moves, and the positions after them
@@ -50,15 +52,22 @@ class Rebuild(NamedTuple):
     later: list[float]  # misplaced pieces after `LATER` plies, as far as they came
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.rebuild_quality", __doc__)
     parser.add_argument("--pgn", type=Path, help="games to follow (without it: random ones)")
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--plies", type=int, default=120, help="of a random game at most")
     parser.add_argument("--cap", type=int, default=3000, help="positions in a belief at most")
     parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
+    return parser
 
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Follow the games and print the table; returns the exit code."""
+    words = given(words)
+    parser = make_parser()
+    arguments = parser.parse_args(words)
     start = from_board(chess.Board())
     results: list[Rebuild] = []
     updates = 0
@@ -68,9 +77,10 @@ def main() -> None:
             belief = Belief(start, side, arguments.cap, seed=arguments.seed + number)
             results += follow(belief, game)
             updates += len(game)
-        print(f"\r{number + 1} games, {len(results)} rebuilds", end="", flush=True)
-    print(f" in {updates} updates\n")
-    print_table(results)
+        say(f"{number + 1} games, {len(results)} rebuilds")
+    figures = {"updates": updates, "rebuilds": [result._asdict() for result in results]}
+    publish(parser, words, arguments.raw, figures, render)
+    return 0
 
 
 def games(arguments: argparse.Namespace) -> Iterator[Game]:
@@ -93,6 +103,7 @@ def games(arguments: argparse.Namespace) -> Iterator[Game]:
 
 
 def random_game(rng: random.Random, plies: int) -> Game:
+    """Return a game of random moves, without the move that ends it."""
     game: Game = []
     words = from_board(chess.Board())
     for _ in range(plies):
@@ -120,7 +131,10 @@ def follow(belief: Belief, game: Game) -> list[Rebuild]:
         seen = Observation.of(truth, belief.side)
         ours, before = belief.our_turn, belief.rebuilds
         started = time.thread_time()
-        update = belief.after_own_move(move, seen) if ours else belief.after_opponent_move(seen)
+        if ours:
+            belief.after_own_move(move, seen)
+        else:
+            belief.after_opponent_move(seen)
         seconds = time.thread_time() - started
         since += 1
         positions = belief.positions
@@ -129,7 +143,7 @@ def follow(belief: Belief, game: Game) -> list[Rebuild]:
             results.append(
                 Rebuild(
                     ours,
-                    update.positions,
+                    len(positions),
                     seconds,
                     float(misplaced.mean()),
                     int(misplaced.min()),
@@ -160,10 +174,13 @@ def compare(
     return misplaced, king == 0
 
 
-def print_table(results: list[Rebuild]) -> None:
-    print("| after | rebuilds | positions | misplaced | in the best | king right | truth |", end="")
-    print("".join(f" +{plies} |" for plies in LATER), "ms: 10, 50, 90 %, most |")
-    print("|" + "---|" * (8 + len(LATER)))
+def render(figures: dict[str, Any]) -> Iterator[str]:
+    """Yield how many rebuilds there were, and the table of how near they were to the truth."""
+    results = [Rebuild(**each) for each in figures["rebuilds"]]
+    yield f"{len(results)} rebuilds in {figures['updates']:,} updates."
+    yield ""
+    headings = ["after", "rebuilds", "positions", "misplaced", "in the best", "king right", "truth"]
+    rows = []
     for name, group in (
         ("our moves", [result for result in results if result.ours]),
         ("the enemy's", [result for result in results if not result.ours]),
@@ -176,7 +193,7 @@ def print_table(results: list[Rebuild]) -> None:
         cells = [
             name,
             str(len(group)),
-            f"{np.median([r.size for r in group]):.0f}",
+            f"{np.median([r.size for r in group]):,.0f}",
             f"{np.mean([r.misplaced for r in group]):.2f}",
             f"{np.mean([r.least for r in group]):.2f}",
             f"{np.mean([r.king for r in group]):.0%}",
@@ -184,8 +201,10 @@ def print_table(results: list[Rebuild]) -> None:
             *(f"{np.mean(values):.2f}" if values else "" for values in later),
             ", ".join(f"{value:.0f}" for value in times),
         ]
-        print("| " + " | ".join(cells) + " |")
+        rows.append(cells)
+    headings += [*(f"+{plies}" for plies in LATER), "ms: 10, 50, 90 %, most"]
+    yield from table(headings, rows)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

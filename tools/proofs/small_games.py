@@ -1,24 +1,20 @@
 """Solve small games by the search that plays chess, and measure how exploitable its strategies are.
 
     python -m tools.proofs.small_games leduc --method two-sided
-    python -m tools.proofs.small_games --all --plot docs/results/small_games.png \\
-        --markdown docs/results/small_games.md
+    python -m tools.proofs.small_games --all
 
-Methods: PCFR+ on the whole tree, and on a tree that one-sided or two-sided GT-CFR grows from the root;
-in the last quarter of the iterations it does not grow. Exploitability is exact, in the whole game and
-its own units: half of what both players together could gain by best responses. "average" is the
-average strategy, which converges to an equilibrium; "last" is the last iterate, which the engine plays.
+Methods: PCFR+ on the whole tree, and on a tree that one-sided or two-sided GT-CFR grows from the root.
+The tree does not grow in the last quarter of the iterations. Exploitability is exact, in the whole
+game and its own units: half of what both players together could gain by best responses. "average" is
+the average strategy, which converges to an equilibrium; "last" is the last iterate, which the engine
+plays.
 
---markdown replaces the tables between the two marks in the file, or starts a new one. Ends with 1 if
-an average strategy is left more exploitable than by 0.001.
+Ends with 1 if an average strategy is left more exploitable than by 0.001.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import platform
-import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -44,11 +40,12 @@ from obscuro.games.solve import (
     solve,
 )
 from obscuro.search.parameters import PUCT_LEAST_VARIANCE, SearchParameters
+from tools.common import given, publish, table, tool_parser
+from tools.results.manifest import Loaded
 
 GOAL = 1e-3
 ROWS_PER_DOUBLING = 2
 CHUNK = 250  # iterations between two signs of life
-BEGIN_MARK, END_MARK = "<!-- tables: begin -->", "<!-- tables: end -->"
 COLOURS: dict[Method, str] = {"whole": "C7", "one-sided": "C0", "two-sided": "C1"}
 HEADER = (
     f"{'iterations':>10} {'expansions':>10} {'histories':>9} {'infosets':>8} {'average':>9}"
@@ -72,6 +69,7 @@ class Row(NamedTuple):
     seconds: float  # of growing and solving
 
     def __str__(self) -> str:
+        """Return the line under `HEADER`."""
         return (
             f"{self.iterations:>10} {self.expansions:>10} {self.histories:>9} {self.infosets:>8}"
             f" {self.average:>9.2e} {self.last:>9.2e} {self.value:>11.6f} {self.seconds:>8.1f}"
@@ -144,62 +142,54 @@ def good_from(run: Sequence[Row]) -> Row | None:
     return good
 
 
-def tables(rows: Sequence[Row]) -> str:
-    """What the markdown page shows."""
-    lines = [
-        "| game | method | iterations | expansions | average ≤ 10⁻³ from (iterations / expansions)"
-        " | average | last iterate | value | off by | seconds |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for run in runs(rows):
+def render(figures: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Yield both tables of the page, in Markdown; *figures*: rows, as lists."""
+    measured = runs([Row(*row) for row in figures])
+    yield from render_ends(measured)
+    yield ""
+    yield "Exploitability of the average strategy / the last iterate after so many iterations:"
+    yield ""
+    yield from render_course(measured)
+
+
+def render_ends(measured: Sequence[Sequence[Row]]) -> Iterator[str]:
+    """Yield a table of where each run ended."""
+    headings = ["game", "method", "iterations", "expansions"]
+    headings += ["average ≤ 10⁻³ from (iterations / expansions)", "average", "last iterate"]
+    headings += ["value", "off by", "seconds"]
+    rows = []
+    for run in measured:
         end, good = run[-1], good_from(run)
         off = abs(end.value - CATALOG[end.game].value)
         since = f"{good.iterations:,} / {good.expansions:,}" if good else "not reached"
-        lines.append(
-            f"| {end.game} | {end.method} | {end.iterations:,} | {end.expansions:,}"
-            f" ({end.share:.0%}) | {since}"
-            f" | {end.average:.1e} | {end.last:.1e} | {end.value:.6f} | {off:.0e}"
-            f" | {end.seconds:.1f} |"
-        )
+        cells = [end.game, end.method, f"{end.iterations:,}"]
+        cells += [f"{end.expansions:,} ({end.share:.0%})", since, f"{end.average:.1e}"]
+        cells += [f"{end.last:.1e}", f"{end.value:.6f}", f"{off:.0e}", f"{end.seconds:.1f}"]
+        rows.append(cells)
+    yield from table(headings, rows, "ll" + "r" * 8)
+
+
+def render_course(measured: Sequence[Sequence[Row]]) -> Iterator[str]:
+    """Yield a table of exploitability by iterations."""
     marks = [2**power for power in range(4, 15, 2)]
-    lines += [
-        "",
-        "Exploitability of the average strategy / the last iterate after so many iterations:",
-        "",
-        "| game | method | " + " | ".join(f"{mark:,}" for mark in marks) + " |",
-        "|---|---|" + "--:|" * len(marks),
-    ]
-    for run in runs(rows):
+    rows = []
+    for run in measured:
         by_iterations = {row.iterations: row for row in run}
         cells = [
             f"{row.average:.0e} / {row.last:.0e}" if (row := by_iterations.get(mark)) else ""
             for mark in marks
         ]
-        lines.append(f"| {run[0].game} | {run[0].method} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([run[0].game, run[0].method, *cells])
+    headings = ["game", "method", *(f"{mark:,}" for mark in marks)]
+    yield from table(headings, rows, "ll" + "r" * len(marks))
 
 
-def write_markdown(file: Path, rows: Sequence[Row], command: str) -> None:
-    """Replace what is between the marks, or write a new page."""
-    try:
-        page = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        page = f"# Small games\n\n{BEGIN_MARK}\n{END_MARK}\n"
-    before, begin, rest = page.partition(BEGIN_MARK)
-    _, end, after = rest.partition(END_MARK)
-    if not (begin and end):
-        raise SystemExit(f"{file} lacks the marks {BEGIN_MARK} and {END_MARK}")
-    made = (
-        f"`{command}`, {time.strftime('%Y-%m-%d')}, Python {platform.python_version()}, one thread"
-    )
-    made += f" of {os.cpu_count()} cores."
-    file.write_text(
-        f"{before}{BEGIN_MARK}\n{made}\n\n{tables(rows)}\n{END_MARK}{after}", encoding="utf-8"
-    )
+def plot(file: Path, figures: Sequence[Sequence[Any]], mark: str = "") -> None:
+    """Draw exploitability against iterations and against expansions, two panels for each game.
 
-
-def plot(file: Path, rows: Sequence[Row]) -> None:
-    """Draw exploitability against iterations and against expansions, two panels for each game."""
+    mark: what the PNG says of its origin.
+    """
+    rows = [Row(*row) for row in figures]
     import matplotlib  # noqa: PLC0415  an optional dependency
 
     matplotlib.use("Agg")
@@ -226,12 +216,18 @@ def plot(file: Path, rows: Sequence[Row]) -> None:
         left.set(xscale="log", xlabel="iterations", ylabel="exploitability")
         right.set(xlim=(0, 1), xlabel="expansions as a share of the whole game's")
     axes[0][0].legend(fontsize="small")
-    figure.savefig(file, dpi=90)
+    figure.savefig(file, dpi=90, metadata={"Software": None, "Description": mark})
     pyplot.close(figure)
 
 
-def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+def draw(file: Path, loaded: Loaded, mark: str) -> None:
+    """Draw the picture of the page from its raw file."""
+    plot(file, loaded.raw.data, mark)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.small_games", __doc__)
     parser.add_argument("games", nargs="*", metavar="game", help=", ".join(CATALOG))
     parser.add_argument("--all", action="store_true", help="every game by every method")
     parser.add_argument("--method", choices=METHODS, action="append", help="default: one-sided")
@@ -244,7 +240,12 @@ def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
         help=f"how much to explore; {PUCT_LEAST_VARIANCE} in chess, {LEAST_VARIANCE} by default",
     )
     parser.add_argument("--plot", type=Path, metavar="FILE", help="needs matplotlib")
-    parser.add_argument("--markdown", type=Path, metavar="FILE")
+    return parser
+
+
+def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
+    """Read the command line; leaves the program where it is wrong."""
+    parser = make_parser()
     arguments = parser.parse_args(words)
     unknown = set(arguments.games) - set(CATALOG)
     if unknown or not (arguments.games or arguments.all):
@@ -257,7 +258,8 @@ def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Solve, print, and write; returns the exit code."""
+    """Solve, print, and store; returns the exit code."""
+    words = given(words)
     arguments = parse_arguments(words)
     parameters = replace(PARAMETERS, puct_least_variance=arguments.least_variance)
     for method in METHODS:
@@ -279,12 +281,11 @@ def main(words: Sequence[str] | None = None) -> int:
                 rows.append(row)
             if rows[-1].average > GOAL:
                 missed.append(f"{name} {method}")
-    if arguments.markdown:
-        given = sys.argv[1:] if words is None else words
-        command = shlex.join(["python", "-m", "tools.proofs.small_games", *given])
-        write_markdown(arguments.markdown, rows, command)
+    figures = [list(row) for row in rows]
+    print()
+    publish(make_parser(), words, arguments.raw, figures, render)
     if arguments.plot:
-        plot(arguments.plot, rows)
+        plot(arguments.plot, figures)
     if missed:
         print(f"\nstill more exploitable than by {GOAL}: {', '.join(missed)}")
     return 1 if missed else 0

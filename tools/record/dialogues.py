@@ -21,18 +21,22 @@ from pathlib import Path
 from obscuro.evaluation.nnue.install import load_networks
 from obscuro.evaluation.nnue.network import NetworkError
 from tests.protocol.dialogue import Process
+from tools.common import given, tool_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "protocol.md"
 DIALOGUE = re.compile(r"<!-- dialogue: (.*?) -->\n\n```\n(.*?)```", re.DOTALL)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.record.dialogues", __doc__, stores=False)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
     """Write the page anew; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.parse_args(arguments)
+    make_parser().parse_args(given(words))
     page = PAGE.read_text(encoding="utf-8")
     with Process() as engine:
         PAGE.write_text(recorded(page, engine), encoding="utf-8")

@@ -14,6 +14,8 @@ import argparse
 import random
 import re
 import subprocess
+import sys
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +37,7 @@ from obscuro.evaluation.nnue.weights import arrange
 from obscuro.evaluation.nnue.workspace import make_workspace
 from obscuro.evaluation.stockfish.process import stockfish_path
 from obscuro.evaluation.stockfish.validity import stockfish_can_take
+from tools.common import given, tool_parser
 
 Numbers = npt.NDArray[np.float64]
 
@@ -56,6 +59,7 @@ def parts(weights, work, pos):  # type: ignore[no-untyped-def]
 
 
 def after(words: Words, move: int) -> Words:
+    """Return the position after a move."""
     return np.array(make_move(tuple(words), move), dtype=np.uint64)
 
 
@@ -90,10 +94,12 @@ def final_values(stockfish: str, positions: list[Words]) -> Numbers:
     )
     pawns = np.array([float(text) for text in FINAL.findall(answer.stdout)])
     signs = np.array([-1 if int(words[STATE]) & 1 else 1 for words in positions])
-    return pawns * signs * PRINTED_PAWN
+    units: Numbers = pawns * signs * PRINTED_PAWN
+    return units
 
 
 def value(units: Numbers) -> Numbers:
+    """Return values in [-1, 1] of Stockfish's units."""
     return np.tanh(units / TAU_UNITS)
 
 
@@ -115,16 +121,24 @@ def fit(matrix: Numbers, target: Numbers, start: Numbers) -> Numbers:
 
 
 def left(found: Numbers, target: Numbers) -> str:
+    """Return what a fit leaves: the root of the mean square, of values."""
     return f"{np.sqrt(np.mean((value(found) - value(target)) ** 2)):.4f}"
 
 
-def main() -> None:
-    """Sample, ask, fit, print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.record.fit_nnue_scale", __doc__, stores=False)
     parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Sample, ask, fit, and print; returns the exit code."""
+    parser = make_parser()
+    arguments = parser.parse_args(given(words))
     stockfish = stockfish_path()
-    assert stockfish is not None
+    if stockfish is None:
+        parser.error("Stockfish is not installed")
     positions = sample(random.Random(arguments.seed))
     target = final_values(stockfish, positions)
     weights = arrange(load_networks(stockfish)[0].network)
@@ -158,7 +172,8 @@ def main() -> None:
         fitted = fit(matrix, wanted, np.array(used))
         for what, factors in (("fit", fitted), ("in use", np.array(used))):
             print(f"{name}, {what}: {np.round(factors, 3)}, {left(matrix @ factors, wanted)}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

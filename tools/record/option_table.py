@@ -16,6 +16,7 @@ from pathlib import Path
 
 from obscuro.engine.options import OPTIONS, Option
 from obscuro.evaluation.factory import BUILT_IN
+from tools.common import given, tool_parser
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 BEGIN = "<!-- begin options: made by python -m tools.record.option_table -->"
@@ -32,12 +33,15 @@ OF_MACHINE = {
 """What depends on the machine, in words."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.record.option_table", __doc__, stores=False)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
     """Write the table into the page; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.parse_args(arguments)
+    make_parser().parse_args(given(words))
     PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     return 0
 

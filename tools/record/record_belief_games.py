@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,6 +53,7 @@ from obscuro.engine.report import GoLimits
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.observation import Observation
+from tools.common import engine_options, given, say, tool_parser
 
 Words = npt.NDArray[np.uint64]
 
@@ -108,7 +109,8 @@ def quiet_moves(words: Words) -> list[int]:
 def random_game(seed: int, fen: str = chess.STARTING_FEN, captures: float = 0.1) -> Played:
     """A game of random moves; captures are considered in a share of the moves only."""
     rng = random.Random(seed)
-    words, moves = from_fen(fen), []
+    words = from_fen(fen)
+    moves: list[str] = []
     while len(moves) < PLIES:
         every = [int(move) for move in legal_moves(words)]
         move = rng.choice(every if rng.random() < captures else quiet_moves(words))
@@ -123,7 +125,8 @@ def random_game(seed: int, fen: str = chess.STARTING_FEN, captures: float = 0.1)
 def self_play(seed: int) -> Played:
     """A game of the engine against itself, each side with a belief of its own."""
     players = [Player(player_options(2 * seed + side + 1), lambda text: None) for side in (0, 1)]
-    board, moves = FogOfWarBoard(), []
+    board = FogOfWarBoard()
+    moves: list[str] = []
     for side, player in enumerate(players):
         player.new_game(side, from_board(board))
     while len(moves) < PLIES:
@@ -143,17 +146,15 @@ def self_play(seed: int) -> Played:
 
 
 def player_options(seed: int) -> Options:
-    options = Options()
-    for name, value in (
-        ("Evaluator", "material"),
-        ("Threads", 1),
-        ("Hash", 64),
-        ("Min Infoset Size", 64),
-        ("Max Positions", PLAYING_BELIEF),
-        ("Seed", seed),
-    ):
-        options.set(name, str(value))
-    return options
+    """Return the options of a player that repeats itself."""
+    return engine_options(
+        Evaluator="material",
+        Threads=1,
+        Hash=64,
+        Min_Infoset_Size=64,
+        Max_Positions=PLAYING_BELIEF,
+        Seed=seed,
+    )
 
 
 def hiding_game(seed: int, fen: str = chess.STARTING_FEN) -> Played:
@@ -163,7 +164,8 @@ def hiding_game(seed: int, fen: str = chess.STARTING_FEN) -> Played:
     """
     rng = random.Random(seed)
     hider = seed % 2
-    words, moves = from_fen(fen), []
+    words = from_fen(fen)
+    moves: list[str] = []
     belief = Belief(words, 1 - hider, max_positions=MOST)
     while len(moves) < PLIES and len(belief) < MOST:
         choices = quiet_moves(words)
@@ -182,9 +184,10 @@ def hiding_game(seed: int, fen: str = chess.STARTING_FEN) -> Played:
             move = rng.choice(choices)
             if rng.random() < 0.2:
                 move = max(choices, key=lambda move: sight(words, move))
-            child = after(words, move)
-            if child is None:
+            reached_by_us = after(words, move)
+            if reached_by_us is None:
                 break
+            child = reached_by_us
             belief.after_own_move(move, Observation.of(child, 1 - hider))
         words = child
         moves.append(move_to_uci(move))
@@ -306,25 +309,31 @@ HEADING = (
 )
 
 
-def say(games: list[RecordedGame]) -> None:
-    """Print how many updates there are, and of what size."""
+def summary(games: list[RecordedGame]) -> Iterator[str]:
+    """Say how many updates there are, and of what size."""
     updates = list(all_updates(games))
     for grows in (True, False):
         sizes = [update.parents for update in updates if update.grows == grows]
         counts = [
             sum(low <= size < high for size in sizes) for low, high in itertools.pairwise(BOUNDS)
         ]
-        print(f"{'growing' if grows else 'shrinking'}: {len(sizes)}, by size {counts}")
+        yield (f"{'growing' if grows else 'shrinking'}: {len(sizes)}, by size {counts}")
     total = sum(update.candidates for update in updates)
-    print(f"{len(games)} games, {total / 1e6:.0f} million candidates")
+    yield (f"{len(games)} games, {total / 1e6:.0f} million candidates")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.record.record_belief_games", __doc__, stores=False)
     parser.add_argument("--file", type=Path, default=GAMES_FILE)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--recount", action="store_true", help="keep the games")
-    options = parser.parse_args()
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Play, choose, and write the file; returns the exit code."""
+    options = make_parser().parse_args(given(words))
     if options.recount:
         games = []
         for game in read_games(options.file):
@@ -338,11 +347,12 @@ def main() -> None:
                 game = RecordedGame(played.name, side, played.fen, tuple(played.moves), ())
                 followed.append(follow(game, options.threads))
                 sizes = [update.positions for update in followed[-1].updates]
-                print(f"{game.name}, side {side}: {len(sizes)} updates, largest |P| {max(sizes):,}")
+                say(f"{game.name}, side {side}: {len(sizes)} updates, largest |P| {max(sizes):,}")
         games = choose(followed)
     write_games(options.file, games, HEADING)
-    say(games)
+    print("\n".join(summary(games)))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

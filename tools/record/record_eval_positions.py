@@ -16,6 +16,7 @@ import random
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import chess
@@ -23,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.board.position import from_board, to_fen
-from obscuro.engine import equipment
+from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
@@ -31,8 +32,9 @@ from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
+from tools.common import ROOT, engine_options, given, say, tool_parser
 
-POSITIONS_FILE = Path(__file__).resolve().parents[2] / "obscuro/bench/eval_positions.txt"
+POSITIONS_FILE = ROOT / "obscuro/bench/eval_positions.txt"
 POSITIONS = 400
 GAMES = 16
 PLIES = 100  # longest game
@@ -48,18 +50,22 @@ class Recorder(StockfishEvaluator):
         self.asked: dict[str, None] = {}
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
+        """Evaluate, and keep the positions."""
         self.asked.update(dict.fromkeys(to_fen(words) for words in positions))
         return super().evaluate(positions)
 
 
 def self_play(seed: int) -> list[str]:
     """What a game of the engine against itself asks its evaluators."""
-    recorder = Recorder()
-    equipment.make_evaluator = lambda *_, **__: recorder  # type: ignore[assignment]
-    players = [Player(options(2 * seed + side + 1), lambda text: None) for side in (0, 1)]
+    recorders = [Recorder(), Recorder()]
     board = FogOfWarBoard()
-    for side, player in enumerate(players):
+    players = []
+    for side, recorder in enumerate(recorders):
+        player = Player(options(2 * seed + side + 1), lambda text: None)
+        player.equipment.evaluators = [recorder]
+        player.equipment.games = [ChessGame(recorder)]
         player.new_game(side, from_board(board))
+        players.append(player)
     for ply in range(PLIES):
         limits = GoLimits(received=time.monotonic(), nodes=NODES)
         uci = players[ply % 2].search(limits, threading.Event()).move
@@ -71,38 +77,35 @@ def self_play(seed: int) -> list[str]:
             last_ply(board, color).tell(player)
     for player in players:
         player.close()
-    return list(recorder.asked)
+    return list(recorders[0].asked | recorders[1].asked)
 
 
 def options(seed: int) -> Options:
     """Those of a player that repeats itself."""
-    chosen = Options()
-    for name, value in (
-        ("Threads", 1),
-        ("Hash", 64),
-        ("Min Infoset Size", 64),
-        ("Max Positions", 100_000),
-        ("Seed", seed),
-    ):
-        chosen.set(name, str(value))
-    return chosen
+    return engine_options(Threads=1, Hash=64, Min_Infoset_Size=64, Max_Positions=100_000, Seed=seed)
 
 
-def main() -> None:
-    """Play, choose, write."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.record.record_eval_positions", __doc__, stores=False)
     parser.add_argument("--file", type=Path, default=POSITIONS_FILE)
-    arguments = parser.parse_args()
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Play, choose, and write the file; returns the exit code."""
+    arguments = make_parser().parse_args(given(words))
     generator = random.Random(SEED)
     chosen: dict[str, None] = {}
     for game in range(GAMES):
         asked = [fen for fen in self_play(SEED + game) if fen not in chosen]
         chosen.update(dict.fromkeys(generator.sample(asked, POSITIONS // GAMES)))
-        print(f"game {game + 1}: {len(asked)} positions", file=sys.stderr, flush=True)
+        say(f"game {game + 1} of {GAMES}: {len(asked)} positions")
     fens = list(chosen)
     generator.shuffle(fens)
     arguments.file.write_text("\n".join(fens) + "\n", encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -11,41 +11,47 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from obscuro.bench import following
-from obscuro.bench.following import POSITIONS, Follower
+from obscuro.bench.following import POSITIONS, Follower, StudyPosition
 from obscuro.engine.memory import MEBIBYTE
 from obscuro.evaluation.cache import CachedEvaluator, ExpansionCache
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
 from obscuro.evaluation.factory import BUILT_IN, make_evaluator, unwrapped
+from tools.common import given, publish, say, table, tool_parser
+
+Words = npt.NDArray[np.uint64]
 
 
 class Recorder:
     """Passes batches on, and keeps a copy of each."""
 
-    def __init__(self, evaluator: Evaluator, batches: list[np.ndarray]) -> None:
+    def __init__(self, evaluator: Evaluator, batches: list[Words]) -> None:
         self._evaluator = evaluator
         self._batches = batches
 
     def __getattr__(self, name: str) -> object:
+        """Pass everything else on."""
         return getattr(self._evaluator, name)
 
-    def evaluate(self, positions: np.ndarray) -> ChildValues:
+    def evaluate(self, positions: Words) -> ChildValues:
+        """Evaluate, and keep a copy of the batch."""
         self._batches.append(positions.copy())
         return self._evaluator.evaluate(positions)
 
 
-def record(
-    position: following.Position, evaluator: str, movetime: int, moves: int
-) -> list[np.ndarray]:
+def record(position: StudyPosition, evaluator: str, movetime: int, moves: int) -> list[Words]:
     """What one side's searches ask for, from a position on."""
-    batches: list[np.ndarray] = []
+    batches: list[Words] = []
     follower = Follower(position, threads=2, evaluator=evaluator, hash_mib=512)
     for game in follower.games:
-        game.evaluator = Recorder(unwrapped(game.evaluator), batches)
+        game.evaluator = cast(Evaluator, Recorder(unwrapped(game.evaluator), batches))
     for _ in range(moves):
         follower.think(movetime=movetime)
         if not follower.play_on():
@@ -54,48 +60,74 @@ def record(
     return batches
 
 
-def seconds(evaluator: Evaluator, batches: list[np.ndarray], clock: object) -> float:
+def seconds(evaluator: Evaluator, batches: list[Words], clock: Callable[[], float]) -> float:
     """How long all batches take."""
     evaluator.forget()
     evaluator.evaluate(batches[0][:1])
-    begin = clock()  # type: ignore[operator]
+    begin = clock()
     for batch in batches:
         evaluator.evaluate(batch)
-    return float(clock() - begin)  # type: ignore[operator]
+    return clock() - begin
 
 
-def main() -> None:
-    """Measure, and print a line for each position."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.speed.cache_gain", __doc__)
     parser.add_argument("--evaluator", choices=BUILT_IN, default="nnue")
     parser.add_argument("--movetime", type=int, default=3000, help="milliseconds of a search")
     parser.add_argument("--moves", type=int, default=4, help="searches from each position")
     parser.add_argument("--mebibytes", type=int, default=32)
     parser.add_argument("--repeat", type=int, default=5)
-    arguments = parser.parse_args()
-    clock = time.perf_counter if arguments.evaluator == "stockfish" else time.thread_time
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure, and print a row for each position; returns the exit code."""
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
+    clock = time.perf_counter if told.evaluator == "stockfish" else time.thread_time
+    found: list[dict[str, Any]] = []
     for position in POSITIONS:
-        source = "nnue" if arguments.evaluator == "material" else arguments.evaluator
-        batches = record(position, source, arguments.movetime, arguments.moves)
-        plain = make_evaluator(arguments.evaluator)
+        say(position.name)
+        source = "nnue" if told.evaluator == "material" else told.evaluator
+        batches = record(position, source, told.movetime, told.moves)
+        plain = make_evaluator(told.evaluator)
         plain.start()
-        cache = ExpansionCache(arguments.mebibytes * MEBIBYTE)
+        cache = ExpansionCache(told.mebibytes * MEBIBYTE)
         cached = CachedEvaluator(plain, cache)
         without, within = [], []
-        for _ in range(arguments.repeat):
+        for _ in range(told.repeat):
             without.append(seconds(plain, batches, clock))
             before = cache.use
             within.append(seconds(cached, batches, clock))
             use = cache.use.since(before)
         plain.close()
-        ratio = statistics.median(b / a for a, b in zip(without, within, strict=True))
-        print(
-            f"{position.name}: {use.lookups} positions, {use.hits / use.lookups:.1%} found, "
-            f"{statistics.median(without):.2f} s without, {statistics.median(within):.2f} s with: "
-            f"{ratio:.3f} of the time",
-            flush=True,
+        found.append({"position": position.name, "lookups": use.lookups, "hits": use.hits})
+        found[-1] |= {"without": without, "within": within}
+    publish(parser, words, told.raw, found, render)
+    return 0
+
+
+def render(found: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield how much was found in the cache, and how long the batches took, medians."""
+    rows = []
+    for each in found:
+        times = list(zip(each["without"], each["within"], strict=True))
+        ratio = statistics.median(within / without for without, within in times)
+        rows.append(
+            [
+                each["position"],
+                f"{each['lookups']:,}",
+                f"{100 * each['hits'] / each['lookups']:.1f} %",
+                f"{statistics.median(each['without']):.2f}",
+                f"{statistics.median(each['within']):.2f}",
+                f"{ratio:.2f}",
+            ]
         )
+    headings = ["", "positions asked for", "found", "s without", "s with the cache"]
+    yield from table([*headings, "time with the cache"], rows, "lrrrrr")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -15,11 +15,13 @@ import argparse
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from obscuro.arena.uci_process import UciProcess
 from obscuro.cli.local_engine import engine_command
+from tools.common import add_evaluator, given, publish, say, table, tool_parser
 
 POSITIONS = (
     "position startpos",
@@ -68,27 +70,40 @@ def measure(size: int, evaluator: str, seconds: float) -> tuple[float, float, in
     return ready, most, max(nodes for nodes, _ in found), any(full for _, full in found)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; returns the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.speed.memory_use", __doc__)
     parser.add_argument("--hash", type=int, nargs="+", default=[16, 64, 256, 1024], metavar="MIB")
-    parser.add_argument("--evaluator", default="material")
+    add_evaluator(parser, "material")
     parser.add_argument("--seconds", type=float, default=60.0, help="for each search, at most")
     parser.add_argument("--allowed", type=float, default=32.0, metavar="MIB")
-    told = parser.parse_args(arguments)
-    print("| Hash, MiB | ready, MiB | at most, MiB | of that the search | nodes | full |")
-    print("|--:|--:|--:|--:|--:|---|")
-    code = 0
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure and print; returns the exit code."""
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
+    rows: list[dict[str, Any]] = []
     for size in told.hash:
+        say(f"Hash {size}")
         ready, most, nodes, full = measure(size, told.evaluator, told.seconds)
-        taken = most - ready
-        code |= taken > size + told.allowed
-        print(
-            f"| {size} | {ready:.0f} | {most:.0f} | {taken:.0f} ({taken / size:.0%}) "
-            f"| {nodes:,} | {'yes' if full else 'no'} |",
-            flush=True,
-        )
-    return code
+        rows.append({"hash": size, "ready": ready, "most": most, "nodes": nodes, "full": full})
+    publish(parser, words, told.raw, rows, render)
+    return int(any(row["most"] - row["ready"] > row["hash"] + told.allowed for row in rows))
+
+
+def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield what the process took for each `Hash`, in MiB."""
+    headings = ["Hash, MiB", "ready, MiB", "at most, MiB", "of that the search", "nodes", "full"]
+    rows = []
+    for each in figures:
+        taken = each["most"] - each["ready"]
+        cells = [f"{each['hash']:,}", f"{each['ready']:,.0f}", f"{each['most']:,.0f}"]
+        cells += [f"{taken:,.0f} ({taken / each['hash']:.0%})", f"{each['nodes']:,}"]
+        rows.append([*cells, "yes" if each["full"] else "no"])
+    yield from table(headings, rows, "rrrrrl")
 
 
 if __name__ == "__main__":

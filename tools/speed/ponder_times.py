@@ -14,6 +14,7 @@ import argparse
 import statistics
 import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Event
 
 import numpy as np
@@ -24,6 +25,7 @@ from obscuro.belief.update import reserve
 from obscuro.bench.belief_steps import new_belief, steps, take_in
 from obscuro.bench.recorded import RecordedGame, read_games
 from obscuro.engine.options import MOST_POSITIONS
+from tools.common import given, publish, say, table, tool_parser
 
 WAYS = ("not pondering", "pondered to the end", "pondering stopped")
 
@@ -36,36 +38,49 @@ class Stopping(Event):
         self._left = asked
 
     def is_set(self) -> bool:
+        """Count down, and say whether the count is used up."""
         self._left -= 1
         return self._left < 0
 
 
-def main() -> int:
-    """Measure and print; returns the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.speed.ponder_times", __doc__)
     parser.add_argument("--games", type=int, default=None, help="only so many")
     parser.add_argument("--threads", type=int, default=1)
-    arguments = parser.parse_args()
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure and print; returns the exit code."""
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
     warm_up()
     buffers = [Buffers() for _ in WAYS]
     for kept in buffers:
-        reserve(kept, MOST_POSITIONS, arguments.threads)
+        reserve(kept, MOST_POSITIONS, told.threads)
     times: dict[bool, list[list[float]]] = {True: [], False: []}
-    games = read_games()[: arguments.games]
+    games = read_games()[: told.games]
     for number, game in enumerate(games):
-        print(f"game {number + 1} of {len(games)}: {game.name}", file=sys.stderr)
-        follow(game, arguments.threads, buffers, times)
-    print("| expectation | updates |", " | ".join(f"{way}, ms" for way in WAYS), "|")
-    print("|---|---|" + "---|" * len(WAYS))
-    for hit, name in ((True, "came true"), (False, "did not")):
-        medians = [statistics.median(row[way] for row in times[hit]) for way in range(len(WAYS))]
-        sums = [sum(row[way] for row in times[hit]) for way in range(len(WAYS))]
-        cells = [
-            f"{1000 * median:.2f} (all: {1000 * total:,.0f})"
-            for median, total in zip(medians, sums, strict=True)
-        ]
-        print(f"| {name} | {len(times[hit])} |", " | ".join(cells), "|")
+        say(f"game {number + 1} of {len(games)}: {game.name}")
+        follow(game, told.threads, buffers, times)
+    figures = {"came true": times[True], "did not": times[False]}
+    publish(parser, words, told.raw, figures, render)
     return 0
+
+
+def render(figures: Mapping[str, Sequence[Sequence[float]]]) -> Iterator[str]:
+    """Yield medians and sums of the updates' times, in ms; figures: seconds by update and way."""
+    rows = []
+    for name, updates in figures.items():
+        cells = []
+        for way in range(len(WAYS)):
+            taken = [1000 * update[way] for update in updates]
+            median = f"{statistics.median(taken):.2f}" if taken else "-"
+            cells.append(f"{median} (all: {sum(taken):,.0f})")
+        rows.append([name, len(updates), *cells])
+    yield from table(["expectation", "updates", *(f"{way}, ms" for way in WAYS)], rows)
 
 
 def follow(

@@ -7,7 +7,7 @@ From each fixed position of `obscuro bench search` one search makes a tree, and 
 side the next one is watched: every step of both threads is timed, on the clock and by the seconds
 that a core worked for the thread. The two differ where a thread waits: for the lock, for Stockfish,
 for Python's own lock, or for a core. With --nodes, and by the seconds worked alone, the table means
-something on a busy machine too. Writes a table in Markdown to stdout.
+something on a busy machine too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 import types
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,11 +28,10 @@ from unittest import mock
 
 from obscuro.bench.following import POSITIONS, Follower
 from obscuro.engine.chess_game import ChessGame
-from obscuro.engine.options import OPTIONS
 from obscuro.search import expanders
 from obscuro.search.expanders import Expanders
 from obscuro.search.search import Search
-from tools.play.first_light import machine, table_head
+from tools.common import add_evaluator, given, publish, say, table, tool_parser
 
 SOLVER, EXPANDER = "solver", "expander"
 
@@ -82,9 +81,11 @@ class TimedLock:
         self._acquire = profile.timed("waiting for the lock", self._lock.acquire)
 
     def __enter__(self) -> None:
+        """Wait for the lock."""
         self._acquire()
 
     def __exit__(self, *error: object) -> None:
+        """Give the lock back."""
         self._lock.release()
 
 
@@ -98,9 +99,9 @@ def watching(profile: Profile, evaluator: type) -> Iterator[None]:
         stack.enter_context(mock.patch.object(expanders, "threading", locks))
         for owner, name, step in (
             (Search, "run", "all"),
-            (Search, "_solve", "solving"),
-            (Search, "_select", "selecting"),
-            (Search, "_attach", "attaching"),
+            (Search, "solve", "solving"),
+            (Search, "select", "selecting"),
+            (Search, "attach", "attaching"),
             (Search, "_summary", "reporting"),
             (Expanders, "_work", "all"),
             (ChessGame, "expand", "expanding"),
@@ -112,64 +113,65 @@ def watching(profile: Profile, evaluator: type) -> Iterator[None]:
         yield
 
 
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.speed.search_profile", __doc__)
+    parser.add_argument("--movetime", type=int, default=5000, help="milliseconds")
+    parser.add_argument("--nodes", type=int, help="bound the searches by these, not by time")
+    add_evaluator(parser)
+    parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+    return parser
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Search, and print the table; returns the exit code."""
-    words = sys.argv[1:] if words is None else words
-    arguments = parse_arguments(words)
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
     profile = Profile()
-    iterations = expansions = added = 0
+    counts = Counter[str]()
     for position in POSITIONS:
-        follower = Follower(position, arguments.threads, arguments.evaluator)
+        say(position.name)
+        follower = Follower(position, told.threads, told.evaluator)
         try:
-            limits = {"nodes": arguments.nodes, "movetime": arguments.movetime}
-            if arguments.nodes:
-                limits["movetime"] = None
+            limits = {"nodes": told.nodes, "movetime": None if told.nodes else told.movetime}
             follower.think(**limits)
             if not follower.play_on():
                 continue
             with watching(profile, type(follower.games[0].evaluator)):
                 info = follower.think(**limits)
-            iterations += info.iterations
-            expansions += info.expansions
-            added += info.nodes
+            counts["iterations"] += info.iterations
+            counts["expansions"] += info.expansions
+            counts["nodes"] += info.nodes
         finally:
             follower.close()
-    lines = report(profile, arguments, words, iterations, expansions, added)
-    print("\n".join(lines))
+    limit = f"{told.nodes:,} nodes" if told.nodes else f"{told.movetime:,} ms"
+    figures = {
+        "searches": f"{len(POSITIONS)} searches of {limit} with {told.threads} threads, "
+        f"values by `{told.evaluator}`",
+        "counts": dict(counts),
+        "steps": [
+            [thread, step, spent.wall, spent.work, spent.calls]
+            for (thread, step), spent in profile.steps.items()
+        ],
+    }
+    publish(parser, words, told.raw, figures, render)
     return 0
 
 
-def report(
-    profile: Profile,
-    arguments: argparse.Namespace,
-    words: Sequence[str],
-    iterations: int,
-    expansions: int,
-    added: int,
-) -> Iterator[str]:
-    """Yield the lines of the report, in Markdown."""
-    yield from ("Made by", "", "```")
-    yield " ".join(["python -m tools.speed.search_profile", *words])
-    yield from ("```", "", *(f"- {fact}" for fact in machine()), "")
-    limit = f"{arguments.nodes:,} nodes" if arguments.nodes else f"{arguments.movetime:,} ms"
+def render(figures: dict[str, Any]) -> Iterator[str]:
+    """Yield what was searched, and the table of steps, in Markdown."""
+    counts = Counter[str](figures["counts"])
+    steps: dict[tuple[str, str], Spent] = defaultdict(Spent)
+    for thread, step, *spent in figures["steps"]:
+        steps[thread, step] = Spent(*spent)
+    expansions = counts["expansions"]
     yield (
-        f"{len(POSITIONS)} searches of {limit} with {arguments.threads} threads, "
-        f"values by `{arguments.evaluator}`: {expansions:,} expansions, {added:,} nodes, "
-        f"{iterations:,} iterations."
+        f"{figures['searches']}: {expansions:,} expansions, {counts['nodes']:,} nodes, "
+        f"{counts['iterations']:,} iterations."
     )
     yield ""
-    yield from table_head(
-        [
-            "thread",
-            "step",
-            "s",
-            "of its time",
-            "s worked",
-            "of its time",
-            "calls",
-            "us worked a leaf",
-        ]
-    )
+    rows = []
     for thread, inner in (
         (SOLVER, ("solving", "attaching", "waiting for the lock", "reporting")),
         (
@@ -177,40 +179,35 @@ def report(
             ("evaluating", "expanding beside that", "selecting", "waiting for the lock"),
         ),
     ):
-        whole = profile.steps[(thread, "all")]
-        expanding = profile.steps[(thread, "expanding")]
-        evaluating = profile.steps[(thread, "evaluating")]
-        profile.steps[(thread, "expanding beside that")] = Spent(
+        whole = steps[thread, "all"]
+        expanding, evaluating = steps[thread, "expanding"], steps[thread, "evaluating"]
+        steps[thread, "expanding beside that"] = Spent(
             expanding.wall - evaluating.wall, expanding.work - evaluating.work, expanding.calls
         )
         rest = Spent(whole.wall, whole.work, whole.calls)
         for step in inner:
-            spent = profile.steps[(thread, step)]
+            spent = steps[thread, step]
             rest.wall -= spent.wall
             rest.work -= spent.work
-            yield row(thread, step, spent, whole, expansions)
-        yield row(thread, "the rest", rest, whole, expansions)
+            rows.append(row(thread, step, spent, whole, expansions))
+        rows.append(row(thread, "the rest", rest, whole, expansions))
+    headings = ["thread", "step", "s", "of its time", "s worked", "of its time", "calls"]
+    yield from table([*headings, "us worked a leaf"], rows, "llrrrrrr")
 
 
-def row(thread: str, step: str, spent: Spent, whole: Spent, expansions: int) -> str:
-    """One step as a line of the table."""
+def row(thread: str, step: str, spent: Spent, whole: Spent, expansions: int) -> list[str]:
+    """Return one step as cells of the table."""
     total = max(whole.wall, 1e-9)
-    return (
-        f"| {thread} | {step} | {spent.wall:.2f} | {spent.wall / total:.1%} | {spent.work:.2f} "
-        f"| {spent.work / total:.1%} | {spent.calls:,} "
-        f"| {1e6 * spent.work / max(expansions, 1):,.1f} |"
-    )
-
-
-def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
-    """Read the command line."""
-    evaluator = next(option for option in OPTIONS if option.name == "Evaluator")
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--movetime", type=int, default=5000, help="milliseconds")
-    parser.add_argument("--nodes", type=int, help="bound the searches by these, not by time")
-    parser.add_argument("--evaluator", choices=evaluator.choices, default=evaluator.default)
-    parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
-    return parser.parse_args(words)
+    return [
+        thread,
+        step,
+        f"{spent.wall:.2f}",
+        f"{spent.wall / total:.1%}",
+        f"{spent.work:.2f}",
+        f"{spent.work / total:.1%}",
+        f"{spent.calls:,}",
+        f"{1e6 * spent.work / max(expansions, 1):,.1f}",
+    ]
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """How large the search's trees become in self-play, beside Appendix D of the Obscuro paper.
 
-    python -m tools.speed.search_scale --games 4 --movetime 5000 --evaluator material --report FILE
+    python -m tools.speed.search_scale --games 4 --movetime 5000 --evaluator material
 
 The engine plays itself, both sides in this process; only the one whose turn it is thinks. All numbers
 are means over all searches of all games. Moves that needed no search (the only one, or the capture of
-a king that is certainly there) are left out and counted. Ctrl-C writes what there is.
+a king that is certainly there) are left out and counted. Ctrl-C shows what there is.
 
 The paper's 5 s are those of the search alone, on 5 cores; here they are the whole move's, with the
 update of the belief in them.
@@ -13,32 +13,42 @@ update of the belief in them.
 from __future__ import annotations
 
 import argparse
+import copy
 import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from statistics import fmean, median
 from threading import Event
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import chess
 import numpy as np
-from rich.console import Console
 
-from obscuro import __version__
-from obscuro.arena.game_record import GameRecord, Turn
+from obscuro.arena.game_record import Turn
 from obscuro.arena.referee import play_game
 from obscuro.arena.time_control import Allowance
 from obscuro.board.position import from_board
-from obscuro.engine.options import OPTIONS, Options
+from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import SearchInfo
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.search.game import CHANCE
 from obscuro.search.tree import NODES, ROOTS, Tree
-from tools.play.first_light import machine, table_head
+from tools.common import (
+    INTERRUPTED,
+    add_evaluator,
+    add_options,
+    engine_options,
+    find_option,
+    given,
+    publish,
+    say,
+    set_options,
+    table,
+    tool_parser,
+)
 
 LAST = 0.1  # share of a search's expansions whose depth is told by itself
 
@@ -112,18 +122,12 @@ class WatchedPlayer:
 
     name = "obscuro"
 
-    def __init__(self, settings: Settings, looks: list[Look]) -> None:
+    def __init__(self, options: Options, looks: list[Look]) -> None:
         self.unsearched = 0
         self._looks = looks
         self._color = chess.WHITE
-        self._options = Options()
-        for name, value in (
-            ("Evaluator", settings.evaluator),
-            ("Threads", settings.threads),
-            ("Hash", settings.hash_mib),
-        ):
-            self._options.set(name, str(value))
-        self._player = Player(self._options, lambda text: print(text, file=sys.stderr))
+        self._options = options
+        self._player = Player(self._options, say)
         self._player.prepare()
 
     def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
@@ -193,44 +197,43 @@ def carried_infosets(tree: Tree, expansions: int) -> int:
 # -- the report -----------------------------------------------------------------------------
 
 
-def report(
-    games: Sequence[GameRecord],
-    looks: Sequence[Look],
-    unsearched: int,
-    settings: Settings,
-    words: Sequence[str],
-) -> Iterator[str]:
-    """Yield the lines of the report, in Markdown."""
-    yield from ("# Size of the search in self-play", "")
+def render(figures: dict[str, Any]) -> Iterator[str]:
+    """Yield what was played, and the table of means beside the paper's, in Markdown."""
+    settings = Settings(**figures["settings"])
+    games = figures["games"]
+    looks = [Look(*each) for each in figures["looks"]]
     yield (
-        f"Obscuro {__version__} against itself: {len(games)} games at {settings.movetime:,} ms a "
-        f"move, {settings.threads} threads, values by `{settings.evaluator}`, Hash "
-        f"{settings.hash_mib:,} MiB. {len(looks):,} searches; {unsearched:,} moves needed none."
+        f"{len(games)} games at {settings.movetime:,} ms a move, {settings.threads} threads, values "
+        f"by `{settings.evaluator}`, Hash {settings.hash_mib:,} MiB. {len(looks):,} searches; "
+        f"{figures['unsearched']:,} moves needed none."
     )
-    yield from ("", "Made by", "", "```")
-    yield " ".join(["python -m tools.speed.search_scale", *words])
-    yield from ("```", "", *(f"- {fact}" for fact in machine()), "")
+    yield ""
     if games:
-        plies = [len(game.board.move_stack) for game in games]
         endings = ", ".join(
-            f"{game.result} after {n} ({game.ending})" for game, n in zip(games, plies, strict=True)
+            f"{game['result']} after {game['plies']} ({game['ending']})" for game in games
         )
         yield from (f"Games: {endings}.", "")
     if not looks:
         return
-    yield from table_head(["a search", "mean", "median", "largest", "paper's mean, 5 cores"])
+    rows = []
     for name, title in ROWS.items():
         values = [getattr(each, name) for each in looks]
-        cells = [cell(fmean(values)), cell(median(values)), cell(max(values))]
         paper = PAPER.get(name)
-        escaped = title.replace("|", "\\|")
-        yield f"| {escaped} | {' | '.join(cells)} | {'' if paper is None else cell(paper)} |"
+        rows.append([title, *averages(values), "" if paper is None else cell(paper)])
     searched = sum(each.seconds for each in looks)
     rate = sum(each.expansions for each in looks) / searched
-    yield f"| expansions a second | {cell(rate)} | | | |"
+    rows.append(["expansions a second", cell(rate), "", "", ""])
     if games:
-        cells = [cell(fmean(plies)), cell(median(plies)), cell(max(plies)), str(PAPER_PLIES)]
-        yield f"| plies a game | {' | '.join(cells)} |"
+        plies = [float(game["plies"]) for game in games]
+        rows.append(["plies a game", *averages(plies), str(PAPER_PLIES)])
+    yield from table(
+        ["a search", "mean", "median", "largest", "paper's mean, 5 cores"], rows, "lrrrr"
+    )
+
+
+def averages(values: Sequence[float]) -> list[str]:
+    """Return the mean, the median and the largest, as cells."""
+    return [cell(fmean(values)), cell(median(values)), cell(max(values))]
 
 
 def cell(value: float) -> str:
@@ -241,69 +244,62 @@ def cell(value: float) -> str:
 # -- running --------------------------------------------------------------------------------
 
 
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.speed.search_scale", __doc__)
+    parser.add_argument("--games", type=int, default=4)
+    parser.add_argument("--movetime", type=int, default=5000, help="milliseconds a move")
+    parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+    add_evaluator(parser)
+    parser.add_argument("--hash", type=int, default=find_option("Hash").default, help="MiB a side")
+    parser.add_argument("--max-plies", type=int, default=600, help="longest game")
+    parser.add_argument("--seed", type=int, default=1)
+    add_options(parser)
+    return parser
+
+
 def main(words: Sequence[str] | None = None) -> int:
-    """Play, and write the report; returns the exit code."""
-    words = sys.argv[1:] if words is None else words
-    arguments = parse_arguments(words)
+    """Play, and print the report; returns the exit code."""
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
     settings = Settings(
-        arguments.movetime,
-        arguments.threads,
-        arguments.evaluator,
-        arguments.hash,
-        arguments.max_plies,
-        arguments.seed,
+        told.movetime, told.threads, told.evaluator, told.hash, told.max_plies, told.seed
     )
-    console = Console(stderr=True, highlight=False, markup=False)
+    options = engine_options(Evaluator=told.evaluator, Threads=told.threads, Hash=told.hash)
+    set_options(parser, options, told.option)
     looks: list[Look] = []
-    games: list[GameRecord] = []
-    players = (WatchedPlayer(settings, looks), WatchedPlayer(settings, looks))
+    games: list[dict[str, Any]] = []
+    players = (WatchedPlayer(copy.copy(options), looks), WatchedPlayer(copy.copy(options), looks))
     code = 0
     try:
-        for number in range(arguments.games):
+        for number in range(told.games):
             record = play_game(
                 *players,
                 movetime=settings.movetime,
                 seed=settings.seed + number,
                 max_plies=settings.max_plies,
             )
-            games.append(record)
             plies = len(record.board.move_stack)
+            games.append({"result": record.result, "plies": plies, "ending": record.ending})
             nodes = fmean(each.nodes for each in looks) if looks else 0.0
-            console.print(
-                f"game {number + 1} of {arguments.games}: {record.result}, {plies} plies, "
-                f"{record.ending}; {nodes:,.0f} nodes",
-                soft_wrap=True,
+            say(
+                f"game {number + 1} of {told.games}: {record.result}, {plies} plies, "
+                f"{record.ending}; {nodes:,.0f} nodes"
             )
     except KeyboardInterrupt:
-        code = 130
+        code = INTERRUPTED
     finally:
         for player in players:
             player.close()
-    unsearched = sum(player.unsearched for player in players)
-    text = "\n".join(report(games, looks, unsearched, settings, words))
-    if arguments.report is None:
-        print(text)
-    else:
-        arguments.report.parent.mkdir(parents=True, exist_ok=True)
-        arguments.report.write_text(text + "\n", encoding="utf-8")
-        console.print(f"{arguments.report} is written.", soft_wrap=True)
+    figures = {
+        "settings": settings._asdict(),
+        "games": games,
+        "unsearched": sum(player.unsearched for player in players),
+        "looks": [list(each) for each in looks],
+    }
+    publish(parser, words, told.raw, figures, render)
     return code
-
-
-def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
-    """Read the command line."""
-    options = {option.name: option for option in OPTIONS}
-    evaluator, memory = options["Evaluator"], options["Hash"]
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--games", type=int, default=4)
-    parser.add_argument("--movetime", type=int, default=5000, help="milliseconds a move")
-    parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
-    parser.add_argument("--evaluator", choices=evaluator.choices, default=evaluator.default)
-    parser.add_argument("--hash", type=int, default=memory.default, help="MiB of each side")
-    parser.add_argument("--max-plies", type=int, default=600, help="longest game")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--report", type=Path, metavar="FILE", help="default: print it")
-    return parser.parse_args(words)
 
 
 if __name__ == "__main__":

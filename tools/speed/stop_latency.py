@@ -14,16 +14,18 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import chess
 import numpy as np
 
 from obscuro.arena.time_control import MILLISECONDS
 from obscuro.arena.uci_process import UciProcess
+from obscuro.bench.common import progress
 from obscuro.bench.recorded import RecordedGame, RecordedUpdate, read_games
 from obscuro.cli.local_engine import engine_command
+from tools.common import add_evaluator, given, publish, table, tool_parser
 
 ANSWER_SECONDS = 60.0
 
@@ -57,37 +59,52 @@ def stop_once(process: UciProcess, command: str, wait: float, belief: int) -> St
     return Stop(bool(reports), milliseconds, belief)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; returns the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.speed.stop_latency", __doc__)
     parser.add_argument("--stops", type=int, default=200)
     parser.add_argument("--longest", type=float, default=1.5, metavar="SECONDS")
     parser.add_argument("--allowed", type=float, default=50.0, metavar="MS")
-    parser.add_argument("--evaluator", default="stockfish")
+    add_evaluator(parser, "stockfish")
     parser.add_argument("--seed", type=int, default=1)
-    told = parser.parse_args(arguments)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure and print; returns the exit code."""
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
     rng = random.Random(told.seed)
     turns = [(game, update) for game in read_games() for update in game.updates]
     stops: list[Stop] = []
-    with UciProcess(engine_command()) as process:
+    with progress(told.stops) as tell, UciProcess(engine_command()) as process:
         process.set_option("Evaluator", told.evaluator)
         process.wait_ready()
-        for _ in range(told.stops):
+        for number in range(told.stops):
             game, update = rng.choice(turns)
             wait = told.longest * rng.random()
+            tell(f"stop {number + 1}: {game.name}", 0)
             stops.append(stop_once(process, position(game, update), wait, update.positions))
-    print("| stop | times | largest P | median, ms | 99 % | largest |")
-    print("|---|---|---|---|---|---|")
+            tell(None, 1)
+    publish(parser, words, told.raw, [list(stop) for stop in stops], render)
+    return int(any(stop.milliseconds > told.allowed for stop in stops))
+
+
+def render(figures: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Yield how long answers took, before the first report of a search and later; rows of `Stop`."""
+    stops = [Stop(*each) for each in figures]
+    rows = []
     for searching, name in ((False, "before a search has reported"), (True, "in a search")):
         some = [stop for stop in stops if stop.searching == searching]
         if some:
             times = [stop.milliseconds for stop in some]
             middle, high = np.quantile(times, (0.5, 0.99))
-            print(
-                f"| {name} | {len(some)} | {max(stop.belief for stop in some):,} "
-                f"| {middle:.1f} | {high:.1f} | {max(times):.1f} |"
-            )
-    return int(any(stop.milliseconds > told.allowed for stop in stops))
+            largest = f"{max(stop.belief for stop in some):,}"
+            cells = [f"{value:.1f}" for value in (middle, high, max(times))]
+            rows.append([name, len(some), largest, *cells])
+    headings = ["stop", "times", "largest P", "median, ms", "99 %", "largest"]
+    yield from table(headings, rows, "lrrrrr")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The time used in recorded games: losses on time, overruns, clocks; and a plot of one game.
 
     obscuro match obscuro obscuro --games 60 --tc 10+0.1 --pgn blitz.pgn
-    python -m tools.speed.time_report blitz.pgn ... [--plot FILE.png --game N]
+    python -m tools.speed.time_report blitz.pgn --plot clock.png --game 1
 
 Reads what `obscuro match --pgn` writes: the referee's time for each move, to the millisecond, from
 when it sent `go` until it had read `bestmove`. Both players' moves count. Prints one row for each
@@ -25,6 +25,9 @@ import numpy.typing as npt
 from obscuro.arena.time_control import MILLISECONDS, TimeControl
 from obscuro.engine.options import Options
 from obscuro.fog.board import FogOfWarBoard
+from tools.common import given, table, tool_parser
+from tools.results.manifest import Loaded
+from tools.results.raw import open_text
 
 MOVE_SECONDS = re.compile(r"(\d+\.\d+) s$")
 LOST_ON_TIME = "lost on time"
@@ -53,7 +56,7 @@ class Game(NamedTuple):
 
 def read_games(path: Path) -> Iterator[Game]:
     """The games of a PGN file. Raises ValueError for one without a time control."""
-    with path.open(encoding="utf-8") as stream:
+    with open_text(path) as stream:
         while (game := chess.pgn.read_game(stream)) is not None:
             headers = game.headers
             if game.errors or not isinstance(game.board(), FogOfWarBoard):
@@ -75,13 +78,13 @@ def read_games(path: Path) -> Iterator[Game]:
             )
 
 
-def row(path: Path, games: Sequence[Game], overhead: int) -> list[str]:
+def row(title: str, games: Sequence[Game], overhead: int) -> list[str]:
     """A table's row. overhead: the engines' `Move Overhead`, in milliseconds."""
     control = games[0].control
     seconds = np.concatenate([game.seconds for game in games])
     seconds = seconds[~np.isnan(seconds)]
     cells = [
-        path.stem,
+        title,
         str(control),
         str(len(games)),
         str(len(seconds)),
@@ -110,7 +113,26 @@ HEADINGS = (
 )  # fmt: skip
 
 
-def plot(file: Path, game: Game) -> None:
+def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield a table with a row for each match whose games were kept."""
+    overhead = Options().integer("Move Overhead")
+    rows = []
+    for each in loaded:
+        if each.raw.games is None:
+            raise ValueError(f"{each.run.name}: the games were not kept")
+        games = list(read_games(each.folder / each.raw.games))
+        rows.append(row(each.run.label or each.run.name, games, overhead))
+    yield from table(HEADINGS, rows)
+
+
+def draw(file: Path, loaded: Loaded, mark: str) -> None:
+    """Draw the first game of a match; *mark* is what the PNG says of its origin."""
+    if loaded.raw.games is None:
+        raise ValueError(f"{loaded.run.name}: the games were not kept")
+    plot(file, next(read_games(loaded.folder / loaded.raw.games)), mark)
+
+
+def plot(file: Path, game: Game, mark: str = "") -> None:
     """Draw what each move took and what was left on the clocks."""
     import matplotlib  # noqa: PLC0415  an optional dependency
 
@@ -139,14 +161,14 @@ def plot(file: Path, game: Game) -> None:
     upper.set(ylabel="seconds for the move", title=f"{game.control}, {game.result}")
     upper.legend(fontsize="small")
     lower.set(xlabel="move")
-    figure.savefig(file, dpi=90)
+    figure.savefig(file, dpi=90, metadata={"Software": None, "Description": mark})
     pyplot.close(figure)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, draw the plot; returns the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("files", nargs="+", type=Path, metavar="PGN")
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.speed.time_report", __doc__, stores=False)
+    parser.add_argument("files", nargs="+", type=Path, metavar="PGN", help="may be compressed")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="needs matplotlib")
     parser.add_argument(
         "--game", type=int, default=1, help="that is plotted, of the first file; default: 1"
@@ -157,17 +179,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=Options().integer("Move Overhead"),
         help="in milliseconds",
     )
-    told = parser.parse_args(arguments)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Print the table, draw the plot; returns the exit code."""
+    parser = make_parser()
+    told = parser.parse_args(given(words))
     try:
         files = {path: list(read_games(path)) for path in told.files}
     except (OSError, ValueError) as error:
         parser.error(str(error))
     if empty := [str(path) for path, games in files.items() if not games]:
         parser.error(f"no game in {', '.join(empty)}")
-    print("| " + " | ".join(HEADINGS) + " |")
-    print("|---" * len(HEADINGS) + "|")
-    for path, games in files.items():
-        print("| " + " | ".join(row(path, games, told.overhead)) + " |")
+    rows = [row(path.stem, games, told.overhead) for path, games in files.items()]
+    print("\n".join(table(HEADINGS, rows)))
     if told.plot is not None:
         first = files[told.files[0]]
         if not 1 <= told.game <= len(first):

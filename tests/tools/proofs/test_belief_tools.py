@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from obscuro.engine.player import Player
 from tests.belief.comparison import DifferenceError
 from tools.proofs import belief_reference, belief_selfplay
+from tools.results import raw
 
 
-def run(tool: object, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["tool", "--processes", "1", *arguments])
-    return tool.main()  # type: ignore[attr-defined, no-any-return]
+def run(tool: ModuleType, *arguments: str) -> int:
+    code: int = tool.main(["--processes", "1", *arguments])
+    return code
 
 
 # -- against the reference ----------------------------------------------------------------------
@@ -26,7 +27,7 @@ def test_all_kinds_of_games_are_compared(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(belief_reference, "LONGEST", dict.fromkeys(belief_reference.LONGEST, 8))
-    assert run(belief_reference, monkeypatch, *FEW) == 0
+    assert run(belief_reference, *FEW) == 0
     rows = {
         cells[1]: cells[2:]
         for line in capsys.readouterr().out.splitlines()
@@ -50,7 +51,7 @@ def test_a_difference_is_printed_and_fails(
         raise DifferenceError("there is one")
 
     monkeypatch.setattr(belief_reference, "compare_game", compare_game)
-    assert run(belief_reference, monkeypatch, *FEW, "--kinds", "rare", "--seed", "7") == 1
+    assert run(belief_reference, *FEW, "--kinds", "rare", "--seed", "7") == 1
     said = capsys.readouterr().out
     assert said.startswith("rare game 7, there is one\n")
     assert said.endswith("Differences: 2.\n")
@@ -65,7 +66,7 @@ def test_recorded_games_are_followed_for_their_side(
         "one | white | startpos | e2e4 h7h6 g1f3 a7a5 | 1:1>17/20\n"
         "other | black | 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1 | e2e4 e8e7 | 0:1>5/7\n"
     )
-    assert run(belief_reference, monkeypatch, "--recorded", str(file)) == 0
+    assert run(belief_reference, "--recorded", str(file)) == 0
     row = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("| recorded |"))
     assert row.startswith("| recorded | 2 | 6 | 0 |")
 
@@ -73,49 +74,48 @@ def test_recorded_games_are_followed_for_their_side(
 # -- self-play ----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def report(tmp_path: Path) -> Path:
-    return tmp_path / "results" / "report.md"
-
-
-def self_play(monkeypatch: pytest.MonkeyPatch, report: Path, *arguments: str) -> int:
+def self_play(*arguments: str) -> int:
     few = ("--games", "2", "--movetime", "5", "--max-plies", "8", "--max-positions", "1000")
-    return run(belief_selfplay, monkeypatch, *few, "--report", str(report), *arguments)
+    return run(belief_selfplay, *few, *arguments)
 
 
 @pytest.mark.parametrize("mode", [(), ("--patient",)])
 def test_self_play_reports_every_look(
-    mode: tuple[str, ...], report: Path, monkeypatch: pytest.MonkeyPatch
+    mode: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert self_play(monkeypatch, report, *mode) == 0
-    text = report.read_text()
+    file = tmp_path / "new" / "games.json"
+    assert self_play(*mode, "--raw", str(file)) == 0
+    text = capsys.readouterr().out
     assert "| games | 2 |" in text
     assert "| looks (turns of either side) | 16 |" in text
-    assert "## Failures" not in text
+    assert "FAILURE" not in text
     assert ("beside the clock" in text) == bool(mode)
+    shown = "\n".join(belief_selfplay.render(raw.load(file).data))
+    assert shown == text.rstrip("\n"), "a page shows what was printed"
 
 
 def test_a_lost_position_fails_and_is_shown(
-    report: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Player, "belief_contains", lambda player, words: False)
-    assert self_play(monkeypatch, report, "--patient") == 1
+    assert self_play("--patient") == 1
+    report, said = capsys.readouterr()
     shown = "game 2: black has lost "
-    assert shown in report.read_text() and shown in capsys.readouterr().out
-    assert "position startpos moves" in report.read_text()
+    assert shown in report and shown in said
+    assert "position startpos moves" in report
 
 
 def test_a_position_that_a_sample_lacks_is_no_failure(
-    report: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Player, "belief_contains", lambda player, words: False)
     monkeypatch.setattr(Player, "belief_exact", False)
-    assert self_play(monkeypatch, report) == 0
-    assert "| true position in P while not exact | 0 of 16 |" in report.read_text()
+    assert self_play() == 0
+    assert "| true position in P while not exact | 0 of 16 |" in capsys.readouterr().out
 
 
 def test_an_error_in_a_game_fails_and_the_next_one_is_played(
-    report: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     update, broken = Player.update, []
 
@@ -126,8 +126,8 @@ def test_an_error_in_a_game_fails_and_the_next_one_is_played(
             raise RuntimeError("broken on purpose")
 
     monkeypatch.setattr(Player, "update", fail_once)
-    assert self_play(monkeypatch, report) == 1
-    text = report.read_text()
+    assert self_play() == 1
+    text = capsys.readouterr().out
     assert "broken on purpose" in text
     assert "| looks (turns of either side) | 8 |" in text
 

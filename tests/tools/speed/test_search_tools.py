@@ -1,4 +1,4 @@
-"""The tools that measure searches: `search_scale`, `search_profile` and `held_first_move` of tools/."""
+"""The tools that measure searches: `tools.speed.search_scale` and `search_profile`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from obscuro.arena.time_control import Allowance
 from obscuro.bench import following
 from obscuro.bench.following import StudyPosition
-from obscuro.engine.options import Options
-from tools.play import held_first_move
+from tools.common import engine_options
+from tools.results import raw
 from tools.speed import search_profile, search_scale
 
 # Two rook pawns each are pushed; whatever is played next, the game goes on.
@@ -34,10 +34,12 @@ def rows(text: str) -> dict[str, list[str]]:
 def test_scale_describes_every_search_beside_the_paper(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = tmp_path / "new" / "scale.md"
-    assert search_scale.main([*SMALL_GAME, "--report", str(page)]) == 0
-    text = page.read_text(encoding="utf-8")
-    assert f"python -m tools.speed.search_scale {' '.join(SMALL_GAME)}" in text
+    file = tmp_path / "new" / "scale.json"
+    assert search_scale.main([*SMALL_GAME, "--raw", str(file)]) == 0
+    text = capsys.readouterr().out
+    stored = raw.load(file)
+    assert stored.command == f"python -m tools.speed.search_scale {' '.join(SMALL_GAME)}"
+    assert "\n".join(search_scale.render(stored.data)) == text.rstrip("\n")
     assert "Games: 1/2-1/2 after 4 (stopped after 4 plies)." in text
     counts = re.search(r"(\d+) searches; (\d+) moves needed none", text)
     assert counts is not None
@@ -50,14 +52,13 @@ def test_scale_describes_every_search_beside_the_paper(
     assert table["plies a game"] == ["4", "4", "4", "116.6"]
     assert float(table["expansions"][2].replace(",", "")) > 0
     assert float(table["depth, mean over expansions"][2]) >= 1
-    assert capsys.readouterr().out == ""
 
 
 def test_scale_repeats_the_counts_that_a_search_reports() -> None:
     """One search, looked at right after it."""
     looks: list[search_scale.Look] = []
-    settings = search_scale.Settings(100, 1, "material", 64, 4, 1)
-    player = search_scale.WatchedPlayer(settings, looks)
+    options = engine_options(Threads=1, Evaluator="material", Hash=64)
+    player = search_scale.WatchedPlayer(options, looks)
     try:
         board = search_scale.FogOfWarBoard()
         player.new_game(board, search_scale.chess.WHITE, 1)
@@ -72,8 +73,9 @@ def test_scale_repeats_the_counts_that_a_search_reports() -> None:
 
 
 def test_scale_without_a_search_has_no_table() -> None:
-    settings = search_scale.Settings(100, 1, "material", 64, 4, 1)
-    text = "\n".join(search_scale.report([], [], 3, settings, []))
+    settings = search_scale.Settings(100, 1, "material", 64, 4, 1)._asdict()
+    figures = {"settings": settings, "games": [], "looks": [], "unsearched": 3}
+    text = "\n".join(search_scale.render(figures))
     assert "0 searches; 3 moves needed none." in text
     assert not rows(text)
 
@@ -91,7 +93,6 @@ def test_profile_shares_out_both_threads_time(
     words = ["--nodes", "600", "--evaluator", "material", "--threads", "2"]
     assert search_profile.main(words) == 0
     text = capsys.readouterr().out
-    assert f"python -m tools.speed.search_profile {' '.join(words)}" in text
     assert "1 searches of 600 nodes with 2 threads" in text
     steps: dict[str, dict[str, list[str]]] = {"solver": {}, "expander": {}}
     for line in text.splitlines():
@@ -125,34 +126,6 @@ def test_profile_leaves_the_search_as_it_was(monkeypatch: pytest.MonkeyPatch) ->
     with search_profile.watching(search_profile.Profile(), _Evaluator):
         assert search_profile.Search.run is not before[0]
     assert (search_profile.Search.run, search_profile.expanders.threading) == before
-
-
-def test_a_first_move_that_is_held_is_played_and_costs_what_it_is_worth() -> None:
-    options = Options()
-    options.set("Evaluator", "material")
-    free, _, policy = held_first_move.search(options, None, 500)
-    assert len(policy) > 1
-    held, _, policy = held_first_move.search(options, {"g7g5": 1.0}, 500)
-    assert policy == {"g7g5": 1.0}
-    assert held < free - 0.05  # after 1.d4 the bishop takes it
-    mixed, _, policy = held_first_move.search(options, {"e7e6": 3.0, "d7d6": 1.0}, 500)
-    assert policy == {"e7e6": 0.75, "d7d6": 0.25}
-    assert held < mixed <= free + 0.02
-
-
-def test_held_first_moves_are_listed_best_first(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--searches", "1", "--movetime", "100", "--evaluator", "material"]
-    assert held_first_move.main(words) == 0
-    table = rows(capsys.readouterr().out)
-    del table["Black's first strategy"]
-    assert set(table) == {
-        "free",
-        "held to the paper's strategy",
-        "held to the free search's strategy",
-        *(f"always {move}" for move in ("Nc6", "c6", "e6", "Nf6", "c5", "d5")),
-    }
-    values = [float(cells[0].split()[0]) for cells in table.values()]
-    assert values == sorted(values, reverse=True)
 
 
 class _Evaluator:

@@ -13,11 +13,11 @@ from tools.proofs.endurance import main, state_of
 def test_a_few_games(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--games", "3", "--warm-up", "1", "--every", "1", "--nodes", "5", "--plies", "6"]
     main(few)
-    out = capsys.readouterr().out
+    out, said = capsys.readouterr()
     rows = re.findall(r"^\| (\d+) \| (\d+) \|", out, re.MULTILINE)
     assert [int(games) for games, _ in rows] == [1, 2, 3]
     assert 0 < int(rows[-1][1]) <= 18
-    assert "Since game 1: " in out and "info string error" not in out
+    assert "Since game 1: " in out and "info string error" not in said
 
 
 def test_what_a_process_holds() -> None:

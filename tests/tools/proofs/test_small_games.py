@@ -7,40 +7,27 @@ from pathlib import Path
 import pytest
 
 from obscuro.games.solve import growing_iterations
-from tools.proofs.small_games import BEGIN_MARK, END_MARK, Row, checkpoints, good_from, main
+from tools.proofs.small_games import Row, checkpoints, good_from, main, render
+from tools.results import raw
 
 
 def row(iterations: int, average: float) -> Row:
     return Row("kuhn", "whole", iterations, 24, 1.0, 54, 12, average, average, 0.0, 0.0)
 
 
-def test_all_writes_a_table_and_a_plot(tmp_path: Path) -> None:
-    page, picture = tmp_path / "page.md", tmp_path / "picture.png"
-    words = ["--all", "kuhn", "--iterations", "64", "--markdown", str(page), "--plot", str(picture)]
-    assert main(words) == 0
-    lines = page.read_text(encoding="utf-8").splitlines()
+def test_all_stores_what_the_page_and_the_picture_show(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, picture = tmp_path / "new" / "solved.json.gz", tmp_path / "picture.png"
+    words = ["--all", "kuhn", "--iterations", "64"]
+    assert main([*words, "--raw", str(file), "--plot", str(picture)]) == 0
+    printed = capsys.readouterr().out
+    stored = raw.load(file)
+    lines = list(render(stored.data))
+    assert "\n".join(lines) in printed
     for method in ("whole", "one-sided", "two-sided"):
         assert sum(line.startswith(f"| kuhn | {method} |") for line in lines) == 2
     assert picture.read_bytes().startswith(b"\x89PNG")
-
-
-def test_only_what_is_between_the_marks_is_replaced(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN_MARK}\nold\n{END_MARK}\nafter\n", encoding="utf-8")
-    main(["kuhn", "--iterations", "16", "--markdown", str(page)])
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith(f"before\n{BEGIN_MARK}\n")
-    assert text.endswith(f"\n{END_MARK}\nafter\n")
-    assert "old" not in text
-    assert "| kuhn | one-sided |" in text
-
-
-def test_page_without_marks_is_left_alone(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("precious\n", encoding="utf-8")
-    with pytest.raises(SystemExit, match="lacks the marks"):
-        main(["kuhn", "--iterations", "16", "--markdown", str(page)])
-    assert page.read_text(encoding="utf-8") == "precious\n"
 
 
 def test_missing_the_goal_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,6 @@ import pytest
 
 from obscuro.games.klss_rows import ROWS
 from tools.proofs.klss_table import (
-    BEGIN_MARK,
-    END_MARK,
     KINDS,
     Measured,
     Outcome,
@@ -18,8 +16,10 @@ from tools.proofs.klss_table import (
     main,
     number,
     ratio,
+    render,
     verdict,
 )
+from tools.results import raw
 
 
 def table(text: str, head: str) -> list[list[str]]:
@@ -37,11 +37,14 @@ def table(text: str, head: str) -> list[list[str]]:
 def test_poker_is_written_beside_the_paper(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = tmp_path / "page.md"
-    words = ["--games", "kuhn", "kuhn_bet", "--range", "1", "--markdown", str(page)]
-    assert main(words) == 0
-    text = page.read_text(encoding="utf-8")
-    assert f"`python -m tools.proofs.klss_table {' '.join(words)}`" in text
+    file = tmp_path / "table.json"
+    words = ["--games", "kuhn", "kuhn_bet", "--range", "1"]
+    assert main([*words, "--raw", str(file)]) == 0
+    printed = capsys.readouterr().out
+    stored = raw.load(file)
+    assert stored.command == f"python -m tools.proofs.klss_table {' '.join(words)}"
+    text = "\n".join(render(stored.data))
+    assert text in printed, "a page shows what was printed"
 
     one = table(text, "1-KLSS: K")
     assert [row[0] for row in one] == ["Kuhn poker", "Kuhn poker (ε-bet)"]
@@ -61,30 +64,10 @@ def test_poker_is_written_beside_the_paper(
     assert two[0][2:-1] == two[1][2:-1]
     assert two[1][-1] == "yes"
 
-    lines = capsys.readouterr().out.splitlines()
+    lines = printed.splitlines()
     assert lines[0].startswith("kuhn: blueprint 0.01240, 1-KLSS 0.00149")
     others = [line for line in lines if line.startswith("kuhn: 1-KLSS, ")]
     assert len(others) == 9, "two as solved, six against an opponent, one at random"
-
-
-def test_only_what_is_between_the_marks_is_replaced(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN_MARK}\nold\n{END_MARK}\nafter\n", encoding="utf-8")
-    main(["--games", "kuhn", "--markdown", str(page)])
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith(f"before\n{BEGIN_MARK}\n")
-    assert text.endswith(f"\n{END_MARK}\nafter\n")
-    assert "old" not in text
-    assert "| Kuhn poker |" in text
-    assert "all choices" not in text
-
-
-def test_page_without_marks_is_left_alone(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("precious\n", encoding="utf-8")
-    with pytest.raises(SystemExit, match="lacks the marks"):
-        main(["--games", "kuhn", "--markdown", str(page)])
-    assert page.read_text(encoding="utf-8") == "precious\n"
 
 
 @pytest.mark.parametrize("words", [["--games", "chess"], ["--games"], ["--range", "many"]])
@@ -94,8 +77,11 @@ def test_unknown_words_are_refused(words: list[str]) -> None:
     assert refused.value.code == 2
 
 
-def test_lesser_weakness_is_not_compared_with_the_papers() -> None:
+def test_lesser_weakness_is_not_compared_with_the_papers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["--games", "kuhn", "--epsilon", "0.1"]) == 0
+    assert "all choices" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

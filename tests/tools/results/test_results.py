@@ -1,0 +1,319 @@
+"""The manifest, raw files, rendering and remaking of pages, on small pages made for the test."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from obscuro.arena.elo import pentanomial, trinomial
+from obscuro.arena.game_record import Turn
+from obscuro.arena.pgn import write_pgn
+from obscuro.arena.referee import play_game
+from obscuro.arena.time_control import TimeControl
+from tests.arena.scripted import Scripted
+from tools.results import matches, pages, raw, remake
+from tools.results.manifest import ManifestError, find_function, load
+from tools.results.raw import Raw, RawFileError
+from tools.results.render import RenderError, join, render_page, wrap_command
+
+MANIFEST = """
+[one.runs.run]
+command = "python -m tools.proofs.klss_table --games kuhn"
+raw = "one/run.json"
+
+[one.sections.tables]
+runs = ["run"]
+render = "tools.results.benches:render"
+
+[one.by_hand]
+stated = "measured by hand, cannot be remade: no tool"
+"""
+PAGE = """# One
+
+Analysis before.
+
+<!-- begin tables: made by make pages -->
+old
+<!-- end tables -->
+
+Analysis after.
+
+<!-- by hand stated -->
+| a | 1 |
+<!-- end stated -->
+"""
+MEASURED = Raw(
+    "python -m tools.proofs.klss_table --games kuhn", "abc", "2026-11-22", "here", {"x": 1}
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "manifest.toml").write_text(MANIFEST, encoding="utf-8")
+    (tmp_path / "one.md").write_text(PAGE, encoding="utf-8")
+    raw.write(tmp_path / "raw" / "one" / "run.json", MEASURED)
+    return tmp_path
+
+
+def run_pages(folder: Path, *words: str) -> int:
+    return pages.main(["--manifest", str(folder / "manifest.toml"), *words])
+
+
+# -- rendering ----------------------------------------------------------------------------------
+
+
+def test_only_what_is_between_the_marks_changes(folder: Path) -> None:
+    assert run_pages(folder) == 0
+    text = (folder / "one.md").read_text(encoding="utf-8")
+    before, after = PAGE.split("old\n")
+    assert text.startswith(before) and text.endswith(after)
+    assert "python -m tools.proofs.klss_table --games kuhn" in text
+    assert "2026-11-22, commit abc; here." in text
+    assert "| `x` | 1 |" in text
+
+
+def test_a_second_rendering_changes_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_pages(folder, "--check") == 1
+    assert "one.md is not what its raw files say" in capsys.readouterr().err
+    assert (folder / "one.md").read_text(encoding="utf-8") == PAGE, "--check writes nothing"
+    assert run_pages(folder) == 0
+    assert run_pages(folder, "--check") == 0
+
+
+def test_copied_tables_are_shown_with_what_is_known_of_them(folder: Path) -> None:
+    cells = {"headings": ["a", "|P|"], "align": "lr", "rows": [["x", "1,000"]]}
+    copied = replace(MEASURED, data={"tables": cells}, transcribed_from_page=True, note="Noted.")
+    raw.write(folder / "raw" / "one" / "run.json", copied)
+    assert run_pages(folder) == 0
+    text = " ".join((folder / "one.md").read_text(encoding="utf-8").split())
+    assert "the raw figures were not kept. Noted. | a | \\|P\\| | |---|--:| | x | 1,000 |" in text
+
+
+@pytest.mark.parametrize(
+    "old, new, problem",
+    [
+        ("<!-- end tables -->", "", "marks and manifest differ about tables"),
+        ("stated -->", "other -->", "marks and manifest differ about other, stated"),
+        ("old\n", "<!-- end -->\n", "another mark within tables"),
+        ("old\n", "<!-- end tables -->\n<!-- begin tables -->\n", "there twice"),
+    ],
+)
+def test_marks_that_do_not_fit_are_an_error(
+    folder: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, problem: str
+) -> None:
+    text = PAGE.replace(old, new)
+    (folder / "one.md").write_text(text, encoding="utf-8")
+    assert run_pages(folder) == 2
+    assert problem in capsys.readouterr().err
+    assert (folder / "one.md").read_text(encoding="utf-8") == text
+
+
+def test_copied_and_measured_runs_do_not_mix(folder: Path) -> None:
+    text = MANIFEST.replace('runs = ["run"]', 'runs = ["run", "two"]')
+    text += '\n[one.runs.two]\ncommand = "obscuro bench belief"\nraw = "one/two.json"\n'
+    (folder / "manifest.toml").write_text(text, encoding="utf-8")
+    raw.write(folder / "raw/one/two.json", Raw("c", "a", "d", "m", {"tables": {}}, True))
+    manifest = load(folder / "manifest.toml")
+    with pytest.raises(RenderError, match="run all of run, two"):
+        render_page(manifest, manifest.pages["one"])
+
+
+def test_tables_with_equal_headings_follow_each_other() -> None:
+    one = {"headings": ["a", "b"], "align": "lr", "rows": [["1", "2"]]}
+    two = {"headings": ["a", "b"], "align": "lr", "rows": [["3", "4"]]}
+    assert join(one, two)["rows"] == [["1", "2"], ["3", "4"]]
+
+
+def test_tables_with_other_headings_stand_side_by_side() -> None:
+    one = {"headings": ["a", "b"], "align": "lr", "rows": [["1", "2"]]}
+    two = {"headings": ["a", "c"], "align": "lr", "rows": [["1", "4"]]}
+    joined = join(one, two)
+    assert (joined["headings"], joined["rows"]) == (["a", "b", "c"], [["1", "2", "4"]])
+    with pytest.raises(ValueError):
+        join(one, {**two, "rows": [["2", "4"]]})
+
+
+def test_long_commands_are_broken_before_their_options() -> None:
+    command = "obscuro match A B " + " ".join(f"--option-a Name{i}=value" for i in range(9))
+    lines = list(wrap_command(command))
+    assert len(lines) > 1 and all(len(line) <= 100 for line in lines)
+    assert all(line.lstrip().startswith("--option-a") for line in lines[1:])
+    assert " ".join(line.removesuffix(" \\").strip() for line in lines) == command
+
+
+# -- the manifest -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "old, new, problem",
+    [
+        ("[one.runs.run]", "[one.runs.run", "manifest.toml: "),
+        ('raw = "one/run.json"\n', "", r"\[one.runs.run\] lacks raw"),
+        ("raw =", "raws =", "'raws' is not one of command, raw, label"),
+        ('raw = "one/run.json"', "raw = 3", "raw must be of type str"),
+        ('"one/run.json"', '"../run.json"', "raw must be one/NAME.json"),
+        ("python -m tools.", "sh -c tools.", "a command is a tool"),
+        ('runs = ["run"]', 'runs = ["run", "more"]', "no run more"),
+        ('runs = ["run"]', "runs = []", "has no runs"),
+        ("render =", "label =", "'label' is not one of"),
+        ('render = "tools.results.benches:render"', "", "needs either render or render_runs"),
+        ("stated =", "tables =", "rendered and by hand"),
+        ("[one.by_hand]", "[one.runs.b]\ncommand = 'obscuro bench'\nraw = 'one/b.json'\n[one.by_hand]",
+         "nothing shows the run b"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_a_manifest_is_said(
+    folder: Path, old: str, new: str, problem: str
+) -> None:
+    (folder / "manifest.toml").write_text(MANIFEST.replace(old, new), encoding="utf-8")
+    with pytest.raises(ManifestError, match=problem):
+        load(folder / "manifest.toml")
+
+
+def test_two_runs_do_not_share_a_raw_file(folder: Path) -> None:
+    text = MANIFEST.replace('runs = ["run"]', 'runs = ["run", "two"]')
+    text += '\n[one.runs.two]\ncommand = "obscuro bench"\nraw = "one/run.json"\n'
+    (folder / "manifest.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ManifestError, match="run has the raw file"):
+        load(folder / "manifest.toml")
+
+
+@pytest.mark.parametrize(
+    "reference", ["tools.nothing:x", "tools.common:nothing", "tools.common:ROOT"]
+)
+def test_functions_that_are_none_are_refused(reference: str) -> None:
+    with pytest.raises(ManifestError):
+        find_function(reference)
+
+
+# -- raw files ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_raw_files_are_read_as_they_were_written(tmp_path: Path, name: str) -> None:
+    first = Raw("command", "c", "d", {"cpu": "x"}, {"rows": [[1, 0.5, "ε"], []]}, note="n")
+    raw.write(tmp_path / name, first)
+    assert raw.load(tmp_path / name) == first
+    content = (tmp_path / name).read_bytes()
+    raw.write(tmp_path / name, first)
+    assert (tmp_path / name).read_bytes() == content
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"command": "x"}'])
+def test_a_file_that_is_no_raw_file_is_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(RawFileError, match=r"a\.json"):
+        raw.load(tmp_path / "a.json")
+
+
+def test_saved_figures_say_where_they_are_from(tmp_path: Path) -> None:
+    raw.save(tmp_path / "new" / "a.json", "command", [1])
+    found = json.loads((tmp_path / "new" / "a.json").read_text())
+    assert found["commit"] and found["machine"]["python"] and not found["transcribed_from_page"]
+
+
+def test_a_command_line_leaves_out_where_the_figures_go() -> None:
+    words = ["--games", "2", "--raw", "x.json", "a b"]
+    assert raw.command_line("python -m tool", words) == "python -m tool --games 2 'a b'"
+
+
+# -- matches ------------------------------------------------------------------------------------
+
+WINS = {"1-0": ["e2e4", "f1c4", "d1h5", "h5f7", "f7e8"], "0-1": ["f2f3", "g2g4", "a2a3", "b2b3"]}
+LOSES = {"1-0": ["e7e5", "b8c6", "g8f6", "a7a6"], "0-1": ["e7e5", "d8h4", "h4e1"]}
+
+
+class Named(Scripted):
+    """Plays a script under a name."""
+
+    def __init__(self, name: str, moves: list[str]) -> None:
+        super().__init__(moves)
+        self.name = name
+
+    def choose(self, *arguments: object) -> Turn:
+        return Turn(super().choose(*arguments).uci, 0.1)  # type: ignore[arg-type]
+
+
+def play(path: Path, results: list[str]) -> None:
+    """Write games of A against B with these results, A being White in the odd ones."""
+    with path.open("w", encoding="utf-8") as stream:
+        for round_, result in enumerate(results, 1):
+            names = ("A", "B") if round_ % 2 else ("B", "A")
+            players = Named(names[0], WINS[result]), Named(names[1], LOSES[result])
+            record = play_game(*players, control=TimeControl(100))
+            assert record.result == result
+            write_pgn(stream, record, round_=round_)
+
+
+def test_a_row_is_computed_from_the_games(tmp_path: Path) -> None:
+    play(tmp_path / "games.pgn", ["1-0", "0-1", "1-0", "1-0"])
+    row = matches.match_of_games(tmp_path / "games.pgn")
+    assert (row.time, str(row.tally), row.score) == ("100 ms a move", "3/0/1", 0.75)
+    assert row.elo == str(pentanomial([(1.0, 1.0), (1.0, 0.0)]))
+
+
+def test_odd_games_count_singly(tmp_path: Path) -> None:
+    play(tmp_path / "games.pgn", ["1-0", "1-0", "1-0"])
+    row = matches.match_of_games(tmp_path / "games.pgn")
+    assert str(row.tally) == "2/0/1"
+    assert row.elo == str(trinomial(row.tally))
+
+
+def test_games_of_two_matches_are_refused(tmp_path: Path) -> None:
+    play(tmp_path / "games.pgn", ["1-0"])
+    text = (tmp_path / "games.pgn").read_text()
+    (tmp_path / "games.pgn").write_text(text + text)
+    with pytest.raises(RawFileError, match="round 1 is there twice"):
+        matches.match_of_games(tmp_path / "games.pgn")
+    (tmp_path / "games.pgn").write_text(text + text.replace('"A"', '"C"').replace('"1"', '"2"'))
+    with pytest.raises(RawFileError, match="not the games of one match"):
+        matches.match_of_games(tmp_path / "games.pgn")
+
+
+# -- remaking -----------------------------------------------------------------------------------
+
+
+def test_a_tool_is_run_again_and_its_page_rendered(folder: Path) -> None:
+    manifest = (folder / "manifest.toml").read_text(encoding="utf-8")
+    manifest = manifest.replace("tools.results.benches", "tools.proofs.klss_table")
+    (folder / "manifest.toml").write_text(manifest, encoding="utf-8")
+    assert remake.main(["one", "--manifest", str(folder / "manifest.toml")]) == 0
+    found = raw.load(folder / "raw" / "one" / "run.json")
+    assert found.data[0]["game"] == "kuhn" and found.commit != "abc"
+    assert "| Kuhn poker | .0124 | 0.01240 |" in (folder / "one.md").read_text(encoding="utf-8")
+
+
+def test_games_of_a_match_are_kept(folder: Path) -> None:
+    words = ["match", "random", "random", "--games", "2", "--max-moves", "3"]
+    assert remake.run_match(words, folder / "raw" / "one" / "m.json") == 0
+    found = raw.load(folder / "raw" / "one" / "m.json")
+    assert (found.command, found.games) == ("obscuro " + " ".join(words), "m.pgn.gz")
+    row = matches.match_row(found, folder / "raw" / "one")
+    assert str(row.tally) == "0/2/0"
+
+
+def test_commands_are_listed_and_not_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["one", "--manifest", str(folder / "manifest.toml"), "--section", "tables", "--list"]
+    assert remake.main(words) == 0
+    assert "1 of 1: run, shown by tables" in capsys.readouterr().err
+    assert raw.load(folder / "raw" / "one" / "run.json") == MEASURED
+
+
+def test_a_command_that_fails_leaves_its_raw_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = MANIFEST.replace("--games kuhn", "--games chess")
+    (folder / "manifest.toml").write_text(text, encoding="utf-8")
+    assert remake.main(["one", "--manifest", str(folder / "manifest.toml")]) == 1
+    assert "failed: run" in capsys.readouterr().err
+    assert raw.load(folder / "raw" / "one" / "run.json") == MEASURED
+
+
+@pytest.mark.parametrize("words", [["other"], ["one", "--section", "other"], []])
+def test_unknown_pages_and_sections_are_refused(folder: Path, words: list[str]) -> None:
+    assert remake.main([*words, "--manifest", str(folder / "manifest.toml")]) == 2

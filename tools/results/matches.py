@@ -1,0 +1,98 @@
+"""Tables of matches, each row computed from the games of one `obscuro match`.
+
+`make results` keeps the games of a match as PGN beside its raw file. For a match whose games were
+not kept, the raw file holds what its page said: `wins`, `draws`, `losses`, `elo` as printed there,
+`time` and, where it was told, `at_once`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import chess.pgn
+
+import obscuro.fog.board  # noqa: F401 - registers the variant for PGN files
+from obscuro.arena.elo import Tally, pentanomial, trinomial
+from tools.common import table
+from tools.results.manifest import Loaded
+from tools.results.raw import Raw, RawFileError, open_text
+
+SCORES = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
+
+
+@dataclass(frozen=True)
+class MatchRow:
+    """What a table says of one match, from the first player's view."""
+
+    time: str
+    tally: Tally
+    elo: str
+
+    @property
+    def score(self) -> float:
+        """The share of the points that the first player took."""
+        return self.tally.points / self.tally.games
+
+
+def match_of_games(path: Path) -> MatchRow:
+    """Compute a row from a PGN file of `obscuro match`. Raises RawFileError.
+
+    The first player is White in the odd rounds. The interval is by pairs of games, 1 and 2, 3 and 4
+    and so on, if all pairs are there, else by games.
+    """
+    scores: dict[int, float] = {}
+    names: set[frozenset[str]] = set()
+    times: set[str] = set()
+    with open_text(path) as stream:
+        while (headers := chess.pgn.read_headers(stream)) is not None:
+            if headers["Result"] not in SCORES or not headers["Round"].isdigit():
+                raise RawFileError(f"{path}: a game without a result or a round")
+            number = int(headers["Round"])
+            if number in scores:
+                raise RawFileError(f"{path}: round {number} is there twice")
+            white = SCORES[headers["Result"]]
+            scores[number] = white if number % 2 else 1 - white
+            names.add(frozenset((headers["White"], headers["Black"])))
+            times.add(_time(headers))
+    if len(names) != 1 or len(times) != 1:
+        raise RawFileError(f"{path}: not the games of one match")
+    tally = Tally.of(list(scores.values()))
+    if all((number + 1 if number % 2 else number - 1) in scores for number in scores):
+        elo = pentanomial([(scores[n], scores[n + 1]) for n in scores if n % 2])
+    else:
+        elo = trinomial(tally)
+    return MatchRow(times.pop(), tally, str(elo))
+
+
+def _time(headers: chess.pgn.Headers) -> str:
+    if "MoveTime" in headers:
+        return f"{headers['MoveTime']} a move"
+    return f"{headers['TimeControl']} s" if "TimeControl" in headers else "no limit"
+
+
+def match_row(raw: Raw, folder: Path) -> MatchRow:
+    """Compute a match's row from its games, or take it from what was copied. Raises RawFileError."""
+    if raw.games is not None:
+        return match_of_games(folder / raw.games)
+    data = raw.data
+    try:
+        tally = Tally(data["wins"], data["draws"], data["losses"])
+        return MatchRow(data["time"], tally, data["elo"])
+    except (KeyError, TypeError) as error:
+        raise RawFileError(f"{raw.command}: neither games nor counts ({error!r})") from None
+
+
+def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield a table with a row for each match, and where its games are."""
+    headings = ["match", "time", "games", "won / drawn / lost", "score", "Elo, 95 %", "games kept"]
+    rows = []
+    for each in loaded:
+        row, raw = match_row(each.raw, each.folder), each.raw
+        tally = str(row.tally).replace("/", " / ")
+        kept = "no" if raw.games is None else f"[PGN](raw/{each.run.page}/{raw.games})"
+        score = f"{row.tally.points:g} ({100 * row.score:.1f} %)"
+        cells = [each.run.label or each.run.name, row.time, row.tally.games, tally]
+        rows.append([*cells, score, row.elo, kept])
+    yield from table(headings, rows, "llrrrrl")
