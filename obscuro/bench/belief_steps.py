@@ -1,4 +1,4 @@
-"""Following a recorded game with a belief, ply by ply, as the engine does in play."""
+"""Follow a recorded game with a belief, ply by ply, as the engine does in play."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from obscuro.fog.observation import Observation
 
 
 class Step(NamedTuple):
-    """One ply of a recorded game, as the side that is followed gets to know it."""
+    """One ply of a recorded game in the view of the followed side."""
 
     ply: int  # counted from 0
-    move: str | None  # our own move; None for one of the other side
-    observation: Observation  # what our side saw after it
+    move: str | None  # our own move; None for a move of the other side
+    observation: Observation  # our side's observation after it
 
 
 def steps(game: RecordedGame) -> Iterator[Step]:
-    """Yield the plies of a game. Raises BenchmarkError for a start or a move that is not legal."""
+    """Yield the plies of a game. Raises BenchmarkError if the start or a move is illegal."""
     try:
         board = FogOfWarBoard(game.fen)
         account = Account(board, game.side == 0)
@@ -38,13 +38,13 @@ def steps(game: RecordedGame) -> Iterator[Step]:
 
 
 def new_belief(game: RecordedGame, threads: int = 1, buffers: Buffers | None = None) -> Belief:
-    """The belief of the side that is followed, before the first ply."""
+    """Make the followed side's belief before the first ply."""
     start = from_fen(game.fen)
     return Belief(start, game.side, MOST_POSITIONS, threads, buffers=buffers)
 
 
 def take_in(belief: Belief, step: Step) -> None:
-    """Let a belief see a ply."""
+    """Update a belief by a ply."""
     if step.move is not None:
         belief.after_own_move(step.move, step.observation)
     else:
@@ -52,7 +52,7 @@ def take_in(belief: Belief, step: Step) -> None:
 
 
 def check(game: RecordedGame, update: RecordedUpdate, belief: Belief) -> None:
-    """See whether an update led to as many positions as it must. Raises BenchmarkError if not."""
+    """Raise BenchmarkError unless the belief is exact and has the recorded number of positions."""
     if len(belief) != update.positions or not belief.exact:
         raise BenchmarkError(
             f"{game.name}, ply {update.ply}: the belief has {len(belief):,} positions, "

@@ -1,8 +1,8 @@
-"""Fixed positions in mid-game, reached by following their moves, and searches from there on.
+"""Fixed mid-game positions, and searches from them on.
 
-Both sides are played by the engine, each by what it has seen, so that the trees that are measured
-are those of real turns: with beliefs of thousands of positions, and kept from one turn to the next.
-This is the one part of the benchmark that looks inside a player and its search.
+The engine plays both sides, each from its own observations. So the measured trees are those of real
+turns: the beliefs have thousands of positions, and trees carry over from turn to turn. Only this part
+of the benchmarks looks inside a player and its search.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from obscuro.fog.account import play_move
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.search.search import Search
 
-REPLY_NODES = 20_000  # of the other side's searches, which are not measured
+REPLY_NODES = 20_000  # nodes of the other side's searches, which are not measured
 HASH_MIB = 1024
 
 
 class StudyPosition(NamedTuple):
-    """Where searches begin, with the side to move searching."""
+    """A position from which the side to move searches."""
 
     name: str
-    moves: str  # UCI, from the start
+    moves: str  # UCI, from the starting position
 
     @property
     def side(self) -> int:
@@ -57,10 +57,10 @@ POSITIONS = (
 
 
 class Follower:
-    """Two players that have followed a position's moves; ours is the side to move.
+    """Two players that have followed a position's moves. Our side is the side to move.
 
-    threads, evaluator: of both. With one thread and searches bounded by nodes, all repeats itself.
-    Raises BenchmarkError where a move is not legal.
+    threads, evaluator, seed, hash_mib: the settings of both players. With one thread and searches
+    limited by nodes, every run gives the same result. Raises BenchmarkError if a move is illegal.
     """
 
     def __init__(
@@ -86,26 +86,29 @@ class Follower:
 
     @property
     def player(self) -> Player:
-        """Ours."""
+        """The player of our side."""
         return self._players[self.position.side]
 
     @property
     def search(self) -> Search:
-        """Our search, with its tree."""
+        """Our side's search with its tree."""
         return self.player.equipment.search
 
     @property
     def games(self) -> list[ChessGame]:
-        """What our search expands leaves by, one for each expander."""
+        """The games that expand the leaves of our search, one for each expander thread."""
         return self.player.equipment.games
 
     def think(self, nodes: int | None = None, movetime: int | None = None) -> SearchInfo:
-        """Search for our side; returns the last report. movetime: milliseconds."""
+        """Search for our side; return the last report. movetime: milliseconds.
+
+        Raises BenchmarkError if there is no move to search.
+        """
         info, self._move = self._choose(self.player, nodes, movetime)
         return info
 
     def play_on(self) -> bool:
-        """Make the move that `think` has chosen, and one of the other side; tell if the game goes on."""
+        """Make the move of the last `think` and the other side's reply; return if the game goes on."""
         play_move(self.board, self._move, self._players)
         if self.board.outcome() is not None:
             return False
@@ -117,16 +120,16 @@ class Follower:
 
     @property
     def key(self) -> int:
-        """Our information key now."""
+        """Our side's current information key."""
         return self.player.knowledge.key
 
     @property
     def depth(self) -> int:
-        """Plies since our last search's root."""
+        """The number of plies since the root of our last search."""
         return self.player.knowledge.plies - self.player.searched_at
 
     def close(self) -> None:
-        """End both players."""
+        """Close both players."""
         for player in self._players:
             player.close()
 

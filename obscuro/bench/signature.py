@@ -1,12 +1,12 @@
-"""`obscuro bench`: a fixed set of games, the signature of what the engine did, and a few speeds.
+"""`obscuro bench`: the signature of the engine's play in a fixed set of games, and a few speeds.
 
-The signature is a short hash of beliefs, trees and strategies. One thread, fixed seeds and limits
-by nodes make it repeatable: a change that must not change play leaves it as it is, and any other
-change shows. It holds for one kind of machine and one version of numba and numpy, since sums of
-floating-point numbers may come out differently elsewhere.
+The signature is a short hash of beliefs, trees and strategies. One thread, fixed seeds and limits by
+nodes make it repeatable. A change that preserves play preserves the signature. Any other change
+changes it. The signature is valid for one kind of machine and one version of numba and numpy, because
+sums of floating-point numbers may differ elsewhere.
 
-The games with `nnue` depend on the network that is installed. Where there is none, they are left
-out, and the signature says so.
+The games with `nnue` depend on the installed network. Without a network the signature leaves them out
+and says so.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from obscuro.fog.account import play_move
 from obscuro.fog.board import FogOfWarBoard
 
 SHOWN = 12  # hexadecimal digits of a signature
-LISTED = 8  # positions of each belief that are hashed in a game
+LISTED = 8  # the hash of a game includes so many positions of each belief
 
 
 class FixedGame(NamedTuple):
-    """A game that the engine plays against itself from a given line or position on."""
+    """A game of the engine against itself, from a given position and opening moves on."""
 
     name: str
     start: str  # FEN
-    moves: str  # UCI, played before the engine thinks
-    plies: int  # the engine's own, both sides together
-    nodes: int  # of each search
+    moves: str  # UCI, played before the engine's first search
+    plies: int  # the number of the engine's moves, both sides together
+    nodes: int  # the limit of each search
     options: tuple[tuple[str, str], ...] = ()
 
 
@@ -96,15 +96,15 @@ EVALUATORS = ("material", "nnue")
 
 
 class EvaluatorMissingError(Exception):
-    """The evaluator of a game can't be started here; another one would take its place."""
+    """The evaluator of a game does not start on this machine, and a fallback would replace it."""
 
 
 class Part(NamedTuple):
-    """A hash of one part of the work, how much it was and how long it took."""
+    """The hash of one part of the work, its amount and its time."""
 
     name: str
-    signature: str | None  # None: left out
-    amount: int  # nodes, or candidates of the belief
+    signature: str | None  # None: the part is left out
+    amount: int  # nodes, or the belief's candidates
     seconds: float
 
     @property
@@ -114,9 +114,9 @@ class Part(NamedTuple):
 
 
 def run(arguments: argparse.Namespace, console: Console | None = None) -> int:
-    """Play, and print the signature and the speeds; returns the exit code.
+    """Play the games and print the signature and the speeds; return the exit code.
 
-    Raises BenchmarkError where a game can't be played or a belief is not as recorded.
+    Raises BenchmarkError if a game cannot be played, or a belief has not the recorded size.
     """
     console = console or Console(highlight=False, markup=False)
     with progress(1 + len(EVALUATORS) * len(GAMES)) as report:
@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace, console: Console | None = None) -> int:
 
 
 def total(parts: list[Part]) -> str:
-    """The signature of all parts together; says so where a part was left out."""
+    """Return the signature of all parts together; it names the parts that are left out."""
     text = " ".join(part.signature for part in parts if part.signature)
     missing = [part.name for part in parts if not part.signature]
     short = hashlib.sha256(text.encode()).hexdigest()[:SHOWN]
@@ -172,7 +172,7 @@ def _beliefs(report: ReportProgress) -> Part:
 
 
 def _games(evaluator: str, report: ReportProgress) -> Part:
-    """Play all games with an evaluator; hash what each search found."""
+    """Play all games with an evaluator; hash the result of each search."""
     digest = hashlib.sha256()
     nodes, seconds = 0, 0.0
     for game in GAMES:
@@ -189,9 +189,9 @@ def _games(evaluator: str, report: ReportProgress) -> Part:
 
 
 def play(game: FixedGame, evaluator: str) -> Iterator[tuple[SearchInfo, str]]:
-    """Play a game; yields for each search its last report and what is hashed of it.
+    """Play a game; yield the last report of each search and the text to hash.
 
-    Raises BenchmarkError where a move of the game is not legal, and EvaluatorMissingError.
+    Raises BenchmarkError if a move of the game is illegal, and EvaluatorMissingError.
     """
     options = [("Threads", "1"), ("Evaluator", evaluator), ("Seed", "1"), ("Hash", "128")]
     players = []
@@ -227,7 +227,7 @@ def play(game: FixedGame, evaluator: str) -> Iterator[tuple[SearchInfo, str]]:
 
 
 def _describe(move: str, info: SearchInfo, player: Player) -> str:
-    """What is hashed of a search: its move, tree, value, strategies and belief."""
+    """Return the text to hash for a search: its move, tree, value, strategies and belief."""
     facts = [move, info.nodes, info.infosets, info.iterations, info.expansions, info.carried]
     facts += [info.sampled, info.evaluations, info.gadget, f"{info.value:.5f}", info.line]
     facts += [f"{name} {p:.5f}" for name, p in (*info.policy, *info.play)]
