@@ -20,6 +20,8 @@ NOT_YET: frozenset[str] = frozenset(
         "obscuro.belief.lost.rebuild:captured",
         "obscuro.belief.lost.rebuild:hidden_pieces",
         "obscuro.belief.own_move:is_ours",
+        "obscuro.belief.own_move:own_task",
+        "obscuro.belief.successors:opponent_task",
         "obscuro.belief.record:known_after_other_move",
         "obscuro.belief.record:known_after_own_move",
         "obscuro.belief.record:shows_own_pieces",
