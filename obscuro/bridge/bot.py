@@ -6,11 +6,11 @@ import logging
 import queue
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Literal, Protocol
 
-from obscuro.bridge.client import ApiError, EventStream, Refused, Unauthorized
+from obscuro.bridge.api_errors import ApiError, Refused, Unauthorized
+from obscuro.bridge.event_stream import EventStream
 from obscuro.bridge.events import (
     FOG_VARIANTS,
     Challenge,
@@ -22,8 +22,9 @@ from obscuro.bridge.events import (
     parse_event,
 )
 from obscuro.bridge.live_game import GameServer, LiveGame
-from obscuro.bridge.mover import MoverPool
+from obscuro.bridge.mover_pool import MoverPool
 from obscuro.bridge.policy import Policy
+from obscuro.bridge.recent_ids import RecentIds
 from obscuro.bridge.server_game import GameSettings, ServerGame
 
 logger = logging.getLogger(__name__)
@@ -47,35 +48,6 @@ class Server(GameServer, Protocol):
 
     def decline(self, challenge: str, reason: str, cancel: threading.Event) -> None:
         """Decline a challenge."""
-
-
-class Remembered:
-    """The last ids that were added, at most `most` of them."""
-
-    def __init__(self, most: int) -> None:
-        self._order: deque[str] = deque()
-        self._ids: set[str] = set()
-        self._most = most
-
-    def add(self, name: str) -> bool:
-        """Add an id; return whether it is new."""
-        if name in self._ids:
-            return False
-        self._ids.add(name)
-        self._order.append(name)
-        if len(self._order) > self._most:
-            self._ids.discard(self._order.popleft())
-        return True
-
-    def discard(self, name: str) -> None:
-        """Forget an id."""
-        if name in self._ids:
-            self._ids.discard(name)
-            self._order.remove(name)
-
-    def __contains__(self, name: str) -> bool:
-        """Return whether an id is remembered."""
-        return name in self._ids
 
 
 _Item = Event | LiveGame | Literal["finish", "leave", "online"] | ApiError
@@ -108,8 +80,8 @@ class Bridge:
         self._inbox: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self._games: dict[str, LiveGame] = {}
         self._expected: dict[str, float] = {}  # accepted challenges without a game, and when
-        self._answered = Remembered(REMEMBERED)
-        self._over = Remembered(REMEMBERED)
+        self._answered = RecentIds(REMEMBERED)
+        self._over = RecentIds(REMEMBERED)
         self._finishing = False
         self._cancel = threading.Event()
         self._stream: EventStream | None = None

@@ -1,4 +1,4 @@
-"""The lichess bot API over HTTP: short requests that are tried again, and streams of lines.
+"""The lichess bot API over HTTP: short requests that are tried again, and the opening of streams.
 
 The token is in one place: the header that httpx sends. No error and no log line has it. Every read
 has a time limit. Servers send a sign of life every few seconds, so a silent stream is a dead one.
@@ -6,55 +6,36 @@ has a time limit. Servers send a sign of life every few seconds, so a silent str
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
 from obscuro import __version__
+from obscuro.bridge.api_errors import (
+    ERROR_CHARACTERS,
+    ApiError,
+    Refused,
+    TooMany,
+    Unauthorized,
+    Unreachable,
+    first_line,
+)
+from obscuro.bridge.event_stream import EventStream
 
 logger = logging.getLogger(__name__)
 
-LONGEST_LINE = 1 << 20
-"""Bytes of a line at most; a game of 5,000 moves has 30,000."""
 TOO_MANY_REQUESTS_SECONDS = 60.0
 """How long we send nothing after a 429 that names no time; lichess asks for a full minute."""
 LONGEST_SILENCE_SECONDS = 600.0
 """How long we send nothing after a 429 at most."""
-_ERROR_CHARACTERS = 200  # of an answer, which the user gets to see
 
 Wait = Callable[[threading.Event, float], bool]
-
-
-class ApiError(Exception):
-    """The server refused something, or could not be reached; the text is one line without secrets."""
-
-
-class Refused(ApiError):  # noqa: N818 - it is the name of the thing
-    """The server said no (4xx), so that asking again would not help. status: the HTTP status."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
-
-
-class Unauthorized(Refused):
-    """The token is invalid, or does not allow the request (401, 403)."""
-
-
-class Unreachable(ApiError):  # noqa: N818 - it is the name of the thing
-    """The server gave no sensible answer, also not when asked again."""
-
-
-class TooMany(Unreachable):
-    """The server got too many requests (429), and did not do this one."""
 
 
 _CERTAINLY_UNDONE = (TooMany, httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -78,66 +59,6 @@ class Patience:
     def pause(self, failures: int) -> float:
         """Return how long to wait after this number of failures in a row, at least one."""
         return self.pauses[min(failures, len(self.pauses)) - 1] if self.pauses else 0.0
-
-
-class EventStream:
-    """The objects that come on an open stream, with None for a sign of life.
-
-    It ends when the server ends it. It raises ApiError when it breaks, also between two lines. Any
-    thread may call `close`, which wakes the reading thread.
-    """
-
-    def __init__(self, response: httpx.Response, what: str) -> None:
-        self._response = response
-        self._what = what
-        self._closed = False
-
-    def __iter__(self) -> Iterator[Mapping[str, Any] | None]:
-        """Yield the objects as they come."""
-        pending = bytearray()
-        try:
-            for chunk in self._response.iter_bytes():
-                *ended, rest = chunk.split(b"\n")
-                for piece in ended:
-                    pending += piece
-                    yield self._read(bytes(pending))
-                    pending.clear()
-                pending += rest
-                if len(pending) > LONGEST_LINE:
-                    raise Unreachable(f"{self._what}: a line without end")
-        except (httpx.HTTPError, httpx.StreamError, OSError) as error:
-            if not self._closed:
-                raise Unreachable(f"{self._what}: {_reason(error)}") from None
-        finally:
-            self.close()
-            with contextlib.suppress(Exception):
-                self._response.close()
-
-    def _read(self, line: bytes) -> Mapping[str, Any] | None:
-        if not line.strip():
-            return None
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            message = None
-        if not isinstance(message, dict):
-            logger.warning(
-                "%s: a line that can't be read: %r", self._what, line[:_ERROR_CHARACTERS]
-            )
-            return None
-        return message
-
-    def close(self) -> None:
-        """End the stream. Any thread may call this, and call it again."""
-        if self._closed:
-            return
-        self._closed = True
-        # Shutting the socket down wakes a thread that waits in `recv`; closing it does not.
-        network = self._response.extensions.get("network_stream")
-        connection = network.get_extra_info("socket") if network is not None else None
-        if connection is not None:
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
 
 
 class BotClient:
@@ -253,7 +174,7 @@ class BotClient:
                 raise
             except (httpx.HTTPError, httpx.InvalidURL, Unreachable) as error:
                 failures += 1
-                reason = _reason(error)
+                reason = first_line(error)
                 again = isinstance(error, repeat)
             if not again or (most is not None and failures >= most):
                 raise Unreachable(f"{path}: {reason}") from None
@@ -268,7 +189,7 @@ class BotClient:
         try:
             response = self._http.send(request, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-            raise Unreachable(f"{what}: {_reason(error)}") from None
+            raise Unreachable(f"{what}: {first_line(error)}") from None
         try:
             if response.status_code != httpx.codes.OK:
                 response.read()
@@ -278,7 +199,7 @@ class BotClient:
             raise
         except httpx.HTTPError as error:
             response.close()
-            raise Unreachable(f"{what}: {_reason(error)}") from None
+            raise Unreachable(f"{what}: {first_line(error)}") from None
         return EventStream(response, what)
 
     def _be_silent(self, cancel: threading.Event) -> None:
@@ -300,7 +221,7 @@ class BotClient:
             logger.warning("the server wants no requests for %.0f s (429)", seconds)
             raise TooMany("too many requests (429)")
         if response.is_redirect:
-            where = response.headers.get("Location", "elsewhere")[:_ERROR_CHARACTERS]
+            where = response.headers.get("Location", "elsewhere")[:ERROR_CHARACTERS]
             raise Refused(status, f"{path} is redirected to {where!r}; give the right --url")
         text = f"{path}: {status} {_error_text(response)}".rstrip()
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
@@ -324,7 +245,7 @@ def _error_text(response: httpx.Response) -> str:
     text = error if isinstance(error, str) else json.dumps(error)
     if "<html" in text.lower():
         return ""
-    line = " ".join(text.split())[:_ERROR_CHARACTERS]
+    line = " ".join(text.split())[:ERROR_CHARACTERS]
     return "".join(character if character.isprintable() else "?" for character in line)
 
 
@@ -334,12 +255,6 @@ def _seconds(retry_after: str | None) -> float:
     except ValueError:
         return TOO_MANY_REQUESTS_SECONDS
     return min(max(seconds, 1.0), LONGEST_SILENCE_SECONDS)
-
-
-def _reason(error: Exception) -> str:
-    """Return an error's text. httpx puts the address into it, but never a header."""
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return text[:_ERROR_CHARACTERS]
 
 
 def _part(text: str) -> str:

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from obscuro.bridge.client import ApiError, EventStream, Refused
+from obscuro.bridge.api_errors import ApiError, Refused
+from obscuro.bridge.event_stream import EventStream
 from obscuro.bridge.events import Ping, parse_game_event
 from obscuro.bridge.messages import (
     Action,
@@ -33,7 +34,8 @@ from obscuro.bridge.messages import (
     Thought,
     Wait,
 )
-from obscuro.bridge.mover import Mover, MoverPool
+from obscuro.bridge.mover import Mover
+from obscuro.bridge.mover_pool import MoverPool
 from obscuro.bridge.server_game import ServerGame
 
 logger = logging.getLogger(__name__)

@@ -24,7 +24,8 @@ from obscuro.engine.options import OptionError, Options
 if TYPE_CHECKING:
     from obscuro.bridge.bot import Bridge
     from obscuro.bridge.client import BotClient
-    from obscuro.bridge.mover import Mover, MoverPool
+    from obscuro.bridge.mover import Mover
+    from obscuro.bridge.mover_pool import MoverPool
 
 TOKEN = "OBSCURO_BOT_TOKEN"
 FORBIDDEN_OPTIONS = frozenset({"Stockfish", "UCI_Variant"})
@@ -106,12 +107,13 @@ def _play(
 ) -> int:
     """Prepare an engine, go online and play; return the exit code. Raises CommandError."""
     try:
-        from obscuro.bridge.client import ApiError, BotClient, Unauthorized  # noqa: PLC0415
+        from obscuro.bridge.api_errors import ApiError, Unauthorized  # noqa: PLC0415
+        from obscuro.bridge.client import BotClient  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise CommandError(
             f"{error.name} is not installed; run: {sys.executable} -m pip install httpx"
         ) from None
-    from obscuro.bridge.mover import MoverPool  # noqa: PLC0415
+    from obscuro.bridge.mover_pool import MoverPool  # noqa: PLC0415
 
     movers = MoverPool(lambda: make(options, logger.warning), spare=arguments.games)
     client = BotClient(url, token)

@@ -14,7 +14,7 @@ import pytest
 
 from obscuro.bridge.bot import Bridge
 from obscuro.bridge.client import BotClient, Patience
-from obscuro.bridge.mover import MoverPool
+from obscuro.bridge.mover_pool import MoverPool
 from obscuro.bridge.policy import Policy
 from obscuro.bridge.server_game import GameSettings
 from obscuro.fog.board import FogOfWarBoard

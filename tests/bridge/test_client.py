@@ -9,15 +9,8 @@ import chess
 import pytest
 
 from obscuro import __version__
-from obscuro.bridge.client import (
-    TOO_MANY_REQUESTS_SECONDS,
-    ApiError,
-    BotClient,
-    Patience,
-    Refused,
-    Unauthorized,
-    Unreachable,
-)
+from obscuro.bridge.api_errors import ApiError, Refused, Unauthorized, Unreachable
+from obscuro.bridge.client import TOO_MANY_REQUESTS_SECONDS, BotClient, Patience
 from tests.bridge.server import BOT, TOKEN, BotServer, Cut, Fault, serving
 
 pytestmark = pytest.mark.xdist_group("timing")
@@ -204,7 +197,7 @@ def test_a_silent_stream_is_an_error(server: BotServer) -> None:
 def test_a_line_without_end_is_an_error(
     client: BotClient, server: BotServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("obscuro.bridge.client.LONGEST_LINE", 100)
+    monkeypatch.setattr("obscuro.bridge.event_stream.LONGEST_LINE", 100)
     stream = client.events(NOBODY)
     with server.news:
         server.events.send(b"x" * 200)

@@ -15,9 +15,8 @@ import pytest
 from obscuro.arena.uci_process import EngineError
 from obscuro.bridge import mover as engine
 from obscuro.bridge.messages import Think
-from obscuro.bridge.mover import EngineMover, MoverPool, go_command, last_score
+from obscuro.bridge.mover import EngineMover, go_command, last_score
 from obscuro.bridge.our_view import OurView
-from tests.bridge.movers import QuickMover
 
 pytestmark = pytest.mark.xdist_group("timing")
 
@@ -169,24 +168,3 @@ def test_the_last_score() -> None:
     assert last_score(["info depth 1 score cp 5 pv a", "info depth 2 score cp -17", "x"]) == -17
     assert last_score(["info score mate -3"]) == -10_000
     assert last_score(["info string no score"]) is None
-
-
-def test_the_pool_gives_out_what_came_back() -> None:
-    made: list[QuickMover] = []
-
-    def make() -> QuickMover:
-        made.append(QuickMover())
-        return made[-1]
-
-    pool = MoverPool(make, spare=1)
-    pool.prepare()
-    first, second = pool.take(), pool.take()
-    assert [first, second] == made and made[0].prepared == 1
-    pool.give(first)
-    pool.give(second)
-    assert (made[0].closed, made[1].closed) == (0, 1)  # one is enough
-    third = pool.take()
-    assert third is first
-    pool.close()
-    pool.give(third)
-    assert made[0].closed >= 1
