@@ -25,8 +25,8 @@ _PLACEHOLDER = {
 _LEFT_OUT = ("…", "...")
 _NEEDED = {"match": ["A", "B"], "replay": ["LOG"]}
 _STARTERS = ("obscuro", "engine_bin/obscuro", ".venv/bin/obscuro")
-HISTORY = ("docs/results/", "CHANGELOG.md")
-"""Pages that quote commands as they were when something was measured or changed."""
+HISTORY = "CHANGELOG.md"
+"""It quotes commands as they were in older versions."""
 
 
 def commands(text: str) -> Iterator[list[str]]:
@@ -57,7 +57,7 @@ def quoted_commands() -> list[tuple[str, list[str]]]:
 
 
 def is_history(place: str) -> bool:
-    """Tell whether a page quotes commands of the past."""
+    """Tell whether a page may quote commands of the past."""
     return place.startswith(HISTORY)
 
 
