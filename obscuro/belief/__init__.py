@@ -1,6 +1,6 @@
-"""What one side must think possible: P, every position that explains what it did and saw.
+"""The belief of one side: P, every position that explains what the side did and saw.
 
-Importing this package costs nothing: the names below load on first use, with their kernels.
+Importing this package costs nothing. The names below load at their first use, with their kernels.
 """
 
 from __future__ import annotations

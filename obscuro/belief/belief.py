@@ -50,10 +50,10 @@ class Update(NamedTuple):
     """What a move did to a belief."""
 
     parents: int  # positions before
-    visited: int  # of these, how many were looked at before the deadline
+    visited: int  # how many of these were looked at before the deadline
     positions: int  # positions now
-    exact: bool  # whether they are all that there are
-    warning: str | None  # what went wrong, to be passed on to the user: the belief was rebuilt
+    exact: bool  # whether these are all possible positions
+    warning: str | None  # for the user, if the belief was rebuilt
 
 
 class _Expected(NamedTuple):
@@ -66,17 +66,17 @@ class _Expected(NamedTuple):
 class Belief:
     """P: the positions that one side must think possible, each once (Obscuro, Sec. 3.1).
 
-    A position is in P if some moves of the other side lead to it that explain all that our side
-    has done and seen, and if the game goes on there: it is told when the game is over. Repetitions
-    and the fifty-move rule are not part of it.
+    A position is in P if some moves of the other side lead to it that explain all that our side has
+    done and seen, and if the game goes on there: players are told when a game is over. P does not
+    know repetitions and the fifty-move rule.
 
-    P is exact until it outgrows its cap or an update runs out of time. From then on it is a random
-    sample, in which the true position may be missing, and `exact` is False, until what is seen leaves
-    one position only. If no position is left, new ones are drawn that explain the last observation
-    (`rebuild`).
+    P is exact until it outgrows its cap or an update runs out of time. From then on `exact` is
+    False: P is a random sample, and the true position may be missing. P is exact again once what is
+    seen leaves one position only. If no position is left, `rebuild` draws new ones that explain the
+    last observation.
 
-    The content and order of P depend on nothing but what our side knows, the options and the seed,
-    not on the number of threads; with a deadline, on the machine's speed as well.
+    The content and the order of P depend on what our side knows, on the options and on the seed,
+    and not on the number of threads. With a deadline they depend on the machine's speed as well.
 
     side: 0 = White, 1 = Black. exact: see above. rebuilds: how often P was rebuilt.
     """
@@ -94,10 +94,10 @@ class Belief:
     ) -> None:
         """Start from a position known to our side.
 
-        words: uint64[8]; max_positions: greatest size of P; threads: how many to use where there
-        is enough to do; seed: ≥ 0, for what is drawn at random; naive: use the slow kernels that
-        the fast ones are tested against; buffers: memory to work in, shared by beliefs that are
-        not updated at the same time.
+        words: uint64[8]. max_positions: greatest size of P. threads: how many large updates use.
+        seed: of the random numbers, ≥ 0. naive: use the slow kernels that tests compare the fast
+        ones with. buffers: memory to work in; beliefs may share it if they are not updated at the
+        same time.
 
         Raises ValueError for a cap or a number of threads below 1 or a negative seed.
         """
@@ -122,7 +122,7 @@ class Belief:
         self._ply = 0
 
     def __len__(self) -> int:
-        """Size of P: 0 only after an own move that no position allows and no observation."""
+        """Size of P. Only an impossible own move without an observation leaves it at 0."""
         return self._count
 
     @property
@@ -132,7 +132,7 @@ class Belief:
 
     @property
     def records(self) -> Records:
-        """P as records, uint64[n, 3], in a random order; a view, which the next update overwrites."""
+        """P as records uint64[n, 3], in random order: a view, which the next update overwrites."""
         records: Records = self._records[: self._count]
         return records
 
@@ -167,11 +167,11 @@ class Belief:
     ) -> Update:
         """Make our move in all positions, and keep those that fit what we then see.
 
-        move: a move word or its UCI text; observation: None if we were not told; deadline: on the
-        clock `time.monotonic()`, see `after_opponent_move`.
+        move: a move word or its UCI text. observation: None if we were not told what we see.
+        deadline: a second of `time.monotonic`; see `after_opponent_move`.
 
-        A move that no position allows leaves none; if there is an observation, P is rebuilt.
-        Raises ValueError if it is not our turn, ContradictionError as `rebuild`.
+        A move that no position allows leaves none; with an observation, P is then rebuilt. Raises
+        ValueError if it is not our turn, and ContradictionError as `rebuild`.
         """
         self._expect_turn(self.side)
         word = self._move_word(move) if isinstance(move, str) else int(move)
@@ -210,8 +210,8 @@ class Belief:
         visited, count = filter_rows(self._records, len(self), keep, workers, is_late(deadline))
         outcome = Outcome(self._records, count, visited, visited == len(self))
         update = self._accept(outcome, known, observation, rng)
-        # Two records become one only if they differ in nothing but the castling right of a rook that
-        # we capture; in a rebuilt belief, in whatever we capture.
+        # Our move makes two records equal only if they differ in what we capture. In a belief that
+        # was never rebuilt that can only be the castling right of a rook in its corner.
         in_corner = bool(int(CASTLING_SQUARES) & needed.target)
         if count > 1 and (in_corner or self.rebuilds):
             visit = partial(offer_all, self._records)
@@ -225,12 +225,12 @@ class Belief:
     ) -> Update | None:
         """Make all moves of the other side in all positions; keep what fits what we then see.
 
-        deadline: on the clock `time.monotonic()`. An update that would pass it goes no further:
-        the positions looked at so far, a uniform sample, have to do, and P is no longer exact.
-        stop: when it is set, nothing happens to P, and None is returned within some milliseconds;
-        called again with the same observation, the update goes on where it was.
+        deadline: a second of `time.monotonic`. An update that would pass it ends early. It has
+        looked at a uniform sample of the positions by then, and P is no longer exact. stop: when it
+        is set, P stays as it is, and None is returned within some milliseconds. A second call with
+        the same observation goes on where the first one was.
 
-        Raises ValueError if it is our turn, ContradictionError as `rebuild`.
+        Raises ValueError if it is our turn, and ContradictionError as `rebuild`.
         """
         self._expect_turn(1 - self.side)
         expected, self._expected = self._expected, None
@@ -253,12 +253,12 @@ class Belief:
         return self._accept(run.finish(), known, observation, rng)
 
     def expect(self, observation: Observation, stop: Event) -> bool:
-        """While the other side thinks: do what `after_opponent_move` would do with an observation.
+        """Do the work of `after_opponent_move` in advance, while the other side thinks.
 
-        observation: most likely that nothing changes in what we see, which is the case that takes
-        the longest. If it comes true, the update has only to be finished; if not, what was done is
-        thrown away. P is the same either way, and does not change before then. Returns, within some
-        milliseconds, when all is done (True) or `stop` is set (False).
+        observation: most likely that what we see does not change; that case takes the longest. If
+        it comes true, `after_opponent_move` has only to finish the update; if not, it throws the
+        work away. P comes out the same either way, and does not change before. Returns True when
+        all is done, or False within some milliseconds after `stop` is set.
 
         Raises ValueError if it is our turn.
         """
@@ -306,9 +306,9 @@ class Belief:
     def rebuild(self, observation: Observation) -> str:
         """Replace P by positions drawn at random from what is known now; `exact` becomes False.
 
-        observation: what our side sees now. Every position drawn reproduces it and has the enemy
-        pieces that can remain, unless there is no such position; then the number of pieces gives
-        way first, and the observation last. Returns what happened, as a warning for the user.
+        observation: what our side sees now. Every drawn position reproduces it, and has the enemy
+        pieces that can remain. If there is no such position, the numbers of pieces may differ
+        first, and what is observed last. Returns a warning for the user that says what happened.
 
         Raises ContradictionError if our king is not in the observation, and leaves P empty then.
         """
@@ -320,10 +320,11 @@ class Belief:
         rng: np.random.Generator,
         exclude: Collection[int] | Hashes = (),
     ) -> Words:
-        """Draw positions of P without repeats, each set of them as likely as any other.
+        """Draw positions of P without repeats; every set of them is equally likely.
 
-        exclude: `position_hash` of positions not to draw. Returns uint64[k, 8], k = `count` or all
-        that there are. Takes time in proportion to `count` and the size of `exclude`, not of P.
+        exclude: `position_hash` of positions that are not to be drawn. Returns uint64[k, 8]; k is
+        `count`, or the number of positions if there are fewer. The time it takes grows with `count`
+        and the size of `exclude`, not with P.
         """
         return self._set.sample(count, rng, exclude)
 
@@ -383,9 +384,9 @@ class Belief:
         observation: Observation | None,
         rng: np.random.Generator,
     ) -> Update:
-        """Take over what an update led to (None: that nothing can fit), or rebuild.
+        """Take over the outcome of an update, or rebuild P if it leaves no position.
 
-        known: see `record`, after the move.
+        outcome, known: None if nothing can fit. known: after the move; see `record`.
         """
         parents = len(self)
         visited = outcome.visited if outcome is not None else parents
@@ -397,7 +398,7 @@ class Belief:
         else:
             if outcome is not None and outcome.records is not self._records:
                 self._updater.buffers.take_back(outcome.records)
-            # Where no position was missing, what we were told can't be true.
+            # If no position was missing from P, then what we were told can't be true.
             self._contradicted |= self.exact and (outcome is None or outcome.complete)
             self._forget(rng)
             self._recollection.note_lost(by_enemy_move=self._to_move == self.side)
@@ -412,7 +413,7 @@ class Belief:
         self._hold(outcome.records, outcome.size)
 
     def _regain(self, observation: Observation) -> None:
-        """Be exact again if what we see leaves one position only."""
+        """Make P exact again if what we see leaves one position only."""
         only = only_record(self._known, observation, int(self._recollection.remaining.sum()))
         if only is not None:
             self._hold(only, 1)
@@ -429,7 +430,7 @@ class Belief:
             self._expected = None
 
     def _forget(self, rng: np.random.Generator) -> None:
-        """Leave no position, but remember some."""
+        """Leave no position in P, but remember some of them."""
         if len(self):
             self._recollection.keep(self.sample(REMEMBERED, rng))
         self._hold(np.empty((0, RECORD_WORDS), dtype=np.uint64), 0)

@@ -1,9 +1,8 @@
 """Memory kept from one update to the next.
 
-Memory that the system hands out anew has to be cleared, page by page, at its first touch, which for
-an update of some 100,000 positions can take longer than the update itself. So buffers are made as
-large as they may ever have to be, which costs nothing but addresses until they are touched, and used
-from their front.
+The system clears new memory page by page when it is first touched. For an update of some 100,000
+positions that can take longer than the update itself. So buffers are made as large as they may ever
+have to be, and used from their front. Memory that is never touched costs nothing but addresses.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class ThreadStreams:
     """
 
     def __init__(self, threads: int, regions: int, room: int) -> None:
-        """room: children of all threads together, in expectation."""
+        """Make empty streams. room: for the children of all threads together, on average."""
         each = int(UNEVEN * room / (threads * regions)) + 2 * MAX_MOVES
         self.offered = np.empty((threads, regions, each, 4), dtype=np.uint64)
         self.counts: Counts = np.zeros((threads, regions), dtype=np.int64)
@@ -37,7 +36,7 @@ class ThreadStreams:
         self._enough: Counts = np.zeros((threads, 2), dtype=np.int64)
 
     def of_threads(self, room: int) -> list[Streams]:
-        """Each thread's streams, for about so many children in all."""
+        """Each thread's streams; they stop taking children at about `room` in all."""
         threads, regions = self.counts.shape
         self._enough[:, 0] = min(self._most, max(room // (threads * regions), 1))
         self._enough[:, 1] = 0
@@ -55,9 +54,9 @@ class Buffers:
         self._streams: dict[tuple[int, int], ThreadStreams] = {}
 
     def streams(self, threads: int, regions: int, room: int) -> ThreadStreams:
-        """Empty streams for so many threads and regions; kept for all updates in this memory.
+        """Empty streams for so many threads and regions; later updates use the same ones.
 
-        room: of the streams if there are none yet; see `ThreadStreams`.
+        room: see `ThreadStreams`; it counts in the first call for so many threads and regions.
         """
         if (threads, regions) not in self._streams:
             self._streams[threads, regions] = ThreadStreams(threads, regions, room)
@@ -66,7 +65,7 @@ class Buffers:
         return streams
 
     def lend(self, rows: int) -> Records:
-        """An array of at least so many rows, with anything in it: the smallest one that will do."""
+        """Lend the smallest array that has at least so many rows. Its content is undefined."""
         fitting = [index for index, kept in enumerate(self._kept) if len(kept) >= rows]
         if fitting:
             return self._kept.pop(min(fitting, key=lambda index: len(self._kept[index])))

@@ -1,4 +1,4 @@
-"""When a belief that is not exact becomes exact again: when what is seen leaves one position only."""
+"""How a belief becomes exact again: by an observation that allows one position only."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _HOMES = ((0x10, 0x81), (0x10 << 56, 0x81 << 56))  # king and rooks of White, of
 
 
 def only_record(known: Words, observation: Observation, enemies: int) -> Records | None:
-    """The record, uint64[1, 3], of the one position that an observation allows, if it is one.
+    """The record uint64[1, 3] of the one position that an observation allows; else None.
 
-    It is one if all pieces of the other side are seen, and none of them may still castle. What they
-    did before does not matter then: a position has no history.
+    There is only one if our side sees all pieces of the other side, and none of them may still
+    castle. What they did before does not matter then, since a position has no history.
 
-    known: see `record`; enemies: number of pieces that the other side has.
+    known: uint64[KNOWN_WORDS], see `record`. enemies: the number of pieces that the other side has.
     """
     side = int(known[OUR_SIDE])
     enemy = observation.pieces(1 - side)

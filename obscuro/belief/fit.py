@@ -8,8 +8,8 @@ position fits an observation if and only if
 - no diagonal of an own pawn that was not seen holds an enemy piece,
 - the square for an en passant capture, or its absence, is the observed one,
 
-provided that the observation agrees with itself: that these conditions lead to just the squares
-that were seen. `requirements` checks the latter once for each observation.
+provided that the observation agrees with itself: under these conditions the side must see just the
+squares that it saw. `requirements` checks that once for each observation.
 """
 
 from typing import NamedTuple
@@ -103,7 +103,8 @@ def requirements(tables, observed, side, words):
     words[9] = blocked
     words[10] = diagonals & ~seen
 
-    # An example: what was observed, and enemy knights as blockers. All others see the same.
+    # An example: what was observed, with enemy knights as blockers. In all others the side sees the
+    # same.
     example = (
         boards[0],
         boards[1] | blocked,
@@ -138,7 +139,7 @@ def requirements_of(observation: Observation | None, side: int) -> tuple[Words, 
 
 @kernel
 def observes(tables, pos, side, observed):
-    """As `fits`, the naive way: whether what `side` observes in `pos` is `observed`: uint64[9]."""
+    """Whether `side` observes in `pos` what `observed`, uint64[9], says; the naive way."""
     actual = observation_words(tables, pos, side)
     for index in range(OBSERVATION_WORDS):  # noqa: SIM110 - a kernel
         if actual[index] != observed[index]:

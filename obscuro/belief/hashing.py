@@ -1,10 +1,10 @@
 """Salted hashes of records, and where a record goes by its hash.
 
-The salt is drawn anew for each update. A hash says two things: its lowest bits choose a region, which
-one thread works on at a time, and the hash as a whole is a rank. The
-records of an update are sorted by region and rank, whatever order they were found in, and where there
-are too many, those with the lowest ranks stay, wherever and however often they were found: a uniform
-sample. Records with equal hashes are told apart by comparing them in full.
+Each update draws a new salt. The lowest bits of a hash choose a region; one thread works on a
+region at a time. The hash as a whole is a rank. The records of an update are sorted by region and
+rank, so that their order does not depend on the order in which they were found. If there are too
+many, those with the lowest ranks stay. That is a uniform sample, since it does not matter where and
+how often a record was found. Records with equal hashes are compared in full.
 """
 
 from typing import NamedTuple
@@ -66,6 +66,6 @@ def region_of(ranking, hashed):
 
 @kernel(forceinline=True)
 def slot_of(ranking, hashed, slots):
-    """The slot, of so many, that a hash up to the ceiling belongs to: it rises with the hash."""
+    """The slot, below `slots`, of a hash up to the ceiling; it never falls as hashes rise."""
     rank = multiply_high(hashed << ranking.shift, ranking.stretch)
     return np.int64(multiply_high(rank << np.uint64(1), np.uint64(slots)))

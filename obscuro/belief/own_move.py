@@ -1,7 +1,7 @@
 """Our own move: the records of a belief in which it is legal and leads to what we then observe.
 
-For one move the same few masks decide in every position whether it is legal, and of the other side's
-pieces it changes only what it captures. So records are filtered in place, and need no table.
+A few masks decide whether a move is legal; they are the same in every position. Of the other side's
+pieces the move changes only what it captures. So records are filtered in place, without a table.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _CASTLES = {  # (origin, target): side, right, path
 
 
 class Conditions(NamedTuple):
-    """What a position must be like for the mover to play a certain move; masks where not said."""
+    """What a position must be like for the mover to play a certain move, mostly as masks."""
 
     piece: int  # the index of the board that must have the origin
     origin: int
@@ -88,7 +88,7 @@ class Conditions(NamedTuple):
 
 
 def conditions(move: int, side: int) -> Conditions | None:
-    """When `side` may play a move word; None if no piece moves like that."""
+    """The conditions on which `side` may play a move word; None if no piece moves like that."""
     origin, target, piece = move_squares(move)
     promotion = move >> int(PROMOTION_SHIFT) & int(THREE_BITS)
     kind = move >> int(KIND_SHIFT)
@@ -125,7 +125,7 @@ def conditions(move: int, side: int) -> Conditions | None:
 
 
 def is_ours(known: Words, needed: Conditions) -> bool:
-    """Whether nothing that we know by ourselves (see `record`) keeps us from playing the move."""
+    """Whether what we know by ourselves, uint64[KNOWN_WORDS] as in `record`, allows the move."""
     own = int(np.bitwise_or.reduce(known[:WHITE]))
     state = int(known[OUR_STATE])
     square = state >> int(EN_PASSANT_SHIFT) & int(SQUARE_BITS)
@@ -181,9 +181,10 @@ class OwnMoveTask(NamedTuple):
 
 
 def own_task(needed: Conditions, known_after: Words, required: Words) -> OwnMoveTask:
-    """What our move must explain, from what it needs and what we then saw.
+    """What our move must explain.
 
-    known_after: see `record`; required: the `requirements` of the observation, or zeros.
+    needed: the conditions of the move. known_after: uint64[KNOWN_WORDS], see `record`. required:
+    uint64[REQUIREMENT_WORDS] of the observation after it; zeros if we were not told.
     """
     white = int(required[7])
     enemy = ~white if known_after[OUR_SIDE] == 0 else white
@@ -211,8 +212,8 @@ def follow(tables, records, first, last, target, task, known_after):
     """Filter the records number `first` to `last` - 1; return how many are left.
 
     records: uint64[n, 3]; those left are written from row `target` ≤ `first` on, in their order.
-    task: an `OwnMoveTask`; known_after: see `record`. Records where the move is not legal, or which it
-    makes end the game, drop out.
+    task: an `OwnMoveTask`; known_after: see `record`. Records where the move is not legal, or which
+    it makes end the game, drop out.
     """
     kept = ~task.captured
     white = known_after[OUR_SIDE] == 1
@@ -246,9 +247,9 @@ def follow(tables, records, first, last, target, task, known_after):
 
 @kernel
 def follow_naively(tables, records, first, last, target, move, known, side, told, observed, moves):
-    """As `follow`, by looking the move up and comparing what is seen with `observed`.
+    """As `follow`, but make the move where it is found and compare what is seen with `observed`.
 
-    known: before the move; told: whether there was an observation: uint64[9]; moves:
+    known: before the move. told: whether there is an observation. observed: uint64[9]. moves:
     uint32[MAX_MOVES], scratch.
     """
     end = target

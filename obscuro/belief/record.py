@@ -1,13 +1,13 @@
 """How a position of a belief is stored: in 24 bytes, which hold what our side does not know.
 
-All positions of a belief have the same side to move and the same pieces, castling rights and en
-passant square of ours; that is kept once (`known`). So a record holds only the other side's pieces,
+In all positions of a belief the side to move is the same, and so are our pieces, castling rights
+and en passant square. They are kept once, as `known`. A record holds only the other side's pieces,
 as three bitboards, its planes. A square's bits in the planes (A, B, C) say what stands there:
 
     pawn C    knight B    bishop BC    king A    rook AC    rook that may castle ABC    queen AB
 
-The other side's castling rights are thus part of its rooks. Its en passant square follows from its
-pawns and from our last move, and ours from what we saw.
+So the other side's castling rights are part of its rooks. Its en passant square follows from its
+pawns and our last move; ours follows from what we saw.
 """
 
 import numpy as np
@@ -44,8 +44,8 @@ Records = npt.NDArray[np.uint64]
 
 RECORD_WORDS = 3
 
-# `known`: our pieces (six boards), the state word less what is the other side's (with our en passant
-# square), our side, and the square that our pawn has just passed over (0 = none).
+# `known` holds our pieces (six boards), the state word without the other side's rights and with our
+# en passant square only, our side, and the square that our pawn has just passed over (0 = none).
 KNOWN_WORDS = 9
 OUR_STATE, OUR_SIDE, PASSED = 6, 7, 8
 
@@ -151,7 +151,7 @@ def unpacked(known: Words, records: Records) -> Words:
 def known_of(words: Words, side: int) -> Words:
     """What `side` knows of a position uint64[8] by itself: uint64[KNOWN_WORDS].
 
-    A square passed over by our pawn is noted only if it can be captured there.
+    The square that our pawn has just passed over is in it only if the pawn can be captured there.
     """
     state = int(words[STATE])
     en_passant = state >> int(EN_PASSANT_SHIFT)
@@ -172,7 +172,7 @@ def known_of(words: Words, side: int) -> Words:
 
 
 def known_after_own_move(known: Words, move: int) -> Words:
-    """What is known after our own move, a move word."""
+    """What is known after our own move, a move word: uint64[KNOWN_WORDS], as `known` before it."""
     alone = unpacked(known, np.zeros((1, RECORD_WORDS), dtype=np.uint64))[0]
     side = int(known[OUR_SIDE])
     after = known_of(np.array(make_move(tuple(alone), move), dtype=np.uint64), side)
@@ -183,9 +183,10 @@ def known_after_own_move(known: Words, move: int) -> Words:
 
 
 def known_after_other_move(known: Words, observation: Observation) -> Words | None:
-    """What is known after a move of the other side, which may have captured one of our pieces.
+    """What is known after a move of the other side: uint64[KNOWN_WORDS], as `known` before it.
 
-    None if no move explains what became of our pieces.
+    The move may have captured one of our pieces. None if no move explains what became of our
+    pieces.
     """
     side = int(known[OUR_SIDE])
     own = observation.pieces(side)
@@ -208,7 +209,7 @@ def known_after_other_move(known: Words, observation: Observation) -> Words | No
 
 
 def shows_own_pieces(known: Words, observation: Observation) -> bool:
-    """Whether our pieces are what and where we know them to be."""
+    """Whether an observation shows our pieces as we know them. known: uint64[KNOWN_WORDS]."""
     own = np.uint64(observation.pieces(int(known[OUR_SIDE])))
     boards = np.array(observation.boards[:WHITE], dtype=np.uint64) & own
     return bool((boards == known[:WHITE]).all())

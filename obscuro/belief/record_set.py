@@ -1,4 +1,4 @@
-"""A set of positions in records, and the questions that it answers."""
+"""A set of positions, stored as records, and what can be asked of it."""
 
 from __future__ import annotations
 
@@ -61,10 +61,11 @@ class RecordSet(NamedTuple):
     def sample(
         self, count: int, rng: np.random.Generator, exclude: Collection[int] | Hashes = ()
     ) -> Words:
-        """Draw positions without repeats, each set of them as likely as any other.
+        """Draw positions without repeats; every set of them is equally likely.
 
-        exclude: `position_hash` of positions not to draw. Returns uint64[k, 8], k = `count` or all
-        that there are. Takes time in proportion to `count` and the size of `exclude`, not of the set.
+        exclude: `position_hash` of positions that are not to be drawn. Returns uint64[k, 8]; k is
+        `count`, or the number of positions if there are fewer. The time it takes grows with `count`
+        and the size of `exclude`, not with the set.
         """
         if isinstance(exclude, np.ndarray):
             excluded = exclude

@@ -1,19 +1,19 @@
 """The other side's moves: from the records of a belief to those that fit the next observation.
 
-`expand` goes through a range of parents and writes each child that fits, with a hash; dropping
-repeats is left to `table`. It makes almost only such moves. All positions agree in what is ours, so
-what fits is decided on the other side's planes alone:
+`expand` goes through a range of parents and writes each child that fits, with a hash; `table` drops
+repeats. It makes hardly any move that does not fit. All positions agree in what is ours, so the
+other side's planes alone decide what fits:
 
-- A square where the parent differs from the observation must be left, or arrived at, by the move.
-- A move may touch no other square that we see; nor empty one that blocks our pawn without our
-  seeing it; nor lead to a diagonal of our pawns where we would have seen it.
-- A piece of ours that is gone was captured, so the move went there or captured it en passant.
-- A double push past our pawn shows in the observation, and nothing else does.
+- The move must leave, or arrive at, every square where the parent differs from the observation.
+- The move may touch no other square that we see. It may not empty a hidden square whose piece
+  blocks our pawn. It may not arrive on a diagonal of our pawns, where we would see it.
+- If a piece of ours is gone, the move went there or captured it en passant.
+- The observation shows a double push past our pawn as an en passant square, and no other move does.
 
-Where nothing changed that we see, every move between hidden squares fits, and no child needs a test.
-Else few moves are made, and each child is tested.
+If nothing that we see has changed, every move between hidden squares fits, and no child needs a
+test. Otherwise few moves are made, and each child is tested.
 
-`expand_naively` makes every move, and compares all of what is seen. It is the other one's oracle.
+`expand_naively` makes every move and compares all that is seen. It is the oracle of `expand`.
 """
 
 from typing import NamedTuple
@@ -62,12 +62,12 @@ _NEAR_ROOKS = np.uint64(0x0100000000000001)  # a1, a8
 
 
 class Streams(NamedTuple):
-    """Children on their way into a table, in one thread; those of each region apart."""
+    """One thread's children on their way into a table, sorted by region."""
 
     offered: Words  # [regions, room, 4] records and their hashes
     counts: npt.NDArray[np.int64]  # [regions]
-    # [2]: how many of one region are enough, less than the room by MAX_MOVES at least; and whether
-    # there are enough of some region
+    # [2] How many children of one region are enough; the room holds at least MAX_MOVES more. Then
+    # whether some region has enough.
     enough: npt.NDArray[np.int64]
 
 
@@ -94,8 +94,8 @@ def opponent_task(
 ) -> SuccessorTask | None:
     """What a move of the other side must explain; None if no move explains the observation.
 
-    known, known_after: see `record`; observed: the observation's words; required: its
-    `requirements`.
+    known, known_after: uint64[KNOWN_WORDS], before and after the move; see `record`. observed: the
+    observation's words, uint64[9]; required: its `requirements`, uint64[REQUIREMENT_WORDS].
     """
     side = int(known[OUR_SIDE])
     seen = int(required[0])
@@ -133,7 +133,7 @@ def opponent_task(
 
 @kernel(forceinline=True)
 def offer(streams, ranking, a, b, c):
-    """Write a record and its hash for the table, unless its hash is too high to survive."""
+    """Write a record with its hash for the table, if the hash is not above the ceiling."""
     hashed = record_hash(ranking, a, b, c)
     if hashed <= ranking.ceiling:
         region = region_of(ranking, hashed)
@@ -156,7 +156,7 @@ def _differences(task, a, b, c):
 
 @kernel(forceinline=True)
 def _fits(task, a, b, c):
-    """Whether we would observe in the position just what was observed, en passant left aside."""
+    """Whether we would observe in the position what was observed, but for the en passant square."""
     enemy = a | b | c
     return (
         _differences(task, a, b, c) == 0
@@ -172,7 +172,7 @@ def _more_than_one(bits):
 
 @kernel(forceinline=True)
 def _offer_castling(task, streams, ranking, a, b, c, occupied):
-    """Offer what castling leads to, where it fits."""
+    """Offer the children by castling that fit."""
     castlers = a & b & c
     short, long = castlers & _FAR_ROOKS, castlers & _NEAR_ROOKS
     if task.white:
@@ -196,7 +196,7 @@ def _offer_castling(task, streams, ranking, a, b, c, occupied):
 
 @kernel(forceinline=True)
 def _offer_en_passant(task, streams, ranking, a, b, c):
-    """Offer what capturing our pawn en passant leads to, where it fits."""
+    """Offer the children by an en passant capture of our pawn that fit."""
     pawns = c & ~(a | b)
     capturers = ((task.pushed & NOT_FILE_A) >> ONE) | ((task.pushed & NOT_FILE_H) << ONE)
     capturers &= pawns
@@ -211,9 +211,9 @@ def _offer_en_passant(task, streams, ranking, a, b, c):
 def expand(tables, parents, first, last, task, ranking, streams):
     """Offer the children of the parents number `first` to `last` - 1 that fit.
 
-    parents: records uint64[n, 3]; task: a `SuccessorTask`; ranking: see `hashing`; streams: written.
-    Returns the number of the first parent not visited, which is less than `last` only if the streams'
-    room was used up.
+    parents: records uint64[n, 3]; task: a `SuccessorTask`; ranking: see `hashing`; streams:
+    written. Returns the number of the first parent not visited, which is less than `last` only if
+    the streams' room was used up.
     """
     hidden = ~task.seen
     captured = task.own & ~task.own_after
@@ -320,9 +320,9 @@ def expand(tables, parents, first, last, task, ranking, streams):
 
 @kernel
 def test_parents(parents, first, last, task):
-    """How many parents have a move that may fit, by the test that `expand` begins with.
+    """How many parents pass the test that `expand` begins with: they may have a move that fits.
 
-    Only measured: the share of an update that the test takes.
+    Benchmarks measure the share of an update that this test takes; nothing else calls it.
     """
     captured = task.own & ~task.own_after
     count = 0
@@ -346,7 +346,7 @@ def has_kings(pos):
 
 @kernel
 def expand_naively(tables, parents, first, last, known, side, observed, ranking, moves, streams):
-    """As `expand`, by comparing what is seen after each move with `observed`: uint64[9].
+    """As `expand`, but make every move and compare what is seen then with `observed`, uint64[9].
 
     known: see `record`; side: ours; moves: uint32[MAX_MOVES], scratch.
     """

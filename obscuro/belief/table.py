@@ -1,9 +1,10 @@
 """A set of records in regions, each a hash table whose slots are in the order of the hashes.
 
 The table is open-addressed with linear probing: a record stands in the slot of its hash or, if that
-is taken, in the next free one. As slots rise with hashes, the records of a region are sorted but for
-neighbours, so that the set can be put in order, packed and spread out again in one pass each, in
-place. A slot is free if its first word is 0, which no record's is: there is a king.
+is taken, in the next free one. Slots rise with hashes, so the records of a region are sorted but
+for neighbours. One pass each puts the set in order, packs it, or spreads it out again, all in
+place. A slot is free if its first word is 0. No record's first word is 0, because there is a king
+in it.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from obscuro.board.bits import prefetch_row
 from obscuro.kernels import kernel
 
 GROUP = 16  # records looked up together, so that their cache misses overlap
-PADDING = 96  # slots after those of a region, for what overflows its last ones
+PADDING = 96  # slots behind those of a region, for records that overflow its last ones
 
 
 @kernel(forceinline=True)
@@ -61,7 +62,7 @@ def insert(rows, slots, most, sizes, owner, owners, offered, counts, done, ranki
                     a = offered[producer, region, index + k, 0]
                     b = offered[producer, region, index + k, 1]
                     c = offered[producer, region, index + k, 2]
-                    # Compared without branches: which word differs is hard to foretell.
+                    # There are no branches: a CPU can't predict which word differs.
                     while (
                         slot < end
                         and rows[slot, 0] != 0
@@ -149,9 +150,9 @@ def gather(rows, stride, sizes):
 def spread(rows, slots, sizes, ranking):
     """Undo `gather`: put the records into their slots, of which there may be another number.
 
-    rows must have room for all regions' slots and PADDING, and a region no more than `slots` records.
-    In theory a record may come to stand before its slot, and be stored a second time; it would take
-    a fluctuation of seven standard deviations. `collect` drops such repeats.
+    rows must have room for all regions' slots and PADDING, and a region no more than `slots`
+    records. In theory a record may come to stand before its slot, and be stored a second time; it
+    would take a fluctuation of seven standard deviations. `collect` drops such repeats.
     """
     stride = slots + PADDING
     begin = np.int64(0)

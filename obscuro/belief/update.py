@@ -1,9 +1,9 @@
-"""One update of a belief: parents are visited in chunks until all are done or time is up.
+"""One update of a belief: it visits parents in chunks until all are done or time is up.
 
-In each chunk every thread visits some parents and writes the children that fit, sorted by the region
-of the table they belong to; then every thread stores what belongs to its own regions. Neither step
-needs a lock. Random access to a large table is what costs most: memory is slow, and so is finding the
-pages. So chunks are large, and a region small enough for a core's own cache.
+In each chunk every thread visits some parents and writes the children that fit, sorted by their
+region of the table. Then every thread stores the children of its own regions. Neither step needs a
+lock. Random access to a large table costs most, since memory is slow and so is finding its pages.
+So chunks are large, and a region is small enough for a core's own cache.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ from obscuro.belief.workers import Workers
 Records = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 
-SMALL = 4096  # parents that are visited in one thread
+SMALL = 4096  # one thread visits up to so many parents
 FILTER_CHUNK = 1 << 18  # records filtered after our own move between two looks at the clock
 REGIONS = 8, 32  # of an update with few parents, with many
-ROOM = 1 << 13, 1 << 18  # children that are written before they are stored, at most
+ROOM = 1 << 13, 1 << 18  # so many children at most are written before they are stored
 LEAST_ROOM = 1 << 14
-ROOM_SHARE = 0.5  # of the records in the table, which many children are stored in at a time
+ROOM_SHARE = 0.5  # of the number of records in the table: children that are stored at a time
 FIRST_CHUNK = 4096  # parents per thread and chunk, to begin with
 LEAST_CHUNK = 16
 CHUNK_SECONDS = 0.002, 0.006  # chunks grow and shrink to take this long: the clock's grain
 
-FULL = 0.75  # of a region's slots: then it needs more
+FULL = 0.75  # share of a region's slots; with more records it needs more slots
 GROWTH = 1.3, 1.7  # times the slots, when it needs more
 EXPECTED_PER_PARENT = 2  # children to begin with
-SURPLUS = 0.25  # share of the limit by which it may be passed before the surplus is dropped
+SURPLUS = 0.25  # share of the limit; a larger surplus over the limit is dropped
 LEAST_SURPLUS = 4096
 LEAST_SLOTS = 64
-SMALL_ROWS = 1 << 14  # rows of a table that is not worth a buffer for the largest one
-FINISHING = 15e-9  # seconds, for each record stored, that end an update
-RESERVED = 400_000  # positions of an update for which memory is touched in advance
+SMALL_ROWS = 1 << 14  # a table of so few rows does not take a buffer for the largest one
+FINISHING = 15e-9  # seconds that the end of an update takes for each record
+RESERVED = 400_000  # memory is touched in advance for an update of so many positions
 
 # (first, last, ranking, streams) -> first parent not visited
 Visit = Callable[[int, int, Ranking, Streams], int]
-# Whether what takes so many seconds more would be too late.
+# Returns whether work of so many seconds more would be too late.
 IsLate = Callable[[float], bool]
 
 
@@ -72,16 +72,16 @@ class Outcome(NamedTuple):
     records: Records  # a lent buffer; its first `size` rows hold each record once
     size: int
     visited: int  # parents that were visited
-    complete: bool  # whether the records are all that there are, none left out
+    complete: bool  # whether no record was left out
 
 
 def regions_for(parents: int) -> int:
-    """Regions of an update with so many parents."""
+    """The number of regions of an update with so many parents."""
     return REGIONS[parents > SMALL]
 
 
 def most_rows(limit: int) -> int:
-    """Rows that the table of an update may need where `limit` records are kept at most."""
+    """The rows that the table of an update may need if it keeps at most `limit` records."""
     return max(_rows(_slots_for(limit + _surplus(limit), r), r) for r in REGIONS)
 
 
@@ -124,9 +124,9 @@ class RecordTable:
         return int(self._sizes.sum())
 
     def add(self, streams: ThreadStreams, share_done: float) -> None:
-        """Store what the threads offer that is new; empties their streams.
+        """Store the records that the threads offer and the table lacks; empty their streams.
 
-        share_done: of the parents, to guess how many records there will be.
+        share_done: of the parents; it serves to guess how many records there will be.
         """
         owners = min(len(streams.counts), self._regions)
         done = np.zeros_like(streams.counts)
@@ -184,7 +184,7 @@ class RecordTable:
             return self._buffers.lend(SMALL_ROWS)
         try:
             return self._buffers.lend(max(rows, most_rows(self._limit)))
-        except MemoryError:  # where even addresses are rationed
+        except MemoryError:  # a limit on addresses is set
             return self._buffers.lend(rows)
 
     def _gather(self) -> int:
@@ -218,13 +218,13 @@ class RecordTable:
         return counts
 
     def abandon(self) -> None:
-        """Give the memory back. This is the last that is asked of the table."""
+        """Give the memory back. The table can't be used afterwards."""
         self._buffers.take_back(self._rows)
 
     def finish(self) -> tuple[Records, int]:
-        """The memory and the number of records at its front, in the order of the set.
+        """The table's memory, and the number of records that stand at its front in their order.
 
-        This is the last that is asked of the table.
+        The table can't be used afterwards.
         """
         if self._gather() > self._limit:
             self._drop_surplus()
@@ -232,9 +232,9 @@ class RecordTable:
 
 
 class Run:
-    """An update under way, which can be interrupted and gone on with.
+    """An update under way; it can be interrupted and continued.
 
-    visited: parents visited so far.
+    visited: the number of parents visited so far.
     """
 
     def __init__(self, updater: Updater, parents: int, visit: Visit, ranking: Ranking) -> None:
@@ -256,7 +256,8 @@ class Run:
     def advance(self, is_late: IsLate | None = None) -> None:
         """Visit parents until all are visited or it is late.
 
-        is_late: asked after each chunk whether what takes so many seconds more would be too late.
+        is_late: called after each chunk with the seconds that the next chunk and the end would
+        take.
         """
         while self.visited < self._parents:
             seconds = self._visit_chunk()
@@ -293,7 +294,7 @@ class Run:
         return done - started
 
     def finish(self) -> Outcome:
-        """The records found. No more parents can be visited afterwards."""
+        """Return the records found. No more parents can be visited afterwards."""
         if self._outcome is not None:
             return self._outcome
         started = time.perf_counter()
@@ -314,8 +315,8 @@ class Run:
 class Updater:
     """Runs updates, one at a time; holds the threads and their memory.
 
-    limit: greatest number of records to keep; buffers: memory to work in, if it is to outlast this.
-    stage_seconds: time spent so far, by stage.
+    limit: greatest number of records to keep. buffers: memory to work in, which may outlast this.
+    stage_seconds: seconds spent so far in each stage.
     """
 
     def __init__(self, limit: int, threads: int, buffers: Buffers | None = None) -> None:
@@ -327,16 +328,16 @@ class Updater:
     def start(self, parents: int, visit: Visit, ranking: Ranking) -> Run:
         """Begin an update.
 
-        parents: their number; if not all can be visited, those that are make a uniform sample only
-        if parents come in a random order. visit: one of the kernels of `successors`, all but its
-        last arguments bound; ranking: fresh.
+        parents: their number. They must come in a random order: if time is up before all are
+        visited, the visited ones are a uniform sample then. visit: a kernel of `successors` with
+        all but the arguments of `Visit` bound. ranking: a new one.
         """
         return Run(self, parents, visit, ranking)
 
     def run(
         self, parents: int, visit: Visit, ranking: Ranking, is_late: IsLate | None = None
     ) -> Outcome:
-        """Do an update; see `start` and `Run.advance`. The first chunk is always visited."""
+        """Do an update; see `start` and `Run.advance`. It always visits the first chunk."""
         run = self.start(parents, visit, ranking)
         run.advance(is_late)
         return run.finish()
@@ -347,7 +348,7 @@ class Updater:
 
 
 def is_late(deadline: float | None, stop: Event | None = None) -> IsLate:
-    """Whether what takes so many seconds more passes the deadline, or `stop` is set."""
+    """Make an `IsLate` of a deadline, a second of `time.monotonic`, and of an event."""
 
     def late(seconds: float) -> bool:
         if stop is not None and stop.is_set():
@@ -381,7 +382,7 @@ def filter_rows(
 
 
 def reserve(buffers: Buffers, limit: int, threads: int) -> None:
-    """Touch the memory that large updates begin with, so that none has to wait for it on the clock.
+    """Touch the memory that large updates begin with, so that none waits for it on the clock.
 
     limit: greatest number of records to keep.
     """

@@ -16,9 +16,9 @@ from obscuro.fog.observation import Observation
 
 
 def warm_up() -> None:
-    """Call all kernels as a `Belief` does; afterwards no update has to wait for the compiler.
+    """Call all kernels as a `Belief` does; no update waits for the compiler afterwards.
 
-    Takes a moment if they are in the cache, else some seconds. The naive kernels are left out.
+    It takes a moment if they are in the cache, else some seconds. It leaves the naive kernels out.
     """
     belief = Belief(from_board(chess.Board()), 0, max_positions=5)
     belief.after_own_move("e2e4", Observation.of(from_fen(_AFTER_E4), 0))
@@ -30,7 +30,8 @@ def warm_up() -> None:
     belief.common_observation()
     belief.sample(1, np.random.default_rng(0), {0})
     find_move(belief.any_position(), "g1f3")
-    # What an update does only when there are too many positions, or if a rook falls in its corner.
+    # An update calls these only if there are too many positions, or a rook is captured in its
+    # corner.
     sizes = np.zeros(1, dtype=np.int64)
     records = belief.positions[:1, :3].copy()
     ranking = new_ranking(np.random.default_rng(0), 1)

@@ -1,4 +1,4 @@
-"""Running compiled code, which lets go of Python's lock, on several threads."""
+"""Running compiled code on several threads; it releases Python's lock meanwhile."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +19,7 @@ class Workers:
     def run(self, jobs: Sequence[Callable[[], T]]) -> list[T]:
         """Do the jobs, the first one in this thread; return their results in order.
 
-        If one raises, all are waited for and the first exception is raised again.
+        If jobs raise, this waits for all of them and raises the first exception again.
         """
         if len(jobs) <= 1:
             return [job() for job in jobs]

@@ -1,7 +1,7 @@
 """What sliding pieces attack: by PEXT where the machine has it, else by subtraction of blockers.
 
-`bishop_attacks(tables, square, occupied)` and `rook_attacks` are the ones to call; they are chosen
-once, when this module is imported. Both ways are public so that tests can compare them.
+Call `bishop_attacks(tables, square, occupied)` and `rook_attacks`; the import of this module
+chooses the way. Both ways are public so that tests can compare them.
 """
 
 import numpy as np

@@ -1,9 +1,8 @@
 """Machine instructions on 64-bit words that numba does not expose.
 
-They are numba intrinsics on `uint64`, and what is made of these. PEXT exists on x86 with BMI2
-only; `HAS_FAST_PEXT` says whether this machine has one that is worth using (AMD's Zen 1 and 2 run
-it in microcode).
-Setting the environment variable `OBSCURO_NO_PEXT` to anything but 0 switches it off.
+They are numba intrinsics on `uint64`, and functions made of these. PEXT exists only on x86 with
+BMI2. `HAS_FAST_PEXT` says whether this machine has a fast one; AMD's Zen 1 and 2 run it in slow
+microcode. The environment variable `OBSCURO_NO_PEXT`, set to anything but 0, switches it off.
 """
 
 import os
@@ -92,7 +91,7 @@ def multiply_high(typingctx, x, y):
 
 @kernel(forceinline=True)
 def folded_product(x, y):
-    """Both halves of the 128-bit product of two words, one laid over the other: mixes both well."""
+    """The upper half of the 128-bit product of two words, xor the lower one. It mixes both well."""
     return (x * y) ^ multiply_high(x, y)
 
 

@@ -1,7 +1,7 @@
-"""How a position and a move are laid out in words: the one place that says it.
+"""How a position and a move are laid out in words. No other place says it.
 
-A position is 8 `uint64` words, in this order: pawns, knights, bishops, rooks, queens, kings (of both
-colours), all white pieces, and the state word:
+A position is 8 `uint64` words, in this order: pawns, knights, bishops, rooks, queens, kings (of
+both colours), all white pieces, and the state word:
 
     bit 0      side to move, 0 = White
     bits 1-4   castling rights: K, Q, k, q
@@ -9,8 +9,8 @@ colours), all white pieces, and the state word:
 
 In kernels a position is a tuple of 8 `uint64` (it lives in registers); in arrays it is a row.
 
-A move is a word: from | to << 6 | piece << 12 | promotion << 15 | kind << 18, with piece 0-5 = pawn …
-king, promotion 0 = none, 1-4 = knight … queen.
+A move is a word: from | to << 6 | piece << 12 | promotion << 15 | kind << 18, with piece 0-5 = pawn
+… king, promotion 0 = none, 1-4 = knight … queen.
 """
 
 from numpy import uint64

@@ -1,9 +1,9 @@
 """Pseudo-legal moves, which in Fog of War chess are all the legal ones.
 
-King safety is ignored; castling needs the right and an empty path only. The order of the moves
-depends on nothing but the mover's own pieces and the set of the moves itself, both of which the mover
-knows. So the k-th move is the same move in every position that the mover can't tell apart, and the
-search numbers an infoset's actions by it.
+Kings may be left in check, and castling needs only the right and an empty path. The order of the
+moves depends only on the mover's own pieces and on the set of moves, and the mover knows both. So
+the k-th move is the same in all positions that the mover can't tell apart. The search numbers an
+infoset's actions in this order.
 """
 
 import numpy as np
@@ -114,7 +114,7 @@ def generate_moves(tables, pos, moves):
     """Write every pseudo-legal move of the side to move into `moves`; return their number.
 
     tables: Tables; pos: 8 × uint64; moves: uint32[≥ MAX_MOVES], written from index 0.
-    A side without a king is given the moves of its other pieces.
+    A side without a king has the moves of its other pieces.
     """
     occupied = occupied_squares(pos)
     side = side_to_move(pos)

@@ -40,7 +40,7 @@ def _perft(tables, positions, moves, counts, cursors, depth):
 
 
 def perft(words: Words, depth: int) -> int:
-    """Number of games of `depth` plies from a position; games end early where a king is captured."""
+    """Number of games of `depth` plies from uint64[8]; the capture of a king ends a game early."""
     if depth == 0:
         return 1
     positions = np.zeros((depth + 1, WORDS), dtype=np.uint64)

@@ -79,8 +79,8 @@ def store(positions, index, pos):
 def position_hash(pos):
     """A 64-bit hash of a position, never 0. Equal positions have equal hashes.
 
-    Made of products that are folded, so that high bits reach low ones too; without that, positions
-    that differ in two boards towards h8 collide.
+    It is made of folded products, in which high bits reach low ones too. Otherwise positions that
+    differ in two boards towards h8 would collide.
     """
     h = folded_product(pos[0] ^ _K0, pos[1] ^ _K1)
     h ^= folded_product(pos[2] ^ _K2, pos[3] ^ _K3)
@@ -98,7 +98,7 @@ def hash_positions(positions, hashes):
 
 
 def from_board(board: chess.Board) -> Words:
-    """The words of a python-chess board: uint64[8]; rights that don't fit the pieces are left out."""
+    """The words of a python-chess board: uint64[8], without rights that don't fit the pieces."""
     kept_rights = chess.Board.clean_castling_rights(board)
     rights = sum(bit for rook, bit in _RIGHTS if kept_rights & rook)
     en_passant = 0
@@ -140,7 +140,7 @@ def _can_capture_en_passant(board: chess.Board) -> bool:
 
 
 def to_board(words: Words) -> chess.Board:
-    """A plain `chess.Board` with these words; its move counters are 0 and 1."""
+    """A plain `chess.Board` of the words uint64[8]; its move counters are 0 and 1."""
     pawns, knights, bishops, rooks, queens, kings, white, state = (int(w) for w in words)
     board = chess.Board(None)
     board.pawns, board.knights, board.bishops = pawns, knights, bishops
@@ -162,7 +162,7 @@ def from_fen(fen: str) -> Words:
 
 
 def to_fen(words: Words) -> str:
-    """`<pieces> <side> <castling> <en passant>`: a FEN without its move counters."""
+    """`<pieces> <side> <castling> <en passant>` of uint64[8]: a FEN without its move counters."""
     board = to_board(words)
     en_passant = chess.square_name(board.ep_square) if board.ep_square is not None else "-"
     side = "w" if board.turn else "b"
@@ -170,7 +170,7 @@ def to_fen(words: Words) -> str:
 
 
 def legal_moves(words: Words) -> npt.NDArray[np.uint32]:
-    """All pseudo-legal moves of a position, in the generator's order: uint32[n]."""
+    """All pseudo-legal moves of a position uint64[8], in the generator's order: uint32[n]."""
     moves = np.empty(MAX_MOVES, dtype=np.uint32)
     return moves[: generate_moves(TABLES, tuple(words), moves)].copy()
 
@@ -196,7 +196,7 @@ def move_squares(move: int) -> tuple[int, int, int]:
 
 
 def find_move(words: Words, uci: str) -> int | None:
-    """The move word of a UCI move in a position, or None if it is not pseudo-legal there."""
+    """The move word of a UCI move in a position uint64[8]; None if it is not pseudo-legal there."""
     for move in legal_moves(words):
         if move_to_uci(move) == uci:
             return int(move)
@@ -204,10 +204,11 @@ def find_move(words: Words, uci: str) -> int | None:
 
 
 def is_well_formed(words: Words) -> bool:
-    """Whether the words are a position that play can reach as far as their own sense goes.
+    """Whether words, uint64[8], are a position without a contradiction in itself.
 
-    Piece boards are disjoint, each side has exactly one king, no pawn stands on a back rank, rights
-    and en passant square fit the pieces. Used by tests and where positions come from outside.
+    Piece boards are disjoint, each side has exactly one king, no pawn stands on a back rank, and
+    rights and en passant square fit the pieces. Tests call it, and code that takes positions from
+    outside.
     """
     if words.shape != (WORDS,):
         return False

@@ -1,8 +1,8 @@
 """Records: arrays in one block of memory, which a kernel takes as a single pointer.
 
-The compiler knows the sizes of the arrays in a record. The arrays of a tuple are counted in and out
-at every call, with locked instructions: with a tuple of the attack tables, generating moves took
-seven times as long.
+The compiler knows the sizes of the arrays in a record. For the arrays of a tuple, every call counts
+references up and down with locked instructions: generating moves took seven times as long with a
+tuple of the attack tables.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ def record_type(fields: Fields) -> np.dtype[np.void]:
 def make_record(fields: Fields) -> Any:
     """A record of zeros. Its arrays are attributes, `record.name[k]`, in kernels and in Python.
 
-    In Python one that is called as a method of numpy's is only found as `record["name"]`.
+    If numpy has a method of that name, Python finds the array only as `record["name"]`.
     """
     kind = record_type(fields)
     octets = np.zeros(kind.itemsize + ALIGNMENT, dtype=np.uint8)

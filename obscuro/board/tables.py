@@ -1,6 +1,6 @@
 """Attack tables, built once per process and passed to every kernel as the record `TABLES`.
 
-Kernels never read them as globals: numba would copy a global array into each cached kernel.
+Kernels never read them as globals, since numba would copy a global array into each cached kernel.
 Squares are numbered as in python-chess, a1 = 0 … h8 = 63; colour 0 is White.
 """
 
@@ -43,7 +43,7 @@ def ray_attacks(
 ) -> int:
     """Squares reached from `square` by `steps` (file, rank); sliding ones stop at a blocker.
 
-    The plain definition that the tables are built from and that tests compare kernels with.
+    This is the plain definition: the tables are built from it, and tests compare kernels with it.
     """
     attacked = 0
     for file_step, rank_step in steps:

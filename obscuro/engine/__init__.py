@@ -1,1 +1,1 @@
-"""One side's player: its options, its clock and its turn loop. Sees nothing but what its side saw."""
+"""One side's player: its options, clock and turns. It knows nothing but what its side saw."""

@@ -1,8 +1,9 @@
 """Fog of War chess as the search sees it: expanding positions into children, keys and values.
 
-A state is 9 words: the position, and a draw word: plies since a pawn move or a capture, plus CAPPED
-once the game may have been drawn on the way as far as our side can tell (KLSS, B.1: values there and
-below are at most 0, so that possible draws are avoided when we are better).
+A state is 9 words: the 8 of the position, and a draw word. The draw word counts the plies since a
+pawn move or a capture. It has the bit CAPPED once the game may have been drawn on the way, as far
+as our side can tell. Values there and below are at most 0 (KLSS, B.1), so that our side avoids
+possible draws when it is better.
 """
 
 import numpy as np
@@ -32,13 +33,13 @@ Words = npt.NDArray[np.uint64]
 
 @kernel
 def sighting(observation, state_word):
-    """What is counted for repetitions: an observation's hash with the side to move."""
+    """An observation's hash with the side to move: it is a repetition if this recurs."""
     return observation + (state_word & _ONE) * _TO_MOVE
 
 
 @kernel
 def _next_draw_word(pos, child, move, word):
-    """The draw word after `move`, repetitions left out."""
+    """The draw word after `move`; repetitions are not looked at."""
     capped = word & CAPPED
     plies = (word & _PLIES) + _ONE
     pawn_move = (np.uint64(move) >> PIECE_SHIFT) & THREE_BITS == PAWN
@@ -55,10 +56,12 @@ def _next_draw_word(pos, child, move, word):
 def _expand(
     tables, states, keys, our_side, repeated, offsets, moves, values, players, children, child_keys
 ):
-    """Write the children of uint64[B, 9] states: players, children, child_keys; values turned to ▲'s view.
+    """Write the children of states uint64[B, 9] into players, children and child_keys.
 
-    repeated: sightings that would be a third repetition, uint64[r]. values: float32[N], in: the view
-    of the side to move in the parent; out: ▲'s.
+    keys: uint64[B, 2], of the states. repeated: sightings that would be a third repetition,
+    uint64[r]. offsets: int64[B + 1], moves: uint32[N], values: float32[N]: the children as an
+    evaluator gives them. values come in the view of the side to move in the parent, and go out in
+    ▲'s.
     """
     for b in range(states.shape[0]):
         pos = load(states, b)
@@ -88,7 +91,7 @@ def _expand(
 
 
 class ChessGame:
-    """One expander's view of the game: an evaluator, our side, and what would repeat."""
+    """The game as one thread expands it: an evaluator, our side, and what would be a repetition."""
 
     state_words = STATE_WORDS
 
@@ -99,12 +102,15 @@ class ChessGame:
         self._repeated: Words = np.zeros(0, dtype=np.uint64)
 
     def set_turn(self, our_side: int, repeated: Words) -> None:
-        """Say whose search it is (0 = White) and which sightings of ours would be a third repetition."""
+        """Set whose search it is, 0 = White, and what would be a third repetition: uint64[r]."""
         self._our_side = our_side
         self._repeated = repeated
 
     def expand(self, states: Words, keys: Words) -> Expansion:
-        """See `obscuro.search.game.Game`; every state must have a move."""
+        """Expand states uint64[B, 9] with keys uint64[B, 2]; see `obscuro.search.game.Game`.
+
+        The side to move must have a move in every state.
+        """
         evaluated = self.evaluator.evaluate(np.ascontiguousarray(states[:, :WORDS]))
         count = len(evaluated.moves)
         self.evaluations += count

@@ -1,4 +1,4 @@
-"""Compiling everything once, so that later processes load it from the cache."""
+"""Loading all kernels before the first move; those that are not in the cache are compiled."""
 
 import time
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _loaded = False  # in this process
 
 
 class TrialPlayer(PlyListener, Protocol):
-    """What is asked of a player here; see `obscuro.engine.player.Player`, which uses this module."""
+    """What is asked of a player here. `obscuro.engine.player.Player` is one, and uses this."""
 
     def new_game(self, side: int, start: npt.NDArray[np.uint64]) -> None:
         """Start a game."""

@@ -1,6 +1,6 @@
 """What our side knows of the game: the belief, its information key, and what might be a draw.
 
-Own moves and observations are queued as they come and worked off later, on the clock of a search.
+Own moves and observations wait in a queue. `update` works them off, on the clock of a search.
 """
 
 from collections.abc import Callable
@@ -23,16 +23,17 @@ Words = npt.NDArray[np.uint64]
 
 
 class GameError(ValueError):
-    """A move or an observation that does not fit the game; its text is one line for the user."""
+    """A move or an observation does not fit the game; the text is one line for the user."""
 
 
 class Knowledge:
     """One side's knowledge of one game, from a start that both sides know.
 
-    side: ours, 0 = White. start: uint64[8]. warn: told in one line what a user should know.
-    buffers: memory for the belief to work in, kept from game to game. start_key, key: our information
-    key at the start and now.
-    lost_place: called when our place in a search tree can't be found any more.
+    side: ours, 0 = White. start: uint64[8]. warn: called with one line for each thing that a user
+    should know. buffers: memory that the belief works in; it outlasts the game. lost_place: called
+    when our place in a search tree can't be found any more.
+
+    start_key, key: our information key at the start and now.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Knowledge:
             start, side, max_positions=max_positions, threads=threads, seed=seed, buffers=buffers
         )
         self.plies = 0  # worked off so far
-        self.quiet_plies = 0  # since a pawn move or a capture, as far as we know
+        self.quiet_plies = 0  # since the last pawn move or capture that we know of
         self.observation = Observation.of(start, side)
         self.start = start
         self.start_key = int(initial_key(side, np.uint64(self.observation.key())))
@@ -64,21 +65,21 @@ class Knowledge:
         self._note_sighting(int(start[STATE]) & 1)
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
-        """Our side played `uci` and then saw `observation` (None: not told). Worked off later."""
+        """Queue our move `uci` and what we saw after it (None: we were not told)."""
         self._queue.append(Ply(uci, observation))
 
     def opponent_move(self, observation: Observation) -> None:
-        """The other side moved, and we then saw `observation`. Worked off later."""
+        """Queue what we saw after a move of the other side."""
         self._queue.append(Ply(None, observation))
 
     def update(self, deadline: float | None = None, stop: Event | None = None) -> bool:
-        """Work off what is queued; tell whether all is done.
+        """Work off the queue; return whether all of it is done.
 
-        deadline: `time.monotonic` second after which it is cut short. stop: when it is set, what is
-        left stays queued.
+        deadline: a second of `time.monotonic`; a belief update that would pass it is cut short.
+        stop: when it is set, the rest stays in the queue.
 
-        Raises GameError if an own move is not possible or an observation can't be ours; the plies
-        before it are worked off, it and those after it are dropped.
+        Raises GameError if an own move is not possible or an observation can't be ours. The plies
+        before that one have been worked off; that one and those after it are dropped.
         """
         try:
             while self._queue:
@@ -97,7 +98,7 @@ class Knowledge:
         return True
 
     def expect(self, stop: Event) -> None:
-        """While the other side thinks: get ready to see what we see now once more.
+        """Prepare for seeing the same after the other side's move as now, while that side thinks.
 
         Ends within some milliseconds when `stop` is set. Does nothing on our turn.
         """
@@ -105,23 +106,23 @@ class Knowledge:
             self.belief.expect(self.observation, stop)
 
     def release(self) -> None:
-        """Give the belief's memory back, when the game is over."""
+        """Give the belief's memory back to the buffers. This ends the game."""
         self.belief.release()
         self.belief.close()
 
     def any_position(self) -> Words:
-        """Some position held possible; our pieces and our moves are the same in all of them."""
+        """Some possible position, uint64[8]. Our pieces and moves are the same in all of them."""
         return self.belief.any_position()
 
     def legal_moves(self) -> npt.NDArray[np.uint32]:
-        """Our moves now, as words in the generator's order; empty when it is not our turn."""
+        """Our moves now, uint32[k] in the generator's order; empty when it is not our turn."""
         position = self.any_position()
         if int(position[STATE]) & 1 != self.side:
             return np.zeros(0, dtype=np.uint32)
         return legal_moves(position)
 
     def repeated(self) -> Words:
-        """Sightings that, seen once more, may be a third repetition: uint64[n]."""
+        """The sightings that may be a third repetition if they come once more: uint64[n]."""
         often = [s for s, count in self._sightings.items() if count >= REPETITIONS - 1]
         return np.array(sorted(often), dtype=np.uint64)
 
@@ -139,7 +140,7 @@ class Knowledge:
         if observation is None:
             observation = self.belief.common_observation()
         if observation is None:
-            # What we then saw is unknown, and with it our key and our place in the tree.
+            # Without that observation our key is unknown, and so is our place in the tree.
             self.key = int(mix(np.uint64(self.key)))
             self._lost_place()
             return

@@ -1,4 +1,4 @@
-"""How much memory there is for us: what the system has free, and what limits set to us leave."""
+"""How much memory this process may take: what the system has free, and what its limits leave."""
 
 import os
 import resource
@@ -6,7 +6,7 @@ from pathlib import Path
 
 MEBIBYTE = 1 << 20
 USABLE_SHARE = 0.75
-"""Of the memory that is free; others need some, and so do we besides the tree."""
+"""Of the free memory: other programs need some, and so do we besides the tree."""
 _CGROUPS = (
     ("memory.max", "memory.current"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
@@ -14,7 +14,10 @@ _CGROUPS = (
 
 
 def usable_mebibytes(proc: str = "/proc", cgroup: str = "/sys/fs/cgroup") -> int | None:
-    """Return how many MiB may be taken at once; None where the system doesn't say. For tests: roots."""
+    """Return how many MiB may be taken at once; None where the system doesn't say.
+
+    proc, cgroup: where the system says it; tests give their own.
+    """
     found = [_available(proc), _left_by_limit(proc)]
     for most, used in _CGROUPS:
         limit, usage = _number(Path(cgroup, most)), _number(Path(cgroup, used))
@@ -25,7 +28,7 @@ def usable_mebibytes(proc: str = "/proc", cgroup: str = "/sys/fs/cgroup") -> int
 
 
 def _available(proc: str) -> int | None:
-    """Return the bytes that programs can have without others being put out."""
+    """Return the bytes that a program can take without swapping others out."""
     try:
         for line in Path(proc, "meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):

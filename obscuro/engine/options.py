@@ -1,6 +1,6 @@
 """Every option of the engine, defined once; the protocol, the command line and the docs use these.
 
-Light to import: nothing here needs compiled code.
+The import is quick: nothing here needs compiled code.
 """
 
 import os
@@ -25,19 +25,19 @@ PUCT_UNIT = 100  # `Puct C` is a spin: hundredths
 VARIANCE_UNIT = 1000  # `Puct Least Variance`: thousandths
 BYTES_PER_POSITION = 100  # of the belief, at the peak of an update
 MOST_POSITIONS = 8_000_000
-DEFAULT_CACHE = 32  # MiB: 96,000 positions, which Stockfish needs a minute for
+DEFAULT_CACHE = 32  # MiB: 96,000 positions; Stockfish takes a minute to evaluate them
 LEAST_HASH = 16  # MiB
 
 
 class OptionError(ValueError):
-    """A bad option name or value; its text is one line for the user."""
+    """An option's name or value is bad; the text is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option as UCI declares it. minimum and maximum belong to spins, choices to combos.
 
-    known: what the choices are, where a plug-in may add to them.
+    known: returns the choices; plug-ins may add to them later.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Option:
 
 
 def _memory() -> int:
-    """Bytes of memory of this machine; 4 GiB where it does not say."""
+    """Bytes of memory of this machine; 4 GiB if it does not say."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
@@ -173,13 +173,13 @@ _BY_NAME = {option.name.lower(): option for option in OPTIONS}
 
 
 class Options:
-    """The values of all options, read by attribute-like `get` and set by the text a GUI sends."""
+    """The values of all options. `set` takes the text that a GUI sends."""
 
     def __init__(self) -> None:
         self._values: dict[str, Value] = {option.name: option.default for option in OPTIONS}
 
     def set(self, name: str, text: str) -> str:
-        """Set an option by its (case-insensitive) name; returns the proper name. Raises OptionError."""
+        """Set an option by its name in any case; returns the proper name. Raises OptionError."""
         option = _BY_NAME.get(" ".join(name.split()).lower())
         if option is None:
             raise OptionError(f"no such option: {name!r}")
@@ -211,7 +211,7 @@ class Options:
         return copied
 
     def search_parameters(self) -> SearchParameters:
-        """The part that the search takes."""
+        """The options of the search."""
         return SearchParameters(
             min_infoset_size=self.integer("Min Infoset Size"),
             max_support=self.integer("Max Support"),

@@ -1,7 +1,7 @@
-"""One side's player: what it saw comes in, a move goes out. No hidden fact reaches it.
+"""One side's player: it takes in what its side saw, and gives out moves. No hidden fact reaches it.
 
-A turn (Obscuro, Fig. 8): bring the belief up to date, build the subgame around the kept tree and
-sampled positions, search, choose.
+A turn has four steps (Obscuro, Fig. 8). The player brings the belief up to date, builds the subgame
+from the kept tree and sampled positions, searches, and chooses a move.
 """
 
 import dataclasses
@@ -33,7 +33,7 @@ Words = npt.NDArray[np.uint64]
 
 
 class Player:
-    """Plays one side of one game at a time. See the module.
+    """Plays one side of one game at a time.
 
     options: `set_options` changes them later. warn: called with one line for each thing that a user
     should know (Stockfish missing, belief rebuilt).
@@ -55,9 +55,9 @@ class Player:
         self.equipment.set_options(options)
 
     def prepare(self, progress: Callable[[str], None] | None = None) -> None:
-        """Compile or load all kernels and start the evaluators, so that a search starts at once.
+        """Load or compile all kernels and start the evaluators, so that a search starts at once.
 
-        progress: told what comes next. Quick when all is up already.
+        progress: called with a few words on what comes next. A second call takes no time.
         """
         tell = progress or (lambda text: None)
         load_kernels(lambda options: Player(options, lambda text: None), tell)
@@ -66,7 +66,7 @@ class Player:
         self.equipment.start()
 
     def close(self) -> None:
-        """End all child processes and drop the tree. The game goes on if a search is asked for."""
+        """End all child processes and drop the tree. The game stays; a search makes them anew."""
         self.equipment.close()
 
     # -- the game --------------------------------------------------------------------------------
@@ -94,11 +94,11 @@ class Player:
         self.equipment.new_game(self._seed)
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
-        """Our side played `uci` and then saw `observation` (None: not told). Worked off later."""
+        """Queue our move `uci` and what we saw after it (None: we were not told)."""
         self.knowledge.own_move(uci, observation)
 
     def opponent_move(self, observation: Observation) -> None:
-        """The other side moved, and we then saw `observation`. Worked off later."""
+        """Queue what we saw after a move of the other side."""
         self.knowledge.opponent_move(observation)
 
     def update(self, deadline: float | None = None) -> None:
@@ -112,12 +112,12 @@ class Player:
 
     @property
     def seed(self) -> int:
-        """What all chance of this game comes from; the option `Seed`, or from the clock."""
+        """The seed of all random numbers of this game: the option `Seed`, or from the clock."""
         return self._seed
 
     @property
     def evaluator(self) -> str:
-        """What evaluates, for logs: `material`, `stockfish, Stockfish 15.1`; empty before `prepare`."""
+        """The evaluator's name, such as `stockfish, Stockfish 15.1`; empty before `prepare`."""
         return self.equipment.evaluator_name
 
     @property
@@ -129,7 +129,7 @@ class Player:
 
     @property
     def belief_size(self) -> int:
-        """Number of positions held possible."""
+        """The number of possible positions."""
         return len(self.knowledge.belief)
 
     @property
@@ -139,7 +139,7 @@ class Player:
 
     @property
     def belief_rebuilds(self) -> int:
-        """How often the belief was rebuilt in this game, for want of a position that fits."""
+        """How often in this game the belief was rebuilt because no position was left."""
         return self.knowledge.belief.rebuilds
 
     def belief_fens(self, count: int) -> list[str]:
@@ -147,17 +147,17 @@ class Player:
         return sorted(to_fen(words) for words in self.knowledge.belief.positions)[:count]
 
     def belief_contains(self, words: Words) -> bool:
-        """Whether the belief, brought up to date, holds a position: uint64[8]. For tests and matches."""
+        """Bring the belief up to date; return whether it holds a position uint64[8]."""
         self.update()
         return bool(self.knowledge.belief.contains(words))
 
     @property
     def observation(self) -> Observation:
-        """What our side saw last, as far as the updates have come."""
+        """What our side saw last, as far as the belief is up to date."""
         return self.knowledge.observation
 
     def legal_moves(self) -> list[str]:
-        """Our side's moves now; we always know them exactly. Empty when it is not our turn."""
+        """Our moves now in UCI; we always know them exactly. Empty when it is not our turn."""
         self.update()
         return [move_to_uci(move) for move in self.knowledge.legal_moves()]
 
@@ -171,8 +171,9 @@ class Player:
     ) -> Choice:
         """Choose a move; blocks until a limit is reached or `stop` is set.
 
-        No move is chosen if there is none, or if `stop` is set before the belief is up to date.
-        report is called at most every 0.5 s and once at the end. Raises GameError as `update`.
+        report: called at most every 0.5 s and once at the end. The choice holds no move if there is
+        none, or if `stop` is set before the belief is up to date. Raises GameError as `update`, and
+        if it is not our turn.
         """
         known = self.knowledge
         options = self.equipment.options
@@ -196,9 +197,9 @@ class Player:
         return self._search_moves(limits, turn, stop, moves, report)
 
     def build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
-        """Make the search's tree that of this turn; expanding its roots ends at deadline or stop.
+        """Give the search the tree of this turn; it expands roots until the deadline or `stop`.
 
-        `search` calls it. An experiment may override it to change the tree before it is solved.
+        `search` calls this. An experiment may override it to change the tree before it is solved.
         """
         known = self.knowledge
 
@@ -215,7 +216,7 @@ class Player:
         moves: npt.NDArray[np.uint32],
         report: Callable[[SearchInfo], None] | None,
     ) -> Choice:
-        """Search for a move where there is more than one. moves: ours, uint32[k]."""
+        """Search for one of several moves. moves: ours, uint32[k]."""
         deadline = None if turn is None else turn.deadline
         latest = turn.latest if turn is not None and turn.flexible else None
         known, equipment = self.knowledge, self.equipment
@@ -241,13 +242,13 @@ class Player:
         if report is not None:
             report(info)
         if len(progress.policy) != len(moves):
-            # Not one position of our infoset has been expanded: too little time. Any move will do.
+            # There was no time to expand even one position of our infoset. Any move will do.
             return Choice(names[self._random().integers(len(names))], info=info)
         played = turn_report.played(progress)
         return Choice(names[int(self._random().choice(len(names), p=played))], info=info)
 
     def _forced_move(self, moves: npt.NDArray[np.uint32]) -> tuple[str, bool] | None:
-        """A capture of a king that is certainly there, or the only move; and whether it captures."""
+        """A capture of a king whose square is certain, or the only move; and which of the two."""
         square = self.knowledge.belief.certain_enemy_king()
         for move in moves:
             if square is not None and move_squares(move)[1] == square:
@@ -255,12 +256,12 @@ class Player:
         return (move_to_uci(moves[0]), False) if len(moves) == 1 else None
 
     def _random(self) -> np.random.Generator:
-        """Random numbers for this turn: the same for the same seed, game and ply."""
+        """A generator for this turn: the same for the same seed and information key."""
         material = f"{self._seed} {self.knowledge.key}".encode()
         digest = hashlib.blake2b(material, digest_size=8).digest()
         return np.random.default_rng(int.from_bytes(digest, "little"))
 
 
 def _share_of(deadline: float | None, start: float, share: float) -> float | None:
-    """The second at which a share of the time from `start` to `deadline` has passed."""
+    """The second at which a share of the time up to `deadline` is over; None without a deadline."""
     return None if deadline is None else start + share * (deadline - start)

@@ -1,4 +1,4 @@
-"""What a search reports and returns, in the protocol's units. Light to import."""
+"""What a search reports and returns, in the protocol's units. The import is quick."""
 
 from dataclasses import dataclass, field
 
@@ -7,9 +7,9 @@ from obscuro.evaluation.evaluator import CacheUse
 
 @dataclass(frozen=True, slots=True)
 class GoLimits:
-    """The limits of a `go`, times in milliseconds; None where not given.
+    """The limits of a `go`, times in milliseconds; None where the command has none.
 
-    received: `time.monotonic()` when the command came in; the turn's clock starts there.
+    received: the second of `time.monotonic` at which the command came in; the turn begins there.
     """
 
     received: float
@@ -25,7 +25,7 @@ class GoLimits:
 
 @dataclass(frozen=True, slots=True)
 class SearchInfo:
-    """One report of a running search: the content of the protocol's four info lines."""
+    """One report of a search: the content of the protocol's four info lines."""
 
     depth: float  # mean
     seldepth: int
@@ -50,7 +50,7 @@ class SearchInfo:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The move to play, None where the game is over, and the last report (None without a search)."""
+    """The move to play and the last report; None where there is no move or no report."""
 
     move: str | None
     ponder: str | None = None

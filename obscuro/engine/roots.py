@@ -1,4 +1,7 @@
-"""The roots of a turn's search: what the tree keeps, positions of the belief, or the start (O, Fig. 9)."""
+"""The roots of a turn's search (Obscuro, Fig. 9).
+
+They are what the last tree keeps and sampled positions of the belief, or the start of the game.
+"""
 
 from collections.abc import Callable
 
@@ -25,11 +28,11 @@ def build_subgame(
     searched_at: int,
     late: Callable[[], bool],
 ) -> int:
-    """Make the search's tree the subgame of this turn, with its roots expanded.
+    """Make the search's tree the subgame of this turn, and expand its roots.
 
-    known: up to date, our side to move. searched_at: plies of the game at the roots of the search's
-    last tree. late: whether there is no time left to expand more than what is there; asked between
-    chunks. Returns the plies of the game at the new tree's roots.
+    known: up to date, with our side to move. searched_at: plies of the game at the roots of the
+    last tree. late: returns whether the time for expanding is over; asked after each chunk. Returns
+    the plies of the game at the new tree's roots.
     """
     own_states = search.keep(known.key, known.plies - searched_at)
     if known.plies == 1 and not search.tree.nodes:
@@ -95,11 +98,11 @@ def _build_here(
 
 
 def _build_from_start(search: Search, known: Knowledge, late: Callable[[], bool]) -> None:
-    """The subgame of the first search where the other side has moved first: the whole game.
+    """Build the subgame of our first search if the other side has moved first: the whole game.
 
-    The start is common knowledge, so its node is the root, the other side's first move is part
-    of what is solved, and our infoset is below it. Without that, every first move would be a
-    root of its own with an alternate value that only its evaluation stands for.
+    The start is common knowledge, so its node is the root. The search solves for the other side's
+    first move too, and our infoset is below it. Otherwise every first move would be a root of its
+    own, whose alternate value came from its evaluation alone.
     """
     states = np.zeros((1, STATE_WORDS), dtype=np.uint64)
     states[0, :WORDS] = known.start
@@ -119,7 +122,10 @@ def _build_from_start(search: Search, known: Knowledge, late: Callable[[], bool]
 
 
 def _root_keys(states: Words, our_key: int) -> Words:
-    """Both sides' keys, uint64[n, 2], of new roots uint64[n, W]: ▼ knows the position, we our key."""
+    """Both sides' keys, uint64[n, 2], of new roots uint64[n, W].
+
+    ▲ has our key in all of them. ▼ knows the position, so that its key differs from root to root.
+    """
     keys = np.empty((len(states), 2), dtype=np.uint64)
     keys[:, 0] = our_key
     hashes = np.empty(len(states), dtype=np.uint64)

@@ -87,7 +87,7 @@ class TurnReport:
 
 
 def likeliest_line(search: Search) -> list[str]:
-    """The likeliest play from our infoset on, as moves in UCI; empty if nothing is expanded there."""
+    """The likeliest play from our infoset on, in UCI; empty if nothing is expanded there."""
     found = search.line()
     if found is None:
         return []

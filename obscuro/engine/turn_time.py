@@ -1,4 +1,4 @@
-"""How long a turn may take (DESIGN §7). docs/clock.md explains it to users."""
+"""How long a turn may take; docs/clock.md explains it to users."""
 
 from typing import NamedTuple
 
@@ -13,10 +13,10 @@ from obscuro.engine.report import GoLimits
 
 
 class TurnTime(NamedTuple):
-    """When a turn ends, in seconds of `time.monotonic`; the move must be printed by then."""
+    """When a turn ends, in seconds of `time.monotonic`; the move must be printed before."""
 
-    deadline: float  # as planned; before it the move is played early if it is easy
-    latest: float  # for a move that is not settled; the deadline where all time is to be used
+    deadline: float  # as planned; an easy move is played earlier
+    latest: float  # for a move that is not settled; equal to the deadline if all time is to be used
 
     @property
     def flexible(self) -> bool:
@@ -25,13 +25,14 @@ class TurnTime(NamedTuple):
 
 
 def turn_time(limits: GoLimits, side: int, overhead_ms: int) -> TurnTime | None:
-    """When the turn is to end; None without a time limit.
+    """Plan the end of a turn; None without a time limit.
 
-    side: 0 = White, whose clock counts. overhead_ms: kept back for the way to the GUI. movetime wins
-    over a clock, and is used whole. The clock's remaining time is spread over `movestogo` or
-    MOVES_TO_GO moves, and most of the increment is spent; a move that is not settled may take
-    UNSETTLED_FACTOR as much. No move takes more than MOST_OF_CLOCK of what remains, unless fewer
-    moves are left.
+    side: whose clock counts, 0 = White. overhead_ms: milliseconds kept back for the way to the GUI.
+
+    A `movetime` wins over a clock, and the turn uses all of it. A clock's remaining time is divided
+    by `movestogo` or MOVES_TO_GO, and INCREMENT_SHARE of the increment is added. A move that is not
+    settled may take UNSETTLED_FACTOR times as long. No move takes more than MOST_OF_CLOCK of what
+    remains, unless so few moves are left that each may have more.
     """
     if limits.infinite:
         return None

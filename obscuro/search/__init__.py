@@ -1,5 +1,6 @@
 """Game-independent search of imperfect-information games: KLUSS subgames, PCFR+, one-sided GT-CFR.
 
-Knows no chess. A game plugs in through `obscuro.search.game`. Inside search every value is ▲'s (MAX,
-the side that searches), in [-1, 1].
+It knows no chess: a game plugs in through `obscuro.search.game`. ▲ is the side that searches (MAX),
+▼ the other one (MIN). Every value in here is ▲'s, in [-1, 1], unless a name or a comment says
+otherwise.
 """

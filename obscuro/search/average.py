@@ -1,9 +1,10 @@
 """The average strategy, which converges to an equilibrium; playing uses the last iterate instead.
 
-For proofs on small games (`obscuro.games.solve`): it costs a pass over the tree each iteration, so it
-is no part of the solver. Averages are taken in sequence form (Obscuro, footnote 16): an infoset's
-strategy counts by its own player's probability of playing there. The t-th strategy weighs t², as in
-the experiments of PCFR+ (Farina et al. 2021), so that the first ones are soon forgotten.
+It serves proofs on small games (`obscuro.games.solve`). It costs a pass over the tree each
+iteration, so the solver does without it. The average is one in sequence form (Obscuro, footnote
+16): the weight of an infoset's strategy is its own player's probability of playing there. The t-th
+strategy weighs t², as in the experiments of PCFR+ (Farina et al. 2021), so that the early ones soon
+count little.
 """
 
 from typing import NamedTuple
@@ -32,9 +33,10 @@ class Sums(NamedTuple):
 
 @kernel
 def accumulate(tree, sums, time, weight):
-    """Add the current strategies of both players with `weight`; time: different in each call, > 0.
+    """Add the current strategies of both players with `weight`.
 
-    Nobody forgets own actions, so all nodes of an infoset have the same own reach: the first counts.
+    time: > 0, another one in each call. A player does not forget its own actions, so all nodes of
+    an infoset have the same own reach; the first node's is used.
     """
     first = tree.infoset_first[ROOT_INFOSET]
     for node in range(tree.counts[NODES]):
@@ -74,18 +76,18 @@ class AverageStrategy:
         self.iterations = 0  # averaged over
 
     def add(self) -> None:
-        """Take in the present strategies; to be called after each iteration."""
+        """Add the present strategies. Call it after each iteration."""
         self._time += 1
         self.iterations += 1
         accumulate(self._tree, self._sums, self._time, float(self.iterations**AVERAGE_POWER))
 
     def restart(self) -> None:
-        """Forget all so far: the game was another one, because the tree has grown."""
+        """Drop all sums: the tree has grown since, so they are of another game."""
         self._sums.weighted[:] = 0
         self.iterations = 0
 
     def policies(self) -> Policies:
-        """The average strategy of both players. Infosets that their player never reached are left out."""
+        """The average strategy of both, without the infosets that their player never reached."""
         return _policies(self._tree, self._sums.weighted)
 
 

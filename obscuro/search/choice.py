@@ -13,10 +13,12 @@ def purify(
 ) -> npt.NDArray[np.float64]:
     """The distribution to sample from, float64[k], sums to 1.
 
-    policy: float[k], the solver's last iterate; stable: bool[k], in the support at every iteration of
-    the search's last half. With Resolve in force only the top action is played; otherwise the top
-    action and the stable ones, max_support in all, the rest of the mass going to the top action.
-    Without purification (the ablation of Obscuro §4.1): all stable actions, whatever the gadget.
+    policy: float32[k], the solver's last iterate. stable: bool[k], whether the action was in the
+    support at every iteration of the search's last half. resolve: whether Resolve is in force.
+
+    With Resolve in force only the top action is played. With Maxmargin the top action and stable
+    ones are played, max_support in all; the top action gets the rest of the mass. Without
+    purification (the ablation of Obscuro §4.1) all stable actions are played under both gadgets.
     """
     probabilities = policy.astype(np.float64)
     top = int(np.argmax(probabilities))

@@ -1,4 +1,4 @@
-"""The threads that select leaves and have them evaluated, while the caller's thread solves."""
+"""The threads that select and evaluate leaves while the caller's thread solves."""
 
 import collections
 import threading
@@ -12,8 +12,8 @@ import numpy.typing as npt
 from obscuro.search.game import MAX, MIN, Expansion, Game
 from obscuro.search.parameters import EXHAUSTED_AFTER
 
-IDLE_WAIT = 0.002  # seconds a thread waits when it finds no leaf
-EXHAUSTED_WAIT = 0.02  # the same when none has been found for long
+IDLE_WAIT = 0.002  # seconds that a thread waits if it finds no leaf
+EXHAUSTED_WAIT = 0.02  # the same if no thread has found one for long
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +28,19 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Operations:
-    """What the threads do to the tree; they do it under the lock."""
+    """What the threads do to the tree, under their lock."""
 
     select: Callable[[int, npt.NDArray[np.uint64]], Batch | None]  # explorer, random state
     release: Callable[[Batch], None]
     attach: Callable[[Batch, Expansion], None]  # by the solver's thread only
     over: Callable[[], bool]  # whether expanding has ended
-    exhausted: Callable[[bool], None]  # told when no leaf is found any more, or one again
+    exhausted: Callable[[bool], None]  # called with whether no leaf is found any more
 
 
 class Expanders:
-    """One thread for each game, from construction to `finish`.
+    """One thread for each game. They run from construction to `finish`.
 
-    seed: entropy of the threads' random numbers.
+    seed: entropy for the threads' random numbers.
     """
 
     def __init__(self, games: Sequence[Game], operations: Operations, seed: Sequence[int]) -> None:
@@ -63,9 +63,9 @@ class Expanders:
             thread.start()
 
     def attach_finished(self) -> None:
-        """Attach what the threads have handed over; called between two slices of solving.
+        """Attach what the threads have handed over; for the solver's thread, between slices.
 
-        Raises what has ended a thread, such as an error of a game's `expand`.
+        Raises the exception that ended a thread, such as an error of a game's `expand`.
         """
         if self._finished:
             with self._lock:
@@ -75,7 +75,7 @@ class Expanders:
             raise self._error
 
     def finish(self) -> None:
-        """End the threads and take in what they still had; raises as `attach_finished`."""
+        """End the threads and attach what they still had; raises as `attach_finished`."""
         self._quit.set()
         for thread in self._threads:
             thread.join()
@@ -99,7 +99,7 @@ class Expanders:
             self._error = error
 
     def _count_fruitless(self, fruitless: bool) -> bool:
-        """Note a selection that found nothing, or something; whether no leaf is found any more."""
+        """Count a selection, fruitless or not; return whether no thread finds a leaf any more."""
         self._fruitless = self._fruitless + 1 if fruitless else 0
         exhausted = self._fruitless >= EXHAUSTED_AFTER and not self._finished
         self._do.exhausted(exhausted)

@@ -1,9 +1,10 @@
-"""The root of a subgame: Resolve and Maxmargin on one tree, mixed smoothly (Obscuro, C.1-C.3, Fig. 10).
+"""The root of a subgame: Resolve and Maxmargin on one tree (Obscuro, C.1-C.3, Fig. 10).
 
-▼ picks one of its infosets J, worth u_▼(J) + v^alt(J) to it. Maxmargin: one PRM+ over all J. Resolve:
-J is drawn from the prior α, and one PRM+ for each J decides whether to enter (that worth) or to exit
-(0). The strategy in play is p_max · α(J) · π_resolve(J) + (1 − p_max) · π_maxmargin(J) with p_max the
-largest probability of entering anywhere; it need not sum to 1.
+▼ picks one of its infosets J, which is worth u_▼(J) + v^alt(J) to it. In Maxmargin one PRM+ picks
+among all J. In Resolve the prior α draws J, and one PRM+ for each J decides whether ▼ enters, for
+that worth, or exits, for 0. The strategy in play is p_max · α(J) · π_resolve(J) + (1 − p_max) ·
+π_maxmargin(J). Here p_max is the largest probability of entering over all J. The strategy need not
+sum to 1.
 """
 
 from typing import NamedTuple
@@ -55,7 +56,7 @@ def new_gadget(alternate: Reals, prior: Reals) -> Gadget:
 
 @kernel
 def update_gadget(tree, gadget):
-    """PRM+ of both gadgets on the values of the last sweep; notes u_▼(J) + v^alt(J) as the root's cfv."""
+    """Run PRM+ of both gadgets on the last sweep; write u_▼(J) + v^alt(J) as the root's cfv."""
     m = tree.counts[ROOTS]
     first = tree.infoset_first[ROOT_INFOSET]
     expected = _ZERO

@@ -1,8 +1,8 @@
 """The interface by which a game plugs into the search.
 
-A state is a fixed number of `uint64` words that only the game understands. A player's information key
-is a 64-bit hash chained over own moves and own observations; equal keys mean the same infoset, and all
-nodes of an infoset must have the same actions in the same order.
+A state is a fixed number of `uint64` words that only the game understands. A player's information
+key is a 64-bit hash chained over own moves and own observations; equal keys mean the same infoset,
+and all nodes of an infoset must have the same actions in the same order.
 """
 
 from typing import NamedTuple, Protocol
@@ -26,14 +26,14 @@ class Expansion(NamedTuple):
 
 
 class Game(Protocol):
-    """What the search asks of a game. One object is used by one thread at a time."""
+    """What the search asks of a game. One thread at a time uses one object."""
 
     state_words: int  # W
 
     def expand(self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64]) -> Expansion:
         """The children of leaves that are not terminal.
 
-        states: uint64[B, W]; keys: uint64[B, 2], the leaves' own keys, to chain the children's by.
-        May block (it may wait for another process), but must end.
+        states: uint64[B, W]; keys: uint64[B, 2], the leaves' own keys, which the children's keys
+        are chained to. May block, for instance on another process, but must end.
         """
         ...

@@ -1,6 +1,6 @@
 """Attaching expansions to the tree (Obscuro, C.5 and the end of Fig. 12).
 
-Only the solver's thread does it.
+Only the solver's thread calls these kernels.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ ROOM_FOR_ROOTS = 512  # nodes, edges, infosets and actions that are never used b
 
 @kernel
 def has_room(tree, children):
-    """Whether one more node with so many children fits; a margin stays free."""
+    """Whether one more node with so many children fits into the tree; a margin stays free."""
     return (
         tree.counts[NODES] + 1 < tree.node_player.shape[0] - ROOM_FOR_ROOTS
         and tree.counts[INFOSET_COUNT] + 1 < tree.infoset_key.shape[0] - ROOM_FOR_ROOTS
@@ -36,10 +36,11 @@ def has_room(tree, children):
 
 @kernel
 def infoset_for(tree, key, player, values, chance, ours, freeze):
-    """The infoset of a node about to be added: an existing one, or a new one.
+    """The infoset of a node that is about to be added; it is made if there is none.
 
-    A new one starts pure on the child that is best for its player by `values` (float32[k], ▲'s view);
-    at a chance node it holds the probabilities. freeze: 1-KLSS, ▲ outside our infoset doesn't learn.
+    A new infoset starts pure on the child that is best for its player by `values` (float32[k], ▲'s
+    view); at a chance node it holds the probabilities. freeze: 1-KLSS, ▲'s infosets outside our own
+    keep their strategy.
     """
     count = values.shape[0]
     if player != CHANCE:
@@ -105,9 +106,9 @@ def add_node(tree, edge, above, player, infoset, ours, states, keys, values, ter
 def attach(tree, our_key, freeze, edges, nodes, expansion):
     """Attach a batch of expansions; returns how many fitted and the sum of their depths.
 
-    edges, nodes: int32[B], the expanded leaves' edges and the nodes above them; expansion: Expansion.
-    our_key: ▲'s key at the root; the subtrees of root states with it are ours. Leaves that do not fit
-    stay marked, and counts[FULL] is set.
+    edges, nodes: int32[B], the expanded leaves' edges and the nodes above them. expansion: an
+    `Expansion`. our_key: ▲'s key at the root; the subtrees of root states with that key are ours.
+    Leaves that do not fit stay marked, and counts[FULL] is set.
     """
     attached = 0
     depth = 0

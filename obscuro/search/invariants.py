@@ -1,7 +1,4 @@
-"""What the arrays of a tree promise, verified for tests.
-
-`check` looks at all nodes and infosets. It holds between two iterations of the solver.
-"""
+"""The invariants of a tree's arrays, which tests verify after random operations."""
 
 import numpy as np
 
@@ -24,10 +21,9 @@ from obscuro.search.tree import (
 
 @kernel
 def _paths(tree):
-    """What the way to each node says: ▲'s and ▼'s last own action, and its probability.
+    """For each node: ▲'s and ▼'s last own action on the way to it, and the way's probability.
 
-    Returns int64[2, n] (for ▼ counted from the root's choice of J, which is action J; -1: none) and
-    float64[n].
+    Returns int64[2, n] and float64[n]. -1 stands for no action; ▼'s first one is its choice of J.
     """
     nodes = tree.counts[NODES]
     last = np.full((2, nodes), -1, dtype=np.int64)
@@ -57,9 +53,10 @@ def _found(tree, keys):
 
 
 def check(tree: Tree) -> None:
-    """Verify every invariant of the structure; raises AssertionError with what is broken.
+    """Verify every invariant of a tree; raises AssertionError that says which one is broken.
 
-    For tests, between two iterations of the solver: it looks at all nodes and infosets.
+    The invariants hold between two iterations of the solver. The check looks at all nodes and
+    infosets, so it is for tests.
     """
     _check_nodes(tree)
     _check_infosets(tree)
@@ -68,7 +65,7 @@ def check(tree: Tree) -> None:
 
 
 def _check_nodes(tree: Tree) -> None:
-    """Parents and children, and whose edges and actions are whose."""
+    """Check that nodes, edges and actions belong together, and their depths and marks."""
     nodes, edges, _, _, roots, _ = (int(c) for c in tree.counts)
     player, infoset = tree.node_player[:nodes], tree.node_infoset[:nodes]
     first, count = tree.node_first_edge[:nodes], tree.node_edges[:nodes]
@@ -107,7 +104,7 @@ def _check_nodes(tree: Tree) -> None:
 
 
 def _check_infosets(tree: Tree) -> None:
-    """Infosets, their actions and the table."""
+    """Check infosets, their actions and the table of keys."""
     nodes, _, infosets, actions, roots, _ = (int(c) for c in tree.counts)
     assert infosets >= 1, "the root's infoset is missing"
     assert tree.infoset_player[ROOT_INFOSET] == MIN, "▼ picks at the root"
@@ -129,7 +126,7 @@ def _check_infosets(tree: Tree) -> None:
 
 
 def _check_information(tree: Tree) -> None:
-    """Who is in which infoset: keys, perfect recall, and no meeting of different J."""
+    """Check that infosets group nodes by key, with perfect recall; no two J share a key."""
     nodes, roots = int(tree.counts[NODES]), int(tree.counts[ROOTS])
     player, infoset = tree.node_player[:nodes], tree.node_infoset[:nodes]
     deciders = np.flatnonzero(player != CHANCE)
@@ -159,7 +156,7 @@ def _check_information(tree: Tree) -> None:
 
 
 def _check_numbers(tree: Tree) -> None:
-    """Probabilities, reach sums, values and statistics."""
+    """Check probabilities, sums of reaches, values and statistics."""
     nodes, edges, infosets, actions, _, _ = (int(c) for c in tree.counts)
     strategy, starts = tree.strategy[:actions], tree.infoset_first[:infosets]
     sums = np.add.reduceat(strategy.astype(float), starts)

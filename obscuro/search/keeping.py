@@ -1,8 +1,8 @@
-"""What the next subgame keeps of the last search's tree: 2-KLUSS (Obscuro §3.1, C.2, C.6 and Fig. 9).
+"""What the next subgame keeps of the last tree: 2-KLUSS (Obscuro §3.1, C.2, C.6, Fig. 9).
 
-I is the set of histories with our present information key. J₀ are ▼'s infosets that touch I. Kept
-are the histories at this ply in some J ∈ J₀, with all that is below them, and for each J its weights,
-▼'s reach and the alternate value.
+I is the set of histories with our present information key. J₀ is the set of ▼'s infosets that touch
+I. The next subgame keeps the histories at this ply in some J ∈ J₀, with all that is below them. For
+each J it keeps the histories' weights, ▼'s reach and the alternate value.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from obscuro.search.tree import NO_PARENT, NODES, ROOT_INFOSET, TERMINAL, Tree
 
 Reals = npt.NDArray[np.float32]
 
-MAX_ROOT_SHARE = 4  # kept roots: at most a quarter of the nodes and of the edges, the first found
+MAX_ROOT_SHARE = 4  # at most a quarter of the nodes and of the edges are kept roots
 
 
 class KeptRoots(NamedTuple):
@@ -39,7 +39,10 @@ def nothing_kept() -> KeptRoots:
 
 @kernel
 def _profile_reaches(tree):
-    """Each node's reach by ▲ and chance (given J), and by ▼ (its choice of J included): float32[n] × 2."""
+    """Each node's reach by ▲ and chance, and its reach by ▼, as two float32[n].
+
+    The first is given J; the second includes ▼'s choice of J.
+    """
     nodes = tree.counts[NODES]
     ours = np.ones(nodes, dtype=np.float32)
     theirs = np.ones(nodes, dtype=np.float32)
@@ -85,9 +88,9 @@ def _count_own(tree, our_key, depth):
 
 @kernel
 def _find_kept(tree, our_key, depth, most_infosets, most_histories):
-    """The histories to keep, as (edge, node above, J) in three int32 arrays; J from 0 without gaps.
+    """The histories to keep, as three int32[n]: edge, node above, J; J counts from 0 without gaps.
 
-    most_infosets, most_histories: no more are kept; the first ones found are.
+    most_infosets, most_histories: if there are more, the first ones found are kept.
     """
     limit = min(most_infosets, _count_own(tree, our_key, depth))
     size = 64
@@ -134,10 +137,11 @@ def _find_kept(tree, our_key, depth, most_infosets, most_histories):
 
 @kernel
 def _gift(tree, node, edge):
-    """What ▼'s moves on the way to `edge` of `node` gave away, ĝ ≥ 0 (conditional values, see DESIGN).
+    """The gift ĝ ≥ 0: what ▼'s moves on the way to `edge` of `node` gave away (Obscuro, C.6).
 
-    Needs cfv and infoset_reach of ▼'s infosets as `refresh_values` leaves them; they are in ▼'s view.
-    An infoset that ▲ does not reach has no conditional value and gives nothing.
+    The values are conditional: counterfactual value over reach (docs/algorithm.md, "Gifts"). They
+    are in ▼'s view, from cfv and infoset_reach as `refresh_values` leaves them. An infoset that ▲
+    does not reach has no conditional value and adds nothing.
     """
     gift = np.float32(0)
     action = tree.node_first_action[node] + edge - tree.node_first_edge[node]
@@ -158,7 +162,7 @@ def _gift(tree, node, edge):
 
 @kernel
 def _describe_kept(tree, edges, above, members, infosets, offsets, order):
-    """Weights, ▼'s reach and alternate values of the kept infosets (see KeptRoots)."""
+    """The weights, ▼'s reach and the alternate values of the kept infosets; see `KeptRoots`."""
     ours, theirs = _profile_reaches(tree)
     weights = np.zeros(edges.shape[0], dtype=np.float32)
     reach = np.zeros(infosets, dtype=np.float32)
@@ -188,14 +192,14 @@ def _describe_kept(tree, edges, above, members, infosets, offsets, order):
 
 
 def most_roots(tree: Tree) -> int:
-    """How many infosets J the next subgame keeps at most, and how many may be new."""
+    """How many infosets J the next subgame keeps at most; as many new ones may come."""
     return len(tree.node_player) // MAX_ROOT_SHARE
 
 
 def keep_roots(tree: Tree, gadget: Gadget, our_key: int, depth: int) -> KeptRoots:
-    """The part of the old tree that the next subgame keeps, `depth` plies below its root states.
+    """Choose what the next subgame keeps of the old tree, `depth` plies below its root states.
 
-    Brings all values of the old tree up to date first.
+    our_key: our information key now. Brings all values of the old tree up to date first.
     """
     key = np.uint64(our_key)
     refresh_values(tree, gadget)

@@ -26,10 +26,11 @@ from obscuro.search.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a search ends; None means no such limit. Times are `time.monotonic` seconds.
+    """When a search ends; None means no such limit. Times are seconds of `time.monotonic`.
 
-    nodes counts histories added to the tree. With no limit at all only `stop` ends the search.
-    latest: the deadline is a plan, which may be kept early or put off until then; None: it is kept.
+    nodes: histories added to the tree. latest: the search may put its deadline off until then, and
+    may also end earlier; None: it ends at the deadline. Without any limit only `stop` ends a
+    search.
     """
 
     deadline: float | None = None
@@ -42,14 +43,14 @@ class Look(NamedTuple):
 
     seconds: float  # since the search began
     top: int  # the likeliest action
-    probability: float  # its
+    probability: float  # of the top action
     value: float  # ours, [-1, 1]
 
 
 class Pace:
-    """The plan of one search's end. Times are `time.monotonic` seconds.
+    """The plan of one search's end. Times are seconds of `time.monotonic`.
 
-    begin: of the search; deadline: the end as planned; latest: what it may be put off to.
+    begin: of the search; deadline: the planned end; latest: the end may be put off until then.
     """
 
     def __init__(self, begin: float, deadline: float, latest: float) -> None:
@@ -67,10 +68,11 @@ class Pace:
     def look(
         self, now: float, slice_seconds: float, top: int, probability: float, value: float
     ) -> float:
-        """Take a look at the strategy; returns the end as it is planned now.
+        """Take a look at the strategy; returns the end that is planned now.
 
-        slice_seconds: how long it may take until the next look. The solver's tail follows on the
-        expanders' end, so that the decision to go on has to come before that.
+        top, probability, value: see `Look`. slice_seconds: how long it may take until the next
+        look. The expanders end before the solver's tail begins, so the decision to go on must come
+        before.
         """
         elapsed = now - self._begin
         self._looks.append(Look(elapsed, top, probability, value))
@@ -82,7 +84,7 @@ class Pace:
         return self._begin + self._planned
 
     def _easy(self, elapsed: float) -> bool:
-        """Whether one action has been overwhelming since STABLE_SINCE of the time that has passed."""
+        """Whether one action has been overwhelming since STABLE_SINCE of the elapsed time."""
         top = self._looks[-1].top
         return all(
             look.top == top and look.probability >= EASY_PROBABILITY
@@ -90,13 +92,13 @@ class Pace:
         )
 
     def _unsettled(self, elapsed: float) -> bool:
-        """Whether another action has come to the top of late, or the value has fallen much."""
+        """Whether the top action has changed lately, or the value has fallen much."""
         recent = self._since(UNSETTLED_SINCE * elapsed)
         fell = max(look.value for look in recent) - recent[-1].value
         return fell >= UNSETTLED_LOSS or any(look.top != recent[-1].top for look in recent)
 
     def _since(self, seconds: float) -> list[Look]:
-        """What was seen since then, and what was the case then: the last look before."""
+        """The looks since a second of the search, and the last one before it."""
         before = [index for index, look in enumerate(self._looks) if look.seconds <= seconds]
         return self._looks[before[-1] if before else 0 :]
 
@@ -119,13 +121,13 @@ class Clock:
         self._tail_edges = 0
 
     def start_slice(self) -> None:
-        """Called before each slice of solving."""
+        """Note that a slice of solving begins."""
         self._slice_start = time.monotonic()
         progress = self._progress
         self._history.append((self._slice_start - self._begin, progress.nodes, progress.iterations))
 
     def end_slice(self, edges: int) -> None:
-        """Called after each slice of solving, with the edges it visited."""
+        """Note that a slice of solving has ended. edges: how many it visited."""
         took = time.monotonic() - self._slice_start
         self._slowest_slice = max(took, 0.9 * self._slowest_slice)
         over = self.expanding_over() or self._progress.exhausted
@@ -136,14 +138,14 @@ class Clock:
         return self._pace is not None and self._pace.due(time.monotonic())
 
     def look(self, top: int, probability: float, value: float) -> None:
-        """Plan the end anew: see `Pace.look`. Called by the solver's thread only."""
+        """Plan the end anew; see `Pace.look`. Only the solver's thread may call it."""
         assert self._pace is not None
         if not self.expanding_over():
             now = time.monotonic()
             self._deadline = self._pace.look(now, self._slowest_slice, top, probability, value)
 
     def expanding_over(self) -> bool:
-        """Whether expansions have ended for good, so that the solver runs on alone."""
+        """Whether no more leaves may be expanded; the solver then runs on alone."""
         limits, progress = self._limits, self._progress
         if self._stop.is_set() or progress.full:
             return True
@@ -155,7 +157,7 @@ class Clock:
         return False
 
     def over(self) -> bool:
-        """Whether the search is to end now, before another slice of solving."""
+        """Whether the search ends now, before another slice of solving."""
         limits, progress = self._limits, self._progress
         if self._stop.is_set():
             return True
@@ -167,7 +169,7 @@ class Clock:
         return False
 
     def iteration_at_half(self) -> int:
-        """The number of iterations done when half of the search was over (T½ of Obscuro, C.8)."""
+        """How many iterations were done when half of the search was over (T½ of Obscuro, C.8)."""
         limited = self._deadline is not None or self._limits.nodes is not None
         elapsed = time.monotonic() - self._begin
         ended = not limited or self._stop.is_set()
@@ -180,7 +182,7 @@ class Clock:
         return done
 
     def _share(self, elapsed: float, nodes: int) -> float:
-        """Share of the search that was done then, 1 = the end; without a limit, the seconds."""
+        """The share of the search that was done then, 1 = all; without a limit, the seconds."""
         shares = []
         if self._deadline is not None:
             shares.append(elapsed / max(self._deadline - self._begin, 1e-9))

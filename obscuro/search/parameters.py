@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-MIN_INFOSET_SIZE = 256  # sampled up to this many positions (Obscuro, Fig. 9)
-MAX_SUPPORT = 3  # actions mixed at most after purification (Obscuro, Fig. 8)
+MIN_INFOSET_SIZE = 256  # sampling fills our infoset up to so many positions (Obscuro, Fig. 9)
+MAX_SUPPORT = 3  # purification mixes so many actions at most (Obscuro, Fig. 8)
 PUCT_C = 1.0  # weight of exploration in Q̄ (Obscuro, C.4)
 PUCT_LEAST_VARIANCE = 0.02  # least σ; the paper has none (docs/results/exploration.md)
 EXPLORE_BY_PUCT = (
@@ -13,33 +13,33 @@ PRIOR_SAMPLES = 2.0  # the samples −1 and +1 before any visit (C.4)
 PRIOR_SPREAD = 2.0  # the sum of their squared deviations from their mean, 0
 PRIOR_SHARE = 0.5  # share of the blueprint's distribution in the prior α over ▼'s infosets (C.3)
 
-SOLVER_TAIL = 0.1  # last share of a search in which the solver runs without expansions (§3.4)
-STABLE_SINCE = 0.5  # actions are stable if in the support since this share of the search (C.8)
+SOLVER_TAIL = 0.1  # in the last share of a search the solver runs without expansions (§3.4)
+STABLE_SINCE = 0.5  # a stable action is in the support from this share of the search on (C.8)
 
-# When a flexible search ends early or goes on (ours; docs/clock.md). Shares are of the time planned.
+# When a flexible search ends early or goes on (ours; docs/clock.md), in shares of the planned time.
 LOOKS = 32  # at the strategy, before the planned end
 EASY_FROM = 0.25  # no search is shorter
-EASY_PROBABILITY = 0.97  # of the top action, since STABLE_SINCE of the time that has passed
-UNSETTLED_SINCE = 0.7  # another top action since then, or a value that much worse, is not settled
-UNSETTLED_LOSS = 0.08  # of value; about half a pawn
+EASY_PROBABILITY = 0.97  # of the top action, since STABLE_SINCE of the elapsed time
+UNSETTLED_SINCE = 0.7  # a search is unsettled if the top action has changed since then
+UNSETTLED_LOSS = 0.08  # of value since then (about half a pawn): unsettled too
 EXTENSION = 1.4  # times the time planned so far
 
-# A slice of solving is at most this many edge visits (about 5 ms), so that stopping stays prompt.
+# A slice of solving visits at most so many edges (about 5 ms), so that a stop is prompt.
 SLICE_EDGES = 1_000_000
 SLICE_ITERATIONS = 64
-# With one thread, edge visits granted to the solver for each expansion: about the time of one
-# evaluation by Stockfish (0.6 ms), as two threads would share it.
+# With one thread the solver may visit so many edges for each expansion. That takes about as long as
+# one evaluation by Stockfish (0.6 ms): two threads would share the time like that.
 EDGES_PER_EXPANSION = 120_000
-EXHAUSTED_AFTER = 500  # selections in a row without a leaf: all that matters is expanded
+EXHAUSTED_AFTER = 500  # selections in a row without a leaf; then all that matters is expanded
 BATCH = 16  # leaves selected, evaluated and attached together
 
 
 @dataclass(frozen=True, slots=True)
 class SearchParameters:
-    """What a user can set of the search; the defaults are the paper's.
+    """The settings of a search. The defaults are the paper's, except `puct_least_variance`.
 
-    purification, unfrozen, one_sided, mixed_prior: switches of the techniques ablated in Obscuro §4.1.
-    puct_least_variance, puct_by_deviation: see `selection.explore`.
+    purification, unfrozen, one_sided, mixed_prior: techniques that the ablations of Obscuro §4.1
+    switch off. puct_least_variance, puct_by_deviation: see `selection.explore`.
     """
 
     min_infoset_size: int = MIN_INFOSET_SIZE

@@ -23,4 +23,4 @@ class Progress:
     policy: npt.NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
     stable: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     full: bool = False  # no room for more nodes
-    exhausted: bool = False  # no leaf that matters is found any more; that may change
+    exhausted: bool = False  # no leaf that matters is found at present

@@ -1,4 +1,4 @@
-"""Random numbers for kernels, which are given their state (splitmix64)."""
+"""Random numbers for kernels (splitmix64); the caller passes the state in."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def uniform(state):
 
 @kernel
 def sample(state, weights):
-    """An index drawn in proportion to `weights` (float32[k], not all 0, any sum); -1 if all are 0."""
+    """Draw an index in proportion to `weights`, float32[k] of any sum; -1 if all are 0."""
     total = np.float32(0)
     for weight in weights:
         total += weight

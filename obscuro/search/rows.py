@@ -1,8 +1,8 @@
 """Sums over rows: an infoset's strategy against the values of a node's edges, in vector registers.
 
-Rows have about 31 entries and begin anywhere, so that a loop that the compiler vectorises spends most
-of its time on the entries left over. Here the last vector is masked instead. Without AVX-512 or AVX2
-(or without compilation, in tests) the same functions are plain loops.
+Rows have about 31 entries and begin anywhere, so that a loop that the compiler vectorises spends
+most of its time on the entries left over. Here the last vector is masked instead. Without AVX-512
+or AVX2 (or without compilation, in tests) the same functions are plain loops.
 
 All take whole float32 arrays and where a row begins in each, as slices cost time here.
 """

@@ -1,9 +1,9 @@
-"""One turn's search: build the subgame, then solve and expand it until a limit, then report.
+"""One turn's search: it builds the subgame, solves and expands it until a limit, and reports.
 
 With one thread, solving and expanding take turns by a fixed measure of work, so that the same seed
-gives the same result. With more, the calling thread solves and is the only one that changes the tree's
-structure; each other thread selects leaves, has them evaluated, and hands the expansions over. A short
-lock covers selecting and attaching.
+gives the same result. With more, the calling thread solves; it alone changes the tree's structure.
+Each other thread selects leaves, evaluates them, and hands the expansions over. A lock is held for
+the short time of selecting and attaching.
 """
 
 import threading
@@ -52,11 +52,12 @@ TURN_EDGES = EDGES_PER_EXPANSION * BATCH  # edge visits for one batch, where bot
 class Search:
     """The trees and the strategy of one player, kept from turn to turn.
 
-    games: one for each expanding thread; with a single one and threads=1 all runs in the caller's
-    thread, deterministically. hash_bytes bounds the memory of both trees together.
+    games: one for each expanding thread. With one game and threads=1 all runs in the caller's
+    thread, deterministically. hash_bytes: limit for the memory of both trees together.
 
     tree, gadget: of the present subgame. spare: the tree that the next subgame is built in.
-    progress: of the present search. last_value: our value after the last one, None before the first.
+    progress: of the present search. last_value: our value after the last one, None before the
+    first.
     """
 
     def __init__(
@@ -85,9 +86,9 @@ class Search:
         self.forget()
 
     def forget(self, seed: int | None = None) -> None:
-        """Drop the tree and the last value: a new game, or a position that does not follow.
+        """Drop the tree and the last value, for a new game or a position that does not follow.
 
-        seed: of the random numbers from here on; None: start the same ones again.
+        seed: of the random numbers from here on; None: the same ones begin again.
         """
         if seed is not None:
             self._seed = seed
@@ -106,7 +107,7 @@ class Search:
     # -- the subgame ---------------------------------------------------------------------------
 
     def keep(self, our_key: int, depth: int) -> npt.NDArray[np.uint64]:
-        """Choose what the next subgame keeps; returns the states with our key, uint64[n, W].
+        """Choose what the next subgame keeps; returns the kept states with our key, uint64[n, W].
 
         our_key: our information key now; depth: plies since the last search's root.
         """
@@ -121,12 +122,12 @@ class Search:
     def expand_roots(
         self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64]
     ) -> Expansion:
-        """Expand states that `begin` will be given as new roots, by the first thread's game."""
+        """Expand states uint64[n, W] with keys uint64[n, 2] that `begin` will take as new roots."""
         return self.games[0].expand(states, keys)
 
     @property
     def most_new_roots(self) -> int:
-        """How many infosets of new positions `begin` takes for sure, each of one position."""
+        """How many new infosets of one position each `begin` has room for at least."""
         return most_roots(self.tree)
 
     def begin(
@@ -136,12 +137,12 @@ class Search:
         expansions: Sequence[Expansion],
         root_key: int | None = None,
     ) -> None:
-        """Build the subgame from what `keep` chose and the new roots with their expansions.
+        """Build the subgame from what `keep` chose and from new roots with their expansions.
 
-        root_key: our information key at the roots, if our infoset is below them; None: it is there.
-        expansions: of new.states in their order, in any number of pieces; may be empty (the roots
-        are then expanded as the search goes). Needs at least one root in all. Raises ValueError if
-        there is no room for so many (see `most_new_roots`).
+        our_key: our information key now. root_key: our key at the roots if our infoset is below
+        them; None: our infoset is at the roots. expansions: of new.states in their order, in any
+        number of pieces; without them the search expands the roots itself. There must be at least
+        one root in all. Raises ValueError if there is no room for the roots (see `most_new_roots`).
         """
         kept = self._kept if self._kept is not None else nothing_kept()
         self._kept = None
@@ -177,9 +178,11 @@ class Search:
                 done += size
 
     def expand_our_infoset(self, chunk: int, late: Callable[[], bool]) -> None:
-        """Expand the leaves that are histories of our infoset, so many between two looks at the clock.
+        """Expand the leaves that are histories of our infoset; call it right after `begin`.
 
-        For an infoset below the roots, right after `begin`; others are roots, expanded already.
+        It is for an infoset below the roots: a root's histories have their expansions from `begin`.
+        chunk: leaves between two looks at the clock. late: returns whether to end; asked after
+        each.
         """
         tree = self.tree
         count = int(tree.counts[EDGES])
@@ -206,10 +209,10 @@ class Search:
         report: Callable[[Progress], None] | None = None,
         interval: float = 0.5,
     ) -> Progress:
-        """Search until a limit is reached or `stop` is set; always at least one iteration.
+        """Search until a limit is reached or `stop` is set, for at least one iteration.
 
-        report is called after the first slice and every `interval` seconds, from the calling thread.
-        An exception of a game's `expand` is raised here, with the tree intact.
+        report: called in the calling thread, after the first slice and every `interval` seconds.
+        Raises an exception of a game's `expand`; the tree stays intact.
         """
         self._last_absent = np.full(MAX_ACTIONS, -1, dtype=np.int64)
         self._fruitless = 0
@@ -293,7 +296,8 @@ class Search:
     ) -> None:
         """Attach the expansions of leaves; no other thread may select meanwhile.
 
-        edges, nodes: int32[B], the leaves and the nodes above them; expansion: theirs, in that order.
+        edges, nodes: int32[B], the leaves and the nodes above them; expansion: theirs, in that
+        order.
         """
         progress = self.progress
         before = self.tree.nodes
@@ -359,7 +363,7 @@ class Search:
         return Expanders(self.games, operations, [self._seed, self._turns])
 
     def _look(self, clock: Clock) -> None:
-        """Let the clock see the strategy at our infoset."""
+        """Show the clock the strategy at our infoset."""
         own = int(find_infoset(self.tree, self._our_key))
         if own != NO_INFOSET:
             first, count = int(self.tree.infoset_first[own]), int(self.tree.infoset_actions[own])
@@ -368,7 +372,7 @@ class Search:
             clock.look(top, float(strategy[top]), self._value(own))
 
     def _summary(self, clock: Clock) -> Progress:
-        """The progress with the strategy as it is now."""
+        """The progress, with the present strategy at our infoset."""
         tree, progress = self.tree, self.progress
         progress.infosets = tree.infosets
         progress.resolve = bool(self.gadget.p_max[0] > 0)
@@ -381,7 +385,7 @@ class Search:
         return progress
 
     def _value(self, own: int) -> float:
-        """▲'s value at our infoset, or where ▼ does not play to it, at the roots by their prior."""
+        """▲'s value at our infoset, or if ▼ does not play there, at the roots by their prior."""
         tree = self.tree
         if own != NO_INFOSET and tree.infoset_reach[own] > 0:
             first, count = int(tree.infoset_first[own]), int(tree.infoset_actions[own])

@@ -1,7 +1,7 @@
 """Which leaf to expand: one-sided growing-tree CFR (Obscuro, C.4 and Fig. 12).
 
-The exploring player follows ½ uniform over the support of its strategy + ½ PUCT; the other one plays
-its current strategy. Two-sided GT-CFR (Schmid et al. 2023) is the same with both exploring.
+The exploring player follows ½ uniform over the support of its strategy + ½ PUCT; the other one
+plays its current strategy. Two-sided GT-CFR (Schmid et al. 2023) is the same with both exploring.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from obscuro.search.tree import (
     ROOT_INFOSET,
 )
 
-NOTHING = -1  # in place of an edge: the walk found no leaf that can be expanded
+NOTHING = -1  # instead of an edge: the walk found no leaf that can be expanded
 ENDED = -1  # why: it came to the end of the game
 BLOCKED = -2  # why: it came to a NEW node, or to a leaf in flight; later it may get further
 
@@ -38,7 +38,7 @@ class Exploration(NamedTuple):
 
 
 def exploration(parameters: SearchParameters) -> Exploration:
-    """The part of the parameters that selection takes."""
+    """The parameters of selection."""
     return Exploration(
         parameters.one_sided,
         np.float32(parameters.puct_c),
@@ -49,7 +49,7 @@ def exploration(parameters: SearchParameters) -> Exploration:
 
 @kernel
 def _add_sample(tree, action, value, samples):
-    """Take in the latest of `samples` values of an action, the prior ones counted (Welford)."""
+    """Add a value to an action's statistics (Welford). samples: with it and the prior ones."""
     before = value - tree.value_mean[action]
     tree.value_mean[action] += before / samples
     tree.value_spread[action] += before * (value - tree.value_mean[action])
@@ -59,15 +59,15 @@ def _add_sample(tree, action, value, samples):
 def explore(tree, infoset, rule, random_state):
     """The exploring player's action at an infoset; counts the visit and its values.
 
-    Q̄ = u(I, a) + C · σ · √N(I) / (1 + N(I, a)), where u is conditional: cfv / reach. The paper says
-    that σ is the empirical variance of u(I, a) over the visits to I, with two prior samples −1 and +1.
-    The variance of an estimate that no longer changes falls like 2 / N(I), and the bonus of an action
-    never tried like 2 / √N(I); so here σ does not fall below `least_variance`, and every action is
-    tried again and again, as the proof of Theorem 1 needs. Chess needs it less the larger the tree
-    is (docs/results/exploration.md).
+    Q̄ = u(I, a) + C · σ · √N(I) / (1 + N(I, a)), where u is conditional: cfv / reach. The paper
+    says that σ is the empirical variance of u(I, a) over the visits to I, with two prior samples −1
+    and +1. The variance of an estimate that no longer changes falls like 2 / N(I), and the bonus of
+    an action never tried like 2 / √N(I); so here σ does not fall below `least_variance`, and every
+    action is tried again and again, as the proof of Theorem 1 needs. Chess needs it less the larger
+    the tree is (docs/results/exploration.md).
 
-    With `by_deviation` σ is the standard deviation of u(I, a) over the visits in which a was selected,
-    with the same prior samples. That explores more: every action is tried early on.
+    With `by_deviation` σ is the standard deviation of u(I, a) over the visits in which a was
+    selected, with the same prior samples. That explores more: every action is tried early on.
     """
     first = tree.infoset_first[infoset]
     count = tree.infoset_actions[infoset]

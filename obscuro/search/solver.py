@@ -2,9 +2,9 @@
 
 One iteration updates ▲, then ▼, then the gadget at the root. A player's update is one sweep forward
 (reach of the other side and chance), one sweep backward (values and counterfactual values), and
-predictive regret matching+ at each infoset that was reached: R ← [R + r]⁺, next strategy ∝ [R + r]⁺.
-Nodes that the other side reaches with probability 0 are skipped (partial pruning, Brown & Sandholm
-2015): nothing there can change.
+predictive regret matching+ at each infoset that was reached: R ← [R + r]⁺, next strategy ∝ [R +
+r]⁺. Nodes that the other side reaches with probability 0 are skipped (partial pruning, Brown &
+Sandholm 2015): nothing there can change.
 """
 
 import numpy as np
@@ -120,10 +120,11 @@ def update_strategies(tree, player):
 
 @kernel
 def iterate(tree, gadget, max_iterations, max_edges, own_infoset, iteration, last_absent):
-    """Run iterations until one of the limits is reached; at least one. Returns how many, and edges.
+    """Run at least one iteration, until one of the limits is reached; returns iterations and edges.
 
-    own_infoset: our present infoset (-1: none), whose actions' last absence from the support is noted
-    in last_absent: int64[actions], as the number of the iteration (the first here is `iteration`).
+    own_infoset: our present infoset, -1: none. last_absent: int64[actions]; written for its
+    actions: the number of the last iteration in which each was not in the support. iteration: the
+    number of the first iteration here.
     """
     done = 0
     edges = 0
@@ -145,7 +146,7 @@ def iterate(tree, gadget, max_iterations, max_edges, own_infoset, iteration, las
 
 @kernel
 def refresh_values(tree, gadget):
-    """Bring every value up to date under the current strategies, pruned parts too; change nothing else.
+    """Bring all values up to date under the current strategies, in pruned parts too.
 
     Afterwards cfv and infoset_reach of ▼'s infosets hold this profile's values.
     """

@@ -51,7 +51,8 @@ def alternate_values(
 ) -> npt.NDArray[np.float32]:
     """Alternate values of new positions, min{ṽ(s), v*} (Obscuro, C.1 and Fig. 9), all in ▲'s view.
 
-    values: ṽ(s), float32[n]; last_value: v*, the last search's value; None: there was none, and ṽ counts.
+    values: ṽ(s), float32[n]. last_value: v*, the last search's value; without one (None), ṽ counts.
+    Returns float32[n].
     """
     if last_value is None:
         return values
@@ -69,7 +70,7 @@ def _start(tree, roots):
 
 @kernel
 def _add_root(tree, weights):
-    """Append the chance node of the next J over len(weights) histories; returns (node, first edge)."""
+    """Append the chance node of the next J, over len(weights) histories; returns (node, edge)."""
     node = tree.counts[NODES]
     count = weights.shape[0]
     infoset = new_infoset(tree, np.uint64(0), CHANCE, count)
@@ -124,7 +125,7 @@ def _copy_infoset(old, infoset, tree):
 
 @kernel
 def _plant_kept(old, tree, offsets, edges, weights, below, above):
-    """Write the kept infosets as the first roots; note where the subtrees below them now hang.
+    """Write the kept infosets as the first roots; note what their subtrees hang on now.
 
     below, above: int32[nodes of the old tree], -1; set to the new edge and the new node above it.
     """
@@ -176,8 +177,8 @@ def _may_carry(tree, children):
 def _copy_subtrees(old, tree, our_key, freeze, below, above):
     """Copy all nodes below the kept histories, parent first (see `_plant_kept`).
 
-    A node for which there is no room stays a leaf with its last value; CARRY_SHARE of the tree is
-    for what is kept, so that it can always grow.
+    A node for which there is no room stays a leaf with its last value. Only CARRY_SHARE of the tree
+    is for what is kept, so that the tree can always grow.
     """
     renamed = np.full(old.counts[INFOSETS], -1, dtype=np.int32)
     for source in range(old.counts[NODES]):
@@ -228,11 +229,12 @@ def build_subgame(
     mixed_prior: bool,
     freeze: bool,
 ) -> Gadget:
-    """Write the next subgame into `tree` (emptied first); returns its gadget.
+    """Empty `tree` and write the next subgame into it; returns its gadget.
 
-    The kept infosets come first among the roots, then the new ones, whose histories are leaves.
+    old: the tree that `kept` was chosen from. Among the roots the kept infosets come first, then
+    the new ones, whose histories are leaves. our_key: our information key at the roots.
     mixed_prior: α(J) = ½ (y(J) / Σ y + 1 / m), else uniform. freeze: 1-KLSS, ▲'s infosets outside
-    our own keep the strategy they have. Raises ValueError if the tree has no room for the roots.
+    our own keep their strategy. Raises ValueError if the tree has no room for the roots.
     """
     kept_count, new_count = len(kept.offsets) - 1, len(new.offsets) - 1
     roots = kept_count + new_count

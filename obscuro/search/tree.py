@@ -1,9 +1,9 @@
 """The game tree as arrays: nodes, edges, infosets and their actions.
 
-Only expanded histories are nodes; a leaf is an edge with a value. Nodes are stored parent first and a
-node's edges are contiguous, so that one pass forward pushes reach probabilities down and one pass
-backward pulls values up. The first nodes are chance nodes, one for each of ▼'s root infosets J; their
-edges lead to the root states h ∈ J. Infoset 0 is the root, where ▼ picks J.
+Only expanded histories are nodes; a leaf is an edge with a value. A parent is stored before its
+children, and a node's edges are contiguous. So one pass forward pushes reach probabilities down,
+and one pass backward pulls values up. The first nodes are chance nodes, one for each of ▼'s root
+infosets J; their edges lead to the root states h ∈ J. Infoset 0 is the root, where ▼ picks J.
 
 Arrays are allocated once, to a limit, and never moved.
 """
@@ -24,7 +24,7 @@ ROOT_INFOSET = 0
 OPEN, TERMINAL, IN_FLIGHT = 0, 1, 2  # edge_status
 
 NODES, EDGES, INFOSETS, ACTIONS, ROOTS, FULL = range(6)  # entries of `counts`
-EDGES_PER_NODE = 6  # fewer children a node than this on average, and nodes run out before edges
+EDGES_PER_NODE = 6  # with fewer children per node on average, nodes run out before edges
 _TABLE_BYTES = 16  # a node; at most: the table's size is a power of two
 _SCRATCH_BYTES = 20  # a node; five words while a subgame is built
 
@@ -112,7 +112,7 @@ _LAYOUT: dict[str, tuple[str, type[np.generic]]] = {
 
 
 def bytes_per_edge(state_words: int) -> float:
-    """Memory of one edge with its share of nodes, infosets and actions, and of building a subgame."""
+    """Bytes for one edge with its share of nodes, infosets, actions and scratch for a subgame."""
     bytes_of = dict.fromkeys("neia", 0)
     for of, dtype in _LAYOUT.values():
         bytes_of[of] += np.dtype(dtype).itemsize
@@ -122,7 +122,10 @@ def bytes_per_edge(state_words: int) -> float:
 
 
 def allocate_tree(edges: int, state_words: int, nodes: int | None = None) -> Tree:
-    """An empty tree with room for `edges` edges (and `nodes` nodes; default edges / 6)."""
+    """An empty tree with room for so many edges and nodes (default: edges / EDGES_PER_NODE).
+
+    state_words: W, the length of a state.
+    """
     nodes = max(1024, edges // EDGES_PER_NODE) if nodes is None else nodes
     table_size = 1 << max(6, (2 * nodes).bit_length())
 
@@ -139,7 +142,7 @@ def allocate_tree(edges: int, state_words: int, nodes: int | None = None) -> Tre
 
 @kernel
 def find_infoset(tree, key):
-    """The infoset with this key, or -1. Keys of the two players never meet (they are hashes)."""
+    """The infoset with this key, or -1. Keys are hashes, so those of the two players differ."""
     mask = np.uint64(tree.table.shape[0] - 1)
     slot = key & mask
     while True:

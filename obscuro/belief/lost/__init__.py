@@ -1,1 +1,1 @@
-"""A belief that has lost the truth: a new one is made of what is known now."""
+"""Making a new belief of what is known now, when no position explains all that was seen."""

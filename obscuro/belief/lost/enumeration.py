@@ -1,4 +1,4 @@
-"""All positions that explain what is seen, where there are few."""
+"""Listing all positions that explain what is seen, if there are few."""
 
 import numpy as np
 
@@ -22,13 +22,14 @@ _ZERO = np.uint64(0)
 def add_all(tables, known, wanted, attempts, memory, out, count):
     """Write all positions with so many hidden pieces that are not in `out` yet.
 
-    wanted: int64[KINDS], the number of pieces of each kind; attempts: how many positions to try at
-    most; out: uint64[n, 8]. Returns the number of positions in `out`, which was `count`, and of
-    attempts left; if `out` is full or no attempt is left, then there may be more.
+    wanted: int64[KINDS], the number of hidden pieces of each kind. attempts: the greatest number of
+    positions to try. out: uint64[n, 8], with `count` positions so far. Returns how many there are
+    then, and the attempts left. If `out` is full or no attempt is left, there may be more
+    positions.
     """
     number = wanted.sum()
     kinds = np.empty(number, dtype=np.int64)
-    left = np.zeros(number + 1, dtype=np.uint64)  # squares to try yet, for each piece
+    left = np.zeros(number + 1, dtype=np.uint64)  # squares still to be tried, for each piece
     taken = np.zeros(number + 1, dtype=np.uint64)  # the square of each piece
     piece = 0
     for kind in range(KINDS):  # pawns are placed first
@@ -74,7 +75,7 @@ def add_all(tables, known, wanted, attempts, memory, out, count):
         occupied ^= bit
         piece += 1
         if piece < number:
-            # Pieces of a kind are put on squares in their order, so that each set comes once.
+            # Pieces of a kind go on rising squares, so that each set of squares comes once.
             same = kinds[piece] == kind
             left[piece] = left[piece - 1] if same else known.allowed[kinds[piece]]
     return count, attempts

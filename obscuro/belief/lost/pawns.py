@@ -1,8 +1,8 @@
-"""Whether pawns can stand where they stand: how many captures that takes them at the least.
+"""Whether pawns can stand where they stand, by the least number of captures that it takes.
 
 A pawn changes its file only by capturing, one file for each rank that it advances. So pawns can
-stand on given squares only if each of them has a square of its own, out of those where they started,
-from which it can have come; and all in all they have captured as often as they have changed files.
+stand on given squares only if each has a home of its own from which it can have come. All together
+they have captured as often as they have changed files.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from obscuro.board.bits import lowest_square, popcount
 from obscuro.board.layout import ONE
 from obscuro.kernels import kernel
 
-MOST_HOMES = 8  # with more pawns to start with, nothing is ruled out
+MOST_HOMES = 8  # if more pawns started, nothing is ruled out
 IMPOSSIBLE = 127  # captures
 
 _RANK_OF_SQUARE = 3

@@ -1,4 +1,4 @@
-"""Hidden enemy pieces on squares that we do not see: what may stand where, and what comes of it."""
+"""Placing hidden enemy pieces on squares that we do not see, and checking the position."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from obscuro.board.moves import has_move, occupied_squares, pieces_of, side_to_m
 from obscuro.board.position import load, position_hash, store
 from obscuro.kernels import kernel
 
-# Kinds of pieces, where bishops on squares of different colours are of different kinds.
+# Kinds of pieces; bishops of light and of dark squares are two kinds.
 KINDS = 7
 PAWN_KIND, KNIGHT_KIND, LIGHT_BISHOP, DARK_BISHOP, ROOK_KIND, QUEEN_KIND, KING_KIND = range(KINDS)
 BOARD_OF_KIND = (0, 1, 2, 2, 3, 4, 5)
@@ -107,10 +107,9 @@ def count_pieces(positions, side, without, counts):
 def count_hidden(remaining, seen, there, hidden):
     """How many enemy pieces of each kind must stand where we do not see.
 
-    All int64[KINDS]. remaining: the first census less what was captured, which goes below zero
-    where a promoted piece was captured; seen: a census; there: how many pieces there may be by
-    promotions that nothing else shows; hidden: written. There are no more promotions than that and
-    what was seen take to explain.
+    All are int64[KINDS]. remaining: the first census less what was captured; it is negative if a
+    promoted piece was captured. seen: a census. there: pieces that there may be by promotions that
+    nothing else shows. hidden: written. It assumes no more promotions than `there` and `seen` need.
     """
     pawns = remaining[PAWN_KIND] - seen[PAWN_KIND]
     for believed in (True, False):
@@ -147,7 +146,7 @@ def rights_at_home(pos):
 
 @kernel
 def _state(pos, rights, pushed):
-    """The state word with these rights, where they can exist, and what a double push allows.
+    """The state word with those of the rights that can exist, and the en passant square.
 
     pushed: the square where our pawn should have arrived by a double push just now, or 0.
     """
@@ -185,7 +184,7 @@ def pawns_can_stand(known, hidden_pawns, memory):
 
 @kernel
 def _is_new(hashes, hash_):
-    """Put a hash into the table unless it is there; return whether it was not."""
+    """Put a hash into the table; return whether it was not there yet."""
     mask = np.uint64(hashes.shape[0] - 1)
     slot = hash_ & mask
     while hashes[slot] != _ZERO:
@@ -198,11 +197,11 @@ def _is_new(hashes, hash_):
 
 @kernel
 def add_position(tables, known, level, hidden, enemy_rights, memory, out, count):
-    """Write the position with these hidden pieces behind the others, if it serves and is new.
+    """Append the position with these hidden pieces to `out`, if it fits and is new.
 
-    level: `STRICT`, or `LENIENT`: numbers of pieces and pawns may be off, or `ANYHOW`: what is
-    observed, too; hidden: uint64[KINDS]; enemy_rights: castling rights in the state word;
-    out: uint64[n, 8]. Returns the number of positions in `out`, which was `count`.
+    level: `STRICT`: all must fit; `LENIENT`: the numbers of pieces and pawns may differ; `ANYHOW`:
+    what is observed may differ too. hidden: uint64[KINDS]. enemy_rights: castling rights in the
+    state word. out: uint64[n, 8], with `count` positions so far. Returns how many there are then.
     """
     base = known.base
     bishops = hidden[LIGHT_BISHOP] | hidden[DARK_BISHOP]

@@ -1,4 +1,4 @@
-"""How plausible positions and moves are, in the light of earlier positions and of what is seen."""
+"""How plausible positions and moves are, given earlier positions and what is seen."""
 
 from typing import NamedTuple
 
@@ -25,11 +25,11 @@ from obscuro.board.position import load
 from obscuro.fog.key import mix
 from obscuro.kernels import kernel
 
-# How likely things are, relative to each other. What comes out hardly depends on them.
-EDIT = 0.125  # a position with one more piece at odds with what is seen
+# How likely things are, relative to each other. The result hardly depends on these numbers.
+EDIT = 0.125  # the factor for each piece that contradicts what is seen
 ONE_MOVE, TWO_MOVES, MORE_MOVES = 16.0, 4.0, 1.0  # how far a piece has gone
-UNLIKELY = 1e-3  # a piece that has left, or come to, a square that we have just seen
-ANYWHERE = 0.02  # a square on which a piece never stood, beside its frequency on others
+UNLIKELY = 1e-3  # that a piece left, or came to, a square that we have just seen
+ANYWHERE = 0.02  # added to the frequency of a piece on every square
 
 _ZERO = np.uint64(0)
 _SEVEN = np.uint64(7)
@@ -45,7 +45,7 @@ class Earlier(NamedTuple):
 
     positions: npt.NDArray[np.uint64]  # [m, 8] m ≥ 1
     moved: bool  # whether the enemy has moved since
-    changed: bool  # whether that has shown on the squares that we saw then
+    changed: bool  # whether its move shows on the squares that we saw then
     weights: npt.NDArray[np.float64]  # [m] running sums of how likely each position is: `weigh`
     often: npt.NDArray[np.float64]  # [KINDS, 64] how often a piece stood somewhere: `frequencies`
 
@@ -73,7 +73,7 @@ def random_square(state, squares):
 
 @kernel
 def edits_to(pos, known):
-    """How many pieces must at least be moved for the position to explain what is seen."""
+    """The least number of pieces to move so that the position explains what is seen."""
     enemies = occupied_squares(pos) ^ pieces_of(pos, known.side)
     seen = known.observed[0]
     count = popcount(known.occupied & ~enemies)
@@ -93,9 +93,10 @@ def _likelihood(edits):
 
 @kernel
 def _weigh_move(edits, before, changed, moves):
-    """How likely a move is that leaves so many pieces at odds, `before` of them without it.
+    """How likely one of `moves` moves is, by the pieces that contradict what is seen.
 
-    If the enemy's move has shown (`changed`), one that explains nothing of it was not played.
+    edits: how many do so after the move; before: how many did before it.
+    If the enemy's move shows (`changed`), then a move that explains nothing of it was not played.
     """
     if edits < before:
         return _likelihood(edits)
@@ -110,9 +111,9 @@ def _enemy_to_move(pos, side):
 
 @kernel
 def weigh(tables, known, earlier, weights):
-    """How likely each earlier position is, in the light of what is seen: float64[m].
+    """Write how likely each earlier position is, given what is seen, to weights: float64[m].
 
-    A position from which no move explains all that is seen may still be near to one that does.
+    A position may be near the truth even if no move from it explains all that is seen.
     """
     moves = np.empty(MAX_MOVES, dtype=np.uint32)
     for row in range(earlier.positions.shape[0]):
@@ -130,7 +131,7 @@ def weigh(tables, known, earlier, weights):
 
 @kernel
 def frequencies(known, positions, weights, often):
-    """How often each kind of piece stood on each square: float64[KINDS, 64], by the weights."""
+    """Write how often each kind stood on each square, by weight, to often: float64[KINDS, 64]."""
     boards = np.empty(KINDS, dtype=np.uint64)
     often[:] = 0.0
     total = weights.sum()
@@ -145,7 +146,7 @@ def frequencies(known, positions, weights, often):
 
 @kernel
 def after_a_move(tables, known, pos, changed, moves, random):
-    """The position after a move of the enemy, or without one, drawn by what that explains."""
+    """Draw a move of the enemy, or none, by what it explains; return the position after it."""
     pos = _enemy_to_move(pos, known.side)
     before = edits_to(pos, known)
     total = _likelihood(before)
@@ -163,7 +164,7 @@ def after_a_move(tables, known, pos, changed, moves, random):
 
 @kernel
 def score(known, positions, often, scores):
-    """How plausible positions are by where each of their pieces stands: log-odds, float64[n]."""
+    """Write how plausible positions are by the places of their pieces: log-odds, float64[n]."""
     boards = np.empty(KINDS, dtype=np.uint64)
     odds = np.log((often + ANYWHERE) / (1.0 - often + ANYWHERE))
     for row in range(positions.shape[0]):

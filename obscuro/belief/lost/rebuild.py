@@ -1,13 +1,13 @@
-"""A belief from what is known now, for when no position is left that explains all that was seen.
+"""Drawing a belief from what is known now, if no position explains all that was seen.
 
-What is known: our pieces and what stands on the seen squares; which squares must be occupied and
-which must not; which enemy pieces there were and which of them we captured; where the enemy pawns
-started and how often they can have captured; which castling rights there were; and what was believed
-before. Each position drawn explains the present observation, unless that is impossible.
+Our side knows its pieces and what stands on the seen squares. It knows some squares that must be
+occupied, and some that must not. It knows which enemy pieces there were and which of them it
+captured, where the enemy pawns started, and how often they can have captured. It knows the castling
+rights that there were, and what it believed before. Each drawn position explains the present
+observation, unless that is impossible.
 
-If few positions explain all that is known, then all of them are taken (`enumeration`). Else some are
-drawn that differ little from earlier ones (`repair`), and of these the plausible ones are preferred
-(`plausibility`).
+If few positions explain all that is known, `enumeration` lists them. Otherwise `repair` draws
+positions that differ little from earlier ones, and `plausibility` prefers some of these.
 """
 
 from __future__ import annotations
@@ -62,21 +62,21 @@ from obscuro.fog.vision import vision
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 
-LEAST = 1000  # positions to look for, even if they are not plausible
-KEPT = 4096  # positions of which the belief is made, if it may hold as many
-POOL = 16_384  # different positions to choose them from
-ATTEMPTS = 65_536  # draws to try for that
-ENUMERATED = 131_072  # positions to try one by one, before that
+LEAST = 1000  # so many positions are looked for, even if they are not plausible
+KEPT = 4096  # so many positions make up the belief, if its limit allows
+POOL = 16_384  # they are chosen from so many different ones
+ATTEMPTS = 65_536  # draws in search of these
+ENUMERATED = 131_072  # positions that are tried one by one, before any draw
 
 _RANK_4, _RANK_5 = 0xFF << 24, 0xFF << 32
 
 
 class ContradictionError(ValueError):
-    """An observation that nothing can be made of: our king is not in it."""
+    """No position can fit an observation: it shows no king of ours, or leaves no square for theirs."""
 
 
 class Rebuilt(NamedTuple):
-    """Positions drawn, and how well they do."""
+    """Drawn positions, and how well they explain what is known."""
 
     positions: Words  # [n, 8] each once
     level: int  # STRICT, LENIENT or ANYHOW
@@ -90,7 +90,7 @@ def census(words: Words, colour: int) -> Counts:
 
 
 def captured(words: Words, move: int) -> Counts:
-    """What a move captures in a position, as a census."""
+    """What a move captures in a position uint64[8], as a `census`: int64[KINDS]."""
     origin, target, _ = move_squares(move)
     mover_is_white = int(words[WHITE]) >> origin & 1
     if move >> int(KIND_SHIFT) == EN_PASSANT:
@@ -100,7 +100,7 @@ def captured(words: Words, move: int) -> Counts:
 
 
 def hidden_pieces(remaining: Counts, seen: Counts, there: Counts | None = None) -> Counts:
-    """How many enemy pieces of each kind must stand where we do not see: as `count_hidden`."""
+    """How many enemy pieces of each kind must be hidden: int64[KINDS], as by `count_hidden`."""
     hidden = np.empty(KINDS, dtype=np.int64)
     count_hidden(remaining, seen, np.zeros_like(seen) if there is None else there, hidden)
     return hidden
@@ -122,11 +122,11 @@ def rebuild(
 ) -> Rebuilt:
     """Draw positions, at most `limit` and `KEPT`; at least `LEAST` if that is possible.
 
-    observation: of `side`; to_move: whose turn it is; remaining: see `count_hidden`; earlier:
-    uint64[m, 8], positions that were believed in before the last moves, m ≥ 1; vacated: squares
-    that our move has just shown to be empty, as a mask; pushed: the square where a pawn of ours has
-    just arrived by a double push, or 0; first: uint64[8], the position in which the game began;
-    enemy_moves: how many the other side has made since `earlier`.
+    observation: of `side`. to_move: whose turn it is. remaining: int64[KINDS], see `count_hidden`.
+    earlier: uint64[m, 8], m ≥ 1 positions of the belief before the last moves. vacated: the mask of
+    squares that our move has just shown to be empty. pushed: the square where our pawn has just
+    arrived by a double push; 0 = none. limit: greatest number of positions. first: uint64[8], the
+    position in which the game began. enemy_moves: moves of the other side since `earlier`.
 
     Raises ContradictionError if our king is not in the observation.
     """
@@ -187,7 +187,7 @@ def _find(known: Known, level: int, former: Earlier, random: Words, out: Words) 
 
 
 def _weighed(known: Known, positions: Words, moved: bool, changed: bool) -> Earlier:
-    """The earlier positions, and how likely they and the places of their pieces are."""
+    """Weigh earlier positions uint64[m, 8], and the squares on which their pieces stood."""
     weights = np.empty(len(positions), dtype=np.float64)
     often = np.empty((KINDS, 64), dtype=np.float64)
     weigh(TABLES, known, Earlier(positions, moved, changed, weights, often), weights)
@@ -210,7 +210,7 @@ def _draw(known: Known, level: int, former: Earlier, random: Words, out: Words) 
 def _enumerate(known: Known, former: Earlier, out: Words) -> int:
     """Write all positions that explain what is known; return their number, 0 if they are too many.
 
-    That is with all promotions that are believed in, or that were possible in the last move.
+    They have the promotions of earlier positions, and those that the last move may have been.
     """
     hidden = {
         tuple(hidden_pieces(known.remaining, known.numbers, there).tolist())
@@ -243,7 +243,7 @@ def _numbers(known: Known, former: Earlier) -> Counts:
 def _plausible(
     known: Known, former: Earlier, positions: Words, limit: int, rng: np.random.Generator
 ) -> Words:
-    """As many of the positions as may be kept, drawn without repeats by how plausible they are."""
+    """Draw as many of uint64[n, 8] as may be kept, without repeats, the plausible ones rather."""
     kept = min(limit, KEPT)
     if len(positions) <= kept:
         return positions.copy()
@@ -254,11 +254,11 @@ def _plausible(
 
 
 class _Past(NamedTuple):
-    """What the earlier positions tell, all of which agree with what we saw in them."""
+    """What follows from the earlier positions, which all agree with what we saw then."""
 
     occupied: int  # where the enemy must have captured what is missing, if we do not see it
     settled: int  # squares that we saw then but do not see now
-    changed: bool  # whether the enemy's move has shown on the squares that we saw
+    changed: bool  # whether the enemy's move shows on the squares that we saw
 
 
 def _past(base: Words, seen: int, side: int, earlier: Words, enemy_moves: int) -> _Past:
@@ -281,7 +281,7 @@ def _past(base: Words, seen: int, side: int, earlier: Words, enemy_moves: int) -
 
 
 def _settled(known: Known, earlier: Words) -> Known | None:
-    """What is known if nothing has changed where we saw before our move; None if that cannot be."""
+    """What is known if nothing changed on the squares that we saw before; None if that can't be."""
     before, settled = earlier[0], known.settled
     if np.any((earlier[:, :STATE] ^ before[:STATE]) & settled):
         return None
@@ -316,10 +316,10 @@ def _pieces(words: Words, colour: int) -> int:
 
 
 def _certain(observation: Observation, side: int, to_move: int) -> tuple[Words, bool]:
-    """What is certain, as a position, and whether it had to be tidied to make sense.
+    """What is certain, as a position uint64[8], and whether it had to be tidied.
 
-    Tidying takes a piece from under another one, and makes queens of pawns on the back ranks and
-    of a side's second king.
+    Tidying removes a piece that shares its square with another one. It turns pawns on the back
+    ranks and a side's second king into queens.
     """
     words = np.zeros(WORDS, dtype=np.uint64)
     taken = 0

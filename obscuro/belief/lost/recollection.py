@@ -23,7 +23,7 @@ class Recollection:
     """
 
     def __init__(self, start: Words, side: int) -> None:
-        """start: uint64[8], where the game began. side: ours, 0 = White."""
+        """Begin a game. start: uint64[8], its first position. side: ours, 0 = White."""
         self.remaining = census(start, 1 - side)
         self._side = side
         self._start = start
@@ -33,7 +33,7 @@ class Recollection:
         self._pushed = 0  # where our last move put a pawn by a double push; 0 = nowhere
 
     def note_own_move(self, word: int, needed: Conditions, position: Words | None) -> None:
-        """Note what our move tells. position: some position before it, uint64[8], if there is one."""
+        """Note what our move shows. position: some position before it, uint64[8], if any."""
         self.note_other_move()
         self._vacated = (needed.origin | needed.empty) & ~needed.target
         if word >> int(KIND_SHIFT) == DOUBLE_PUSH:
@@ -42,11 +42,11 @@ class Recollection:
             self.remaining = self.remaining - captured(position, word)
 
     def note_other_move(self) -> None:
-        """Note that what our last move told is no longer news."""
+        """Note a move of the other side: what our last move showed may have changed since."""
         self._vacated = self._pushed = 0
 
     def note_lost(self, *, by_enemy_move: bool) -> None:
-        """Note that an update has left no position. by_enemy_move: after a move of the other side."""
+        """Note that an update has left no position; by_enemy_move: after the other side's move."""
         self._enemy_moves += by_enemy_move
 
     def keep(self, positions: Words) -> None:
@@ -64,7 +64,7 @@ class Recollection:
     def draw(
         self, observation: Observation, to_move: int, limit: int, rng: np.random.Generator
     ) -> Rebuilt:
-        """Draw positions that fit an observation; see `rebuild`, which raises ContradictionError."""
+        """Draw positions that fit an observation; see `rebuild`. Raises ContradictionError."""
         return rebuild(
             observation,
             self._side,

@@ -1,16 +1,17 @@
 """Positions that explain what is seen, made of earlier ones by moving as few pieces as possible.
 
-If no position explains what was seen, then most often because the belief had been cut to a sample,
-and the true position was not in it. It is then like those that were: most pieces stand where they
-stood in some of them. So each position is drawn in four steps:
+If no position is left, the belief had most often been cut to a sample, and the true position was
+not in it. The true position resembles those that were: most pieces stand where they stood in some
+of them. So each draw has four steps:
 
-1. an earlier position, the likelier the fewer of its pieces are at odds with what is seen;
-2. the enemy's move since then, if there was one, likewise;
-3. what is still at odds is put right: pieces that we see must have come from somewhere, pieces that
-   are not where they should be must have gone somewhere, most likely within a move or two;
-4. in some of the draws, a hidden piece or two go where they stood in other earlier positions.
+1. It draws an earlier position. One is the likelier the fewer of its pieces contradict what is
+  seen.
+2. It draws the enemy's move since then, if there was one, in the same way.
+3. It puts right what still contradicts. Pieces that we see must have come from somewhere. Pieces
+  that are not where they should be must have gone somewhere, most likely within a move or two.
+4. In some draws it moves a hidden piece or two to where they stood in other earlier positions.
 
-A few draws begin with no position at all, but put every hidden piece where it often stood.
+A few draws begin without a position, and put every hidden piece where it often stood.
 """
 
 import numpy as np
@@ -43,12 +44,12 @@ from obscuro.board.layout import MAX_MOVES, ONE, STATE
 from obscuro.board.position import load
 from obscuro.kernels import kernel
 
-# What to do as a rule, and what after `LONG` draws in a row without a new position.
+# What is done as a rule, and what after `LONG` draws in a row without a new position.
 WIDE = (64, 4)  # one draw of so many begins with no position
-STIRRED = (0.5, 0.9)  # share of draws in which a piece more is moved, and again of those
-CERTAIN = 0.25  # how often to move a piece that never stood elsewhere, beside one that always did
+STIRRED = (0.5, 0.9)  # share of draws that move one piece more, and of those that move another one
+CERTAIN = 0.25  # the weight of moving a piece that never stood elsewhere; 1 if it always did
 LONG = 512
-PATIENCE = 16_384  # draws in a row without a new position after which there are no more
+PATIENCE = 16_384  # drawing ends after so many draws in a row without a new position
 
 _FILE_A = np.uint64(0x0101010101010101)
 
@@ -71,7 +72,7 @@ def _all(boards):
 
 @kernel
 def _remove(tables, known, kind, hidden, came, count, occupied, random):
-    """Take `count` hidden pieces of a kind away: those that best explain the ones that `came`."""
+    """Remove `count` hidden pieces of a kind, rather those that explain the ones that `came`."""
     black = known.side == 0
     for _ in range(count):
         total = 0.0
@@ -100,8 +101,8 @@ def _remove(tables, known, kind, hidden, came, count, occupied, random):
 def _fill(tables, known, level, hidden, gone, wanted, occupied, random):
     """Put a piece on each square that must be occupied; return whether that worked.
 
-    gone: uint64[KINDS], from where pieces have gone that are not placed yet; wanted: how many there
-    are to be placed. Else a hidden piece is moved there.
+    gone: uint64[KINDS], the squares that pieces have left which are not placed yet. wanted:
+    int64[KINDS], how many of these there are. If there is none, a hidden piece moves there.
     """
     black = known.side == 0
     squares = known.occupied & ~_all(hidden)
@@ -148,7 +149,7 @@ def _fill(tables, known, level, hidden, gone, wanted, occupied, random):
 
 @kernel
 def _choose(tables, known, kind, start, free, often, occupied, random):
-    """One of the free squares, by how often the kind stood there and how near it is to `start`."""
+    """Draw a free square by how often the kind stood there and how near it is to `start`."""
     black = known.side == 0
     total = 0.0
     chosen = -1
@@ -191,7 +192,7 @@ def _place(tables, known, level, hidden, gone, wanted, often, random):
 
 @kernel
 def _stir(tables, known, hidden, often, random):
-    """Move a hidden piece, one that often stood elsewhere, to where it often stood, or nearby."""
+    """Move a hidden piece that often stood elsewhere to where it often stood, or nearby."""
     total = 0.0
     moved, origin = -1, -1
     for kind in range(KINDS):
@@ -215,7 +216,7 @@ def _stir(tables, known, hidden, often, random):
 
 @kernel
 def _free_homes(known, pawns):
-    """Squares where pawns started that none of these pawns has come from, if it kept its file."""
+    """The homes that none of these pawns has come from, if each has kept its file."""
     homes = known.homes
     while pawns:
         home = homes & (_FILE_A << np.uint64(lowest_square(pawns) & 7))
@@ -226,10 +227,11 @@ def _free_homes(known, pawns):
 
 @kernel
 def draw_positions(tables, known, level, earlier, attempts, random, memory, out, count):
-    """Draw positions and write those that serve and are not in `out` yet; return their number.
+    """Draw positions, write the new ones that fit to `out`, and return how many are in it.
 
-    earlier: `Earlier`; attempts: greatest number of draws; random: uint64[1]; out: uint64[n, 8], of
-    which `count` rows are written. It ends early if nothing new comes for a long time.
+    earlier: `Earlier`. attempts: greatest number of draws. random: uint64[1], the state of the
+    random numbers. out: uint64[n, 8], of which `count` rows are written already. Drawing ends early
+    if nothing new has come for long.
     """
     moves = np.empty(MAX_MOVES, dtype=np.uint32)
     boards = np.empty(KINDS, dtype=np.uint64)
