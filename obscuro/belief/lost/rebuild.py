@@ -72,7 +72,7 @@ _RANK_4, _RANK_5 = 0xFF << 24, 0xFF << 32
 
 
 class ContradictionError(ValueError):
-    """No position can fit an observation: it shows no king of ours, or leaves no square for theirs."""
+    """No position can fit an observation: it lacks our king, or a place for theirs."""
 
 
 class Rebuilt(NamedTuple):
