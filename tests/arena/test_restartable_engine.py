@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import psutil
 import pytest
 
 from obscuro.arena.restartable_engine import RestartableEngine
@@ -51,7 +52,7 @@ def start(started: list[Recorded]) -> MakeProcess:
 
 
 def is_alive(process: UciProcess) -> bool:
-    return process._popen.poll() is None
+    return psutil.pid_exists(process.pid)
 
 
 def test_every_start_sets_the_variant_and_the_options(
