@@ -71,9 +71,8 @@ class Replay:
         self._note = note
         self._options = {name.lower(): value for name, value in session.options().items()}
         self._searches: list[LoggedSearch] = []  # begun, and not answered yet
-        self._logged = 0  # how many of these have an answer in the log
         self._ready = 0  # how many `readyok` came before the replay waited for them
-        self._seeds = _seeds(session.entries)
+        self._seeds = _seeds_by_command(session.entries)
         self._plies = 0
         self._count = 0
         self._last = 0.0  # the log's time of the last command
@@ -105,7 +104,8 @@ class Replay:
         if not name or name in _NOT_SENT or (name == "setoption" and not self._may_set(words)):
             return
         if name in ("stop", "ponderhit") and self._searches:
-            self._wait(_between(self._last, entry.seconds))  # search for as long as the logged one
+            # Search for as long as the logged engine did.
+            self._wait(_seconds_between(self._last, entry.seconds))
             self._searches[-1].repeats = False
         if (
             index in self._seeds
@@ -153,7 +153,7 @@ class Replay:
         elif words[:1] == ["bestmove"] and len(words) > 1 and self._searches:
             search = self._searches[0]
             search.logged = words[1]
-            patience = PATIENCE_FACTOR * _between(search.begun, entry.seconds)
+            patience = PATIENCE_FACTOR * _seconds_between(search.begun, entry.seconds)
             yield self._await_move(max(LEAST_PATIENCE, patience))
 
     def _finish_searches(self) -> Iterator[LoggedSearch]:
@@ -195,7 +195,7 @@ class Replay:
             self._note(line.removeprefix("info string "))
 
 
-def _seeds(entries: list[Entry]) -> dict[int, str]:
+def _seeds_by_command(entries: list[Entry]) -> dict[int, str]:
     """Return the logged seeds by the index of the command that began the game."""
     found: dict[int, str] = {}
     last: int | None = None
@@ -208,6 +208,6 @@ def _seeds(entries: list[Entry]) -> dict[int, str]:
     return found
 
 
-def _between(begin: float, end: float) -> float:
+def _seconds_between(begin: float, end: float) -> float:
     """Return the seconds from one time of day to a later one, which may be on the next day."""
     return (end - begin) % _DAY

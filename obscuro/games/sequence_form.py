@@ -182,7 +182,7 @@ def subgame_form(
     )
 
 
-class _Below(NamedTuple):
+class _SubtreeNodes(NamedTuple):
     """All nodes of the subtrees, the roots included."""
 
     node: NDArray[np.int64]
@@ -198,7 +198,7 @@ def _descend(
     roots: SubgameRoots,
     weight: NDArray[np.float64],
     policy: NDArray[np.float64],
-) -> _Below:
+) -> _SubtreeNodes:
     """Collect the subtrees, level by level."""
     tree = form.tree
     node, root = roots.node, np.arange(len(roots.node))
@@ -216,7 +216,7 @@ def _descend(
         node = children
         found.append((node, root, weight))
     nodes, numbers, weights = (np.concatenate(part) for part in zip(*found, strict=True))
-    return _Below(
+    return _SubtreeNodes(
         nodes, numbers, weights, tree.player[nodes], tree.infoset[nodes], tree.degree[nodes]
     )
 

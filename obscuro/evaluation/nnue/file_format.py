@@ -77,7 +77,7 @@ def read_network(data: bytes | memoryview) -> tuple[Architecture, Network]:
     psqt_weights = reader.parameters(np.int32, FEATURES * BUCKETS)
     stacks = [_read_stack(reader, width) for _ in range(BUCKETS)]
     if reader.remaining:
-        raise _damage(f"{reader.remaining} bytes too many")
+        raise _damaged_file(f"{reader.remaining} bytes too many")
     network = Network(
         feature_bias,
         feature_weights.reshape(FEATURES, width),
@@ -96,7 +96,7 @@ def _read_header(reader: "_Reader") -> Architecture:
     if version != VERSION:
         raise NetworkError(f"this is no network, or of an unknown version, {version:#x}")
     if length > LONGEST_DESCRIPTION:
-        raise _damage(f"a description of {length} bytes")
+        raise _damaged_file(f"a description of {length} bytes")
     description = bytes(reader.take(length)).decode("utf-8", "replace")
     transformer = reader.word()
     width = (transformer ^ HALF_KA_V2_HM) // 2
@@ -111,7 +111,7 @@ def _read_stack(reader: "_Reader", width: int) -> tuple[NDArray[Any], ...]:
     """Read one layer stack: the arrays of `Network` without their first dimension."""
     word = reader.word()
     if word != stack_word(width):
-        raise _damage(f"layers of another kind, {word:#x}")
+        raise _damaged_file(f"layers of another kind, {word:#x}")
     fc0_bias = reader.integers(np.int32, FC0_OUTPUTS)
     fc0_weights = reader.integers(np.int8, FC0_OUTPUTS * width).reshape(FC0_OUTPUTS, width)
     fc1_bias = reader.integers(np.int32, FC1_OUTPUTS)
@@ -128,7 +128,7 @@ def _read_stack(reader: "_Reader", width: int) -> tuple[NDArray[Any], ...]:
     )
 
 
-def _damage(what: str) -> NetworkError:
+def _damaged_file(what: str) -> NetworkError:
     return NetworkError(f"the network's file is damaged: {what}", "export it from Stockfish again")
 
 
@@ -148,7 +148,7 @@ class _Reader:
         """Return the next `size` bytes. Raises NetworkError if there are fewer."""
         if size > self.remaining:
             missing = size - self.remaining
-            raise _damage(f"at least {missing} bytes are missing")
+            raise _damaged_file(f"at least {missing} bytes are missing")
         self._position += size
         return self._data[self._position - size : self._position]
 
@@ -170,4 +170,4 @@ class _Reader:
         try:
             return decode(self.take(self.word()), count, kind)
         except ValueError as error:
-            raise _damage(str(error)) from error
+            raise _damaged_file(str(error)) from error

@@ -61,11 +61,11 @@ def load_networks(stockfish: str | None = None) -> list[InstalledNetwork]:
     if path is None:
         wanted = stockfish or "Stockfish"
         raise NetworkError(f"{wanted} is missing, so its network is too", _INSTALL)
-    key = _key(path)
+    key = _program_key(path)
     reason = "there is none"
     for directory in kernel_cache.candidates("networks"):
         with contextlib.suppress(OSError, NetworkError):  # a read-only cache may have them
-            return _look_up(directory, key)
+            return _map_from_cache(directory, key)
         try:
             return _export_once(path, directory, key)
         except OSError as error:  # not writable, or full: try the next directory
@@ -73,7 +73,7 @@ def load_networks(stockfish: str | None = None) -> list[InstalledNetwork]:
     raise NetworkError(f"there is no place to keep the network, {reason}", _SET_PLACE)
 
 
-def _key(path: str) -> str:
+def _program_key(path: str) -> str:
     """Hash the path, size and time of a program, which identify it without running it."""
     real = os.path.realpath(path)
     try:
@@ -84,13 +84,13 @@ def _key(path: str) -> str:
     return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def _index(directory: str, key: str) -> str:
+def _index_path(directory: str, key: str) -> str:
     return os.path.join(directory, f"stockfish-{key}{_SUFFIX}")
 
 
-def _look_up(directory: str, key: str) -> list[InstalledNetwork]:
+def _map_from_cache(directory: str, key: str) -> list[InstalledNetwork]:
     """Map a Stockfish's networks. Raises OSError or NetworkError unless the cache has all of them."""
-    index = _index(directory, key)
+    index = _index_path(directory, key)
     try:
         with open(index, encoding="utf-8") as stream:
             entry = json.load(stream)
@@ -116,10 +116,10 @@ def _export_once(stockfish: str, directory: str, key: str) -> list[InstalledNetw
     os.makedirs(directory, mode=0o700, exist_ok=True)
     with _lock(os.path.join(directory, "lock")):
         with contextlib.suppress(OSError, NetworkError):
-            return _look_up(directory, key)
+            return _map_from_cache(directory, key)
         _prune(directory)
         _export(stockfish, directory, key)
-        return _look_up(directory, key)
+        return _map_from_cache(directory, key)
 
 
 @contextlib.contextmanager
@@ -152,7 +152,7 @@ def _export(stockfish: str, directory: str, key: str) -> None:
         export = export_networks(stockfish, temporary)
         for file in export.files:
             _convert(file, directory)
-        _write_index(export, _index(directory, key))
+        _write_index(export, _index_path(directory, key))
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

@@ -81,7 +81,7 @@ class StockfishKeeper:
                 return EvaluatorFailed(self._failed, for_good=True)
             if self._reason:
                 self._reason_reported = True
-                return EvaluatorNotReady(_loss(self._reason))
+                return EvaluatorNotReady(_loss_warning(self._reason))
             return EvaluatorNotReady(
                 "Stockfish takes long to start; the search does not wait for it"
             )
@@ -93,7 +93,7 @@ class StockfishKeeper:
         reported, self._reason_reported = self._reason_reported, False
         if not reason or reported:
             return None
-        return _loss(reason)
+        return _loss_warning(reason)
 
     def lose(self, reason: str) -> None:
         """End the process, which has failed for this reason, and begin to start another."""
@@ -164,7 +164,7 @@ class StockfishKeeper:
             process.close()
 
 
-def _loss(reason: str) -> str:
+def _loss_warning(reason: str) -> str:
     """Return the same warning whether or not the new process is up yet.
 
     Several expanders may lose their processes together, and the user should get one warning.

@@ -124,7 +124,7 @@ class StockfishProcess:
 
     def _shake_hands(self) -> None:
         deadline = time.monotonic() + self._limits.start
-        self._begin(b"uci\n", b"\nuciok", 1)
+        self._send_commands(b"uci\n", b"\nuciok", 1)
         greeting = self._finish_by(deadline).decode("ascii", "replace").splitlines()
         names = [line[len("id name ") :] for line in greeting if line.startswith("id name ")]
         ranges = [line.split() for line in greeting if line.startswith("option name MultiPV ")]
@@ -136,7 +136,7 @@ class StockfishProcess:
         # Stockfish 13 favours the side to move unless Contempt is 0. The first search shows whether
         # Stockfish can search at all: its network may be missing.
         contempt = any(line.startswith("option name Contempt ") for line in greeting)
-        self._begin(
+        self._send_commands(
             (b"setoption name Contempt value 0\n" if contempt else b"")
             + b"setoption name Threads value 1\n"
             b"setoption name Hash value %d\n"
@@ -156,14 +156,14 @@ class StockfishProcess:
         multipv = min(multipv, self.max_multipv)
         option = b"setoption name MultiPV value %d\n" % multipv if multipv != self._multipv else b""
         self._multipv = multipv
-        self._begin(option + bytes(requests), _ANSWER, answers)
+        self._send_commands(option + bytes(requests), _ANSWER, answers)
         self.expect(answers * min(multipv, USUAL_MOVES))
 
     def expect(self, moves: int) -> None:
         """Set the expected number of listed moves in all answers, for the estimate of their time."""
         self._share = max(moves, 1) / max(self._missing, 1)
 
-    def _begin(self, commands: bytes, marker: bytes, lines: int) -> None:
+    def _send_commands(self, commands: bytes, marker: bytes, lines: int) -> None:
         self._unwritten = memoryview(commands)
         self._text = bytearray(b"\n")  # so that a newline precedes every line
         self._marker = marker
@@ -184,20 +184,20 @@ class StockfishProcess:
             if overslept:
                 time.sleep(nap)
                 self._write()
-                progress = self._read() and self._count()
+                progress = self._read() and self._count_answers()
             else:
-                progress = self._exchange(CHECK_INTERVAL) and self._count()
+                progress = self._wait_and_exchange(CHECK_INTERVAL) and self._count_answers()
             if not progress:
                 self._check_sense()
                 hang.check()
                 continue
             hang.reset()
             if self._missing and self._ready >= WORTH_GIVING:
-                yield self._take()
+                yield self._take_answers()
         if asked:
             self._learn_pace((time.monotonic() - begin) / (asked * self._share), overslept)
         if self._ready:
-            yield self._take()
+            yield self._take_answers()
 
     def finish(self) -> bytes:
         """Wait for all answers; return their text. Raises StockfishError, in bounded time."""
@@ -218,11 +218,15 @@ class StockfishProcess:
             wait = deadline - time.monotonic()
             if wait <= 0:
                 raise StockfishError("it does not answer")
-            if self._exchange(wait) and not self._count() and self._marker == _ANSWER:
+            if (
+                self._wait_and_exchange(wait)
+                and not self._count_answers()
+                and self._marker == _ANSWER
+            ):
                 self._check_sense()
-        return self._take()[0]
+        return self._take_answers()[0]
 
-    def _count(self) -> bool:
+    def _count_answers(self) -> bool:
         """Count the answers in the new text; return whether there is one."""
         before = self._missing
         while self._missing:
@@ -246,7 +250,7 @@ class StockfishProcess:
             if line and not line.startswith(_BEFORE_AN_ANSWER):
                 raise StockfishError("its answers make no sense")
 
-    def _take(self) -> tuple[bytes, int]:
+    def _take_answers(self) -> tuple[bytes, int]:
         """Remove and return the complete answers and their number, but not the last newline."""
         text, ready = bytes(self._text[: self._end]), self._ready
         del self._text[: self._end]
@@ -254,7 +258,7 @@ class StockfishProcess:
         self._ready = self._end = 0
         return text, ready
 
-    def _exchange(self, wait: float) -> bool:
+    def _wait_and_exchange(self, wait: float) -> bool:
         """Wait up to `wait` seconds, then read and write what is possible; return whether it read."""
         self._poll.register(self._input, select.POLLOUT if self._unwritten else 0)
         events = dict(self._poll.poll(wait * 1000))

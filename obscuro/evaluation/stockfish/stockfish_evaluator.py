@@ -89,7 +89,7 @@ class StockfishEvaluator:
         self._search_dominated = search_dominated
         self._working = threading.Lock()  # held by `submit`, `collect` and the end of `close`
         self._job: Job | None = None
-        self._asked: StockfishProcess | None = None  # the process with the job's requests
+        self._asked_process: StockfishProcess | None = None  # the process with the job's requests
 
     @property
     def engine_name(self) -> str | None:
@@ -131,7 +131,7 @@ class StockfishEvaluator:
             positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
             lists, requests = self._requests(positions)
             process = self._keeper.get()
-            self._ask(process, lists, requests)
+            self._send_requests(process, lists, requests)
             # While Stockfish works:
             children = expand(positions, find_mates=True)
             process.expect(int((children.offsets[lists + 1] - children.offsets[lists]).sum()))
@@ -146,9 +146,9 @@ class StockfishEvaluator:
             for _ in range(ATTEMPTS):
                 process = self._keeper.get()
                 try:
-                    children = self._answer(process, job)
+                    children = self._collect_values(process, job)
                 except StockfishError as error:
-                    self._asked = None
+                    self._asked_process = None
                     self._keeper.lose(str(error))
                     continue
                 warning = self._keeper.answered()
@@ -166,25 +166,25 @@ class StockfishEvaluator:
         self._forget_next = False
         return lists[:count], out[:size].tobytes()
 
-    def _ask(
+    def _send_requests(
         self, process: StockfishProcess, lists: npt.NDArray[np.int64], requests: bytes
     ) -> None:
-        self._asked = process
+        self._asked_process = process
         if len(lists):
             with contextlib.suppress(StockfishError):  # reading the answers raises it again
                 process.begin(requests, len(lists), ALL_MOVES)
 
-    def _answer(self, process: StockfishProcess, job: Job) -> ChildValues:
+    def _collect_values(self, process: StockfishProcess, job: Job) -> ChildValues:
         """Return the children with all values. Raises StockfishError."""
         children = job.children._replace(values=job.children.values.copy())
-        if self._asked is not process:
-            self._ask(process, job.lists, job.requests)
-        self._asked = None
+        if self._asked_process is not process:
+            self._send_requests(process, job.lists, job.requests)
+        self._asked_process = None
         if len(job.lists):
             self._read_lists(process, job, children)
         missing = np.flatnonzero(np.isnan(children.values))
         if len(missing):
-            self._answer_singly(process, job, missing, children.values)
+            self._search_singly(process, job, missing, children.values)
         return children
 
     def _read_lists(self, process: StockfishProcess, job: Job, children: ChildValues) -> None:
@@ -208,7 +208,7 @@ class StockfishEvaluator:
                 raise StockfishError("its answers make no sense")
             done += answers
 
-    def _answer_singly(
+    def _search_singly(
         self,
         process: StockfishProcess,
         job: Job,
