@@ -13,37 +13,6 @@ PACKAGE = Path(obscuro.__file__).parent
 SHAPE = re.compile(r"\b(u?int\d*|float\d*|bool|complex\d*|kind)\[[^\]\n]+\]")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-NOT_YET: frozenset[str] = frozenset(
-    {
-        "obscuro.belief.buffers:Buffers.lend",
-        "obscuro.belief.buffers:Buffers.take_back",
-        "obscuro.belief.lost.rebuild:captured",
-        "obscuro.belief.lost.rebuild:hidden_pieces",
-        "obscuro.belief.own_move:is_ours",
-        "obscuro.belief.own_move:own_task",
-        "obscuro.belief.successors:opponent_task",
-        "obscuro.belief.record:known_after_other_move",
-        "obscuro.belief.record:known_after_own_move",
-        "obscuro.belief.record:shows_own_pieces",
-        "obscuro.belief.update:RecordTable.finish",
-        "obscuro.board.perft:perft",
-        "obscuro.board.position:find_move",
-        "obscuro.board.position:is_well_formed",
-        "obscuro.board.position:to_board",
-        "obscuro.board.position:to_fen",
-        "obscuro.board.records:record_of",
-        "obscuro.engine.chess_game:ChessGame.expand",
-        "obscuro.engine.chess_game:ChessGame.set_turn",
-        "obscuro.engine.kernel_loading:TrialPlayer.new_game",
-        "obscuro.engine.knowledge:Knowledge.any_position",
-        "obscuro.engine.knowledge:Knowledge.legal_moves",
-        "obscuro.fog.observation:Observation.from_words",
-        "obscuro.search.gadget:new_gadget",
-        "obscuro.search.search:Search.expand_roots",
-    }
-)
-"""Functions that do not state a shape yet, as `module:name`."""
-
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
     """Yield the dotted name and the parsed text of every module of the package."""
@@ -111,7 +80,7 @@ def functions_without_a_shape(parsed: list[tuple[str, ast.Module]]) -> set[str]:
 
 
 def test_public_functions_on_arrays_state_a_shape() -> None:
-    missing = functions_without_a_shape(list(modules())) - NOT_YET
+    missing = functions_without_a_shape(list(modules()))
     assert not missing, "\n".join(sorted(missing))
 
 

@@ -65,14 +65,14 @@ class Buffers:
         return streams
 
     def lend(self, rows: int) -> Records:
-        """Lend the smallest array that has at least so many rows. Its content is undefined."""
+        """Lend the smallest array uint64[n, RECORD_WORDS] with n ≥ `rows`. Its content is undefined."""
         fitting = [index for index, kept in enumerate(self._kept) if len(kept) >= rows]
         if fitting:
             return self._kept.pop(min(fitting, key=lambda index: len(self._kept[index])))
         return np.empty((rows, RECORD_WORDS), dtype=np.uint64)
 
     def take_back(self, records: Records) -> None:
-        """Keep a lent array for the next time."""
+        """Keep a lent array, uint64[n, RECORD_WORDS], for the next `lend`."""
         self._kept.append(records)
         self._kept.sort(key=len, reverse=True)
         del self._kept[MOST_KEPT:]

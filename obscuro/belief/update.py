@@ -222,9 +222,9 @@ class RecordTable:
         self._buffers.take_back(self._rows)
 
     def finish(self) -> tuple[Records, int]:
-        """The table's memory, and the number of records that stand at its front in their order.
+        """Return the table's memory, uint64[rows, RECORD_WORDS], and the number of its records.
 
-        The table can't be used afterwards.
+        The records are at the front of the memory, in their order. The table is unusable afterwards.
         """
         if self._gather() > self._limit:
             self._drop_surplus()

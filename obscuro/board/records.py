@@ -17,7 +17,7 @@ Fields = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]  # by name: an array's 
 
 
 def record_type(fields: Fields) -> np.dtype[np.void]:
-    """The type of a record of arrays, each of which begins at a multiple of ALIGNMENT bytes."""
+    """Return the type of a record of arrays, which begin at multiples of ALIGNMENT bytes."""
     offsets, end = [], 0
     for kind, shape in fields.values():
         offsets.append(end)
@@ -33,9 +33,9 @@ def record_type(fields: Fields) -> np.dtype[np.void]:
 
 
 def make_record(fields: Fields) -> Any:
-    """A record of zeros. Its arrays are attributes, `record.name[k]`, in kernels and in Python.
+    """Make a record of zeros. Its arrays are attributes, `record.name[k]`, in kernels and in Python.
 
-    If numpy has a method of that name, Python finds the array only as `record["name"]`.
+    If numpy has a method with the name of a field, Python finds the array only as `record["name"]`.
     """
     kind = record_type(fields)
     octets = np.zeros(kind.itemsize + ALIGNMENT, dtype=np.uint8)
@@ -44,7 +44,10 @@ def make_record(fields: Fields) -> Any:
 
 
 def record_of(arrays: Mapping[str, NDArray[Any]]) -> Any:
-    """A record of copies of these arrays."""
+    """Return a record of copies of these arrays. Each field keeps its array's type and shape.
+
+    For example, an array int32[3, 5] called "a" becomes the attribute `a` of the record, int32[3, 5].
+    """
     record = make_record({name: (array.dtype, array.shape) for name, array in arrays.items()})
     for name, array in arrays.items():
         record[name] = array

@@ -26,7 +26,7 @@ class TrialPlayer(PlyListener, Protocol):
     """What is asked of a player here. `obscuro.engine.player.Player` is one, and uses this."""
 
     def new_game(self, side: int, start: npt.NDArray[np.uint64]) -> None:
-        """Start a game."""
+        """Start a game as `side` (0 = White) from the position `start`, uint64[8]."""
 
     def update(self) -> None:
         """Bring the belief up to date."""

@@ -61,7 +61,7 @@ class Observation:
 
     @classmethod
     def from_words(cls, words: tuple[int, ...] | npt.NDArray[np.uint64]) -> Observation:
-        """Return the observation with these 9 words (see `obscuro.fog.observation_words`)."""
+        """Return the observation with these words, uint64[9]; see `observation_words`."""
         seen, p, n, b, r, q, k, white, en_passant = (int(w) for w in words)
         return cls(seen, (p, n, b, r, q, k, white), en_passant or None)
 

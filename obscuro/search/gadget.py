@@ -36,7 +36,10 @@ class Gadget(NamedTuple):
 
 
 def new_gadget(alternate: Reals, prior: Reals) -> Gadget:
-    """A fresh gadget: Maxmargin uniform, Resolve entering with probability ½."""
+    """Make a new gadget: Maxmargin is uniform, and Resolve enters with probability ½.
+
+    alternate: float32[m], the alternate values v^alt(J), ▲'s view. prior: float32[m], α(J).
+    """
     m = len(alternate)
 
     def filled(value: float) -> Reals:
