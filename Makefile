@@ -9,16 +9,19 @@ BIN    := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-test
 
+LAST_PROOFS := docs/results/raw/proofs/last_run.json
+
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test warmup results pages dist clean distclean
+.PHONY: help setup demo test proofs warmup results pages dist clean distclean
 
 help:
 	@echo 'make demo       set up, then watch the engine play'
 	@echo 'make test       set up, then run every check: lint, format, types, layers, tests'
+	@echo 'make proofs     set up, then run all that takes too long for that; PAGE=1 writes the page'
 	@echo 'make setup      create .venv with all packages, install Stockfish, copy its network'
 	@echo 'make warmup     compile the kernels now, so that the first game starts at once'
 	@echo 'make results    run the commands of a page of docs/results again: PAGE=NAME [SECTION=NAME]'
@@ -42,18 +45,29 @@ results: $(DEV_READY)
 pages: $(DEV_READY)
 	@$(BIN)/python -m tools.results.pages
 
+# One worker for each core. The kernels are compiled before, or each worker would compile its own.
+WORKERS := -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+
 test: $(DEV_READY)
-	@printf '\n=== 1/5 lint: ruff check\n'
+	@printf '\n=== 1/6 lint: ruff check\n'
 	@$(BIN)/ruff check .
-	@printf '\n=== 2/5 format: ruff format --check\n'
+	@printf '\n=== 2/6 format: ruff format --check\n'
 	@$(BIN)/ruff format --check .
-	@printf '\n=== 3/5 types: mypy --strict\n'
+	@printf '\n=== 3/6 types: mypy --strict\n'
 	@$(BIN)/mypy --strict
-	@printf '\n=== 4/5 layers: lint-imports\n'
+	@printf '\n=== 4/6 layers: lint-imports\n'
 	@$(BIN)/lint-imports --no-logo
-	@printf '\n=== 5/5 tests: pytest\n'
-	@$(BIN)/pytest
+	@printf '\n=== 5/6 kernels: obscuro warmup\n'
+	@$(BIN)/obscuro warmup
+	@printf '\n=== 6/6 tests: pytest\n'
+	@$(BIN)/pytest $(WORKERS)
 	@printf '\n=== all checks passed\n'
+
+# A proof that fails stops neither the others nor the page.
+proofs: $(DEV_READY)
+	@$(BIN)/python -m tools.proofs.all_proofs $(if $(PAGE),--raw $(LAST_PROOFS)); code=$$?; \
+	$(if $(PAGE),$(BIN)/python -m tools.results.pages || code=1;) \
+	exit $$code
 
 # A demo needs only the packages that the engine runs with. The tests also need those of `dev`.
 $(RUN_READY): pyproject.toml | $(BIN)/python

@@ -15,7 +15,7 @@ import pytest
 from tests.protocol import dialogue
 from tests.protocol.dialogue import Process
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("timing")]
 
 COMPILING_SECONDS = 1200.0
 KILLED_AFTER_SECONDS = 20.0
