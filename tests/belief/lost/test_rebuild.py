@@ -244,28 +244,29 @@ def test_missing_blockers_are_invented() -> None:
         assert is_well_formed(words)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "********/********/********/********/********/********/********/K*******",
-        "8/8/8/8/8/8/8/K7",  # all is seen, and there is no black king
-        "kkk5/8/8/8/8/8/8/KK6",
-        "PPPP4/8/8/8/8/8/8/Kppp4",
-        "********/********/********/****q***/********/********/********/K*******,e6",
-        "8/8/8/8/8/8/8/K7,a1",
-        "8/8/8/8/8/8/8/K7,h8",
-    ],
-)
+# What the text of an observation cannot say, but a belief must not stumble over.
+IMPOSSIBLE = ["kkk5/8/8/8/8/8/8/KK6", "PPPP4/8/8/8/8/8/8/Kppp4"]
+SENSELESS = [
+    Observation.parse("********/********/********/********/********/********/********/K*******"),
+    Observation.parse("8/8/8/8/8/8/8/K7"),  # all is seen, and there is no black king
+    *(Observation.on(chess.BaseBoard(placement), chess.BB_ALL) for placement in IMPOSSIBLE),
+    Observation.parse("********/********/********/****q***/********/********/********/K*******,e6"),
+    Observation.parse("8/8/8/8/8/8/8/K7,a1"),
+    Observation.parse("8/8/8/8/8/8/8/K7,h8"),
+]
+
+
+@pytest.mark.parametrize("observation", SENSELESS, ids=Observation.text)
 @pytest.mark.parametrize("ours", [True, False])
 def test_an_observation_that_makes_no_sense_still_gives_positions_to_play_in(
-    text: str, ours: bool
+    observation: Observation, ours: bool
 ) -> None:
     belief = Belief(START, 0)
     if not ours:
         belief.after_own_move("e2e4")
-        update = belief.after_opponent_move(Observation.parse(text))
+        update = belief.after_opponent_move(observation)
     else:
-        update = belief.after_own_move("e2e4", Observation.parse(text))
+        update = belief.after_own_move("e2e4", observation)
     assert update.warning is not None and "contradict" in update.warning
     assert len(belief) > 0
     for words in belief.positions:
