@@ -22,11 +22,13 @@ from obscuro.board.tables import TABLES
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorNotReady
 from obscuro.evaluation.scale import TAU
+from obscuro.evaluation.stockfish.centipawns import (
+    worth_of_centipawns,
+    worth_of_centipawns_after,
+)
 from obscuro.evaluation.stockfish.keeper import StockfishKeeper
 from obscuro.evaluation.stockfish.process import StockfishError, StockfishProcess, TimeLimits
 from obscuro.evaluation.stockfish.requests import (
-    worth_of_centipawns,
-    worth_of_centipawns_after,
     write_lists,
     write_singles,
 )
