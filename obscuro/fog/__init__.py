@@ -1,4 +1,4 @@
-"""The rules of Fog of War chess: what a side sees, what it is told, when the game ends.
+"""The rules of Fog of War chess: what a side sees and observes, and when the game ends.
 
 Importing this package costs nothing: the names below load python-chess when they are first used,
 and the compiled kernels load only with the modules that hold them.

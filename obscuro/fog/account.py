@@ -1,8 +1,8 @@
-"""What one side did and saw in a game, ply by ply, as a referee's board tells it.
+"""One side's account of a game: its own moves and its observations, ply by ply.
 
-A referee has the whole game on a `FogOfWarBoard`. A player may know only its own side of it: its own
-moves, and what it saw after each ply of either side. All that follows a game for a player takes
-the plies from here. No compiled code is loaded for it.
+A referee has the whole game on a `FogOfWarBoard`. A player may know only its own moves and its
+observation after each ply of either side. All code that follows a game for a player takes the plies
+from this module. Importing it loads no compiled code.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,13 +15,13 @@ from obscuro.fog.observation import Observation
 
 
 class PlyListener(Protocol):
-    """Who is told a game ply by ply, as `obscuro.engine.player.Player` is."""
+    """Receives a game ply by ply, as `obscuro.engine.player.Player` does."""
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
-        """Take note of its own move, and of what it saw then (None: it is not told)."""
+        """Record the own move and the observation after it (None: unknown)."""
 
     def opponent_move(self, observation: Observation) -> None:
-        """Take note of what it saw after the other side's move."""
+        """Record the observation after the other side's move."""
 
 
 class Ply(NamedTuple):

@@ -1,8 +1,8 @@
-"""Information keys: who has seen the same things is in the same infoset.
+"""Information keys: two histories with equal keys are in the same infoset of a side.
 
-A side's key is a 64-bit hash chained over its own moves and all its observations, one step a ply.
-The search chains the keys of its tree by the same functions as the real game is chained by, which is
-how our place in the tree is found again.
+A side's key is a 64-bit hash chained over its own moves and all its observations, one step a ply. The
+real game and the nodes of the search's tree chain their keys by the same functions. So the search
+finds the game's present infoset in its tree by the key.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""The text of an observation: the one reader and the one writer of it.
+"""Read and write the text of an observation. No other module does.
 
 The language is that of `position fog` (docs/protocol.md): `<placement>[,<square>]`. The placement has
-eight ranks as in a FEN, with `*` or `?` for each square that is not seen. The square is where the
-side can capture en passant now. No compiled code is loaded for it.
+eight ranks as in a FEN, with `*` or `?` for each unseen square. The square is where the side can
+capture en passant now. Importing this module loads no compiled code.
 """
 
 import re
