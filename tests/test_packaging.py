@@ -296,6 +296,18 @@ def test_version_is_a_literal_that_setuptools_can_read() -> None:
     assert [ast.literal_eval(value) for value in values] == [obscuro.__version__]
 
 
+def test_pre_commit_runs_the_checks_of_make_test() -> None:
+    configuration = (ROOT / ".pre-commit-config.yaml").read_text()
+    hooks = re.findall(r"^ +entry: \.venv/bin/(.*)$", configuration, re.M)
+    recipe = (ROOT / "Makefile").read_text().partition("\ntest: ")[2].partition("\n\n")[0]
+    commands = re.findall(r"\$\(BIN\)/((?:ruff|mypy|lint-imports).*)$", recipe, re.M)
+    assert len(commands) == 4
+    # A hook gets the changed files in place of `.`, and leaves out those that ruff excludes.
+    assert sorted(hook.removesuffix(" --force-exclude") for hook in hooks) == sorted(
+        command.removesuffix(" .") for command in commands
+    )
+
+
 def test_launcher_and_doctor_look_for_every_dependency() -> None:
     metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())
     required = [text.partition(">=")[0] for text in metadata["project"]["dependencies"]]
