@@ -21,38 +21,14 @@ from obscuro.evaluation.evaluator import ChildValues, Evaluator
 from obscuro.evaluation.factory import unwrapped
 from obscuro.search.invariants import check
 from obscuro.search.tree import EDGES, IN_FLIGHT
-from tests.evaluation.fakes import fake_stockfish, is_gone
+from tests.evaluation.fakes import is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
+from tools.proofs.evaluator_faults import write_proxy
 
 pytestmark = pytest.mark.xdist_group("timing")
 
 BEFORE, AFTER = 20, 30  # batches evaluated before and after a fault
 LAST = BEFORE + AFTER
-
-# Passes everything on to the real Stockfish, until a file says what to do instead.
-PROXY = f"""
-import os, subprocess, sys, threading
-trouble = sys.argv[0] + ".trouble"
-def what():
-    return open(trouble).read() if os.path.exists(trouble) else ""
-if what() == "die":
-    sys.exit(1)
-if what() == "hang":
-    sys.stdin.read()
-child = subprocess.Popen([{STOCKFISH!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-def down():
-    for line in sys.stdin.buffer:
-        child.stdin.write(line)
-        child.stdin.flush()
-    child.kill()
-    os._exit(0)
-threading.Thread(target=down, daemon=True).start()
-for line in child.stdout:
-    if what() == "garble" and line.startswith((b"info", b"bestmove")):
-        line = bytes(reversed(line[:-1])) + b"\\n"
-    sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
-"""
 
 
 class Meddling:
@@ -151,12 +127,12 @@ def test_a_process_lost_in_mid_search_is_replaced(
 @needs_stockfish
 @pytest.mark.parametrize("trouble", ["die", "garble"])
 def test_what_fails_again_and_again_is_done_without(tmp_path: Path, trouble: str) -> None:
-    path = fake_stockfish(tmp_path, PROXY)
+    path, file = write_proxy(tmp_path, str(STOCKFISH))
     table = Table(Stockfish=path)
     victim = table.pid
 
     def fault() -> None:
-        Path(path + ".trouble").write_text(trouble)
+        file.write_text(trouble)
         if trouble == "die":
             os.kill(victim, signal.SIGKILL)
 
@@ -170,7 +146,7 @@ def test_what_fails_again_and_again_is_done_without(tmp_path: Path, trouble: str
     assert last.endswith("evaluating by material from now on")
     assert [text.endswith("another one is starting") for text in first] in ([], [True])
 
-    Path(path + ".trouble").unlink()  # and when it works again, the next game has it again
+    file.unlink()  # and when it works again, the next game has it again
     table.player.prepare()
     table.search()
     assert table.evaluator.name == "stockfish"
@@ -179,11 +155,11 @@ def test_what_fails_again_and_again_is_done_without(tmp_path: Path, trouble: str
 
 @needs_stockfish
 def test_one_that_hangs_at_its_start_holds_up_nothing(tmp_path: Path) -> None:
-    path = fake_stockfish(tmp_path, PROXY)
+    path, file = write_proxy(tmp_path, str(STOCKFISH))
     table = Table(Stockfish=path)
 
     def fault() -> None:
-        Path(path + ".trouble").write_text("hang")
+        file.write_text("hang")
         os.kill(table.pid, signal.SIGKILL)
 
     table.search(fault)  # ends, though no process has come up

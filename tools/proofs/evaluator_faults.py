@@ -37,13 +37,16 @@ from tools.common import engine_options, given, publish, say, table, tool_parser
 MOVETIME = 2000  # milliseconds of a search
 FAULT_AT = 0.8  # seconds after its begin
 
-# Passes everything on to the real Stockfish, until a file says what to do instead.
+# Passes everything on to the real Stockfish, until the file beside it says what to do instead.
 PROXY = """#!{python} -SE
 import os, subprocess, sys, threading
 def trouble():
-    return open({file!r}).read() if os.path.exists({file!r}) else ""
+    file = sys.argv[0] + ".trouble"
+    return open(file).read() if os.path.exists(file) else ""
 if trouble() == "die":
     sys.exit(1)
+if trouble() == "hang":
+    sys.stdin.read()
 child = subprocess.Popen([{stockfish!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 def down():
     for line in sys.stdin.buffer:
@@ -58,6 +61,18 @@ for line in child.stdout:
     sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 """
+
+
+def write_proxy(folder: Path, stockfish: str) -> tuple[str, Path]:
+    """Write a program that passes everything on to Stockfish, and return its path.
+
+    Also returns the file that makes trouble while it is there, by what is written in it: `die` and
+    `hang` take effect when the program starts, `garble` reverses what Stockfish answers.
+    """
+    program = folder / "stockfish"
+    program.write_text(PROXY.format(python=sys.executable, stockfish=stockfish))
+    program.chmod(0o755)
+    return str(program), folder / "stockfish.trouble"
 
 
 class Watch:
@@ -128,9 +143,7 @@ def main(words: Sequence[str] | None = None) -> int:
         parser.error("Stockfish is not installed")
     found: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        file, proxy = Path(folder) / "trouble", Path(folder) / "stockfish"
-        proxy.write_text(PROXY.format(python=sys.executable, file=str(file), stockfish=stockfish))
-        proxy.chmod(0o755)
+        proxy, file = write_proxy(Path(folder), stockfish)
 
         def kill(pid: int) -> None:
             os.kill(pid, signal.SIGKILL)
@@ -148,8 +161,8 @@ def main(words: Sequence[str] | None = None) -> int:
         for name, program, fault in (
             ("killed (-9)", stockfish, kill),
             ("stopped", stockfish, stop),
-            ("talking nonsense, the next one as well", str(proxy), garble),
-            ("killed, and can't be started", str(proxy), die),
+            ("talking nonsense, the next one as well", proxy, garble),
+            ("killed, and can't be started", proxy, die),
         ):
             for number in range(told.repeat):
                 say(f"{name}: {number + 1} of {told.repeat}")

@@ -75,7 +75,7 @@ def test_every_page_and_every_raw_file_is_in_the_manifest(manifest: Manifest) ->
 
 def test_pictures_are_in_the_manifest(manifest: Manifest) -> None:
     known = {picture.file for page in manifest.pages.values() for picture in page.pictures.values()}
-    assert {file.name for file in manifest.folder.glob("*.png")} - {"clock.png"} == known
+    assert {file.name for file in manifest.folder.glob("*.png")} == known
 
 
 def test_every_command_names_a_program_that_reads_its_arguments(page: Page) -> None:
