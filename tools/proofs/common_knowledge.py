@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.fog.board import FogOfWarBoard
-from tools.common import given, tool_parser
+from tools.common import given, say, tool_parser
 
 PLIES = 4
 FIGURE_1 = (("Nc3", "g5", "Nh3", "d5"), ("Nf3", "e5", "h3", "Qh4"))
@@ -300,6 +300,7 @@ def make_parser() -> argparse.ArgumentParser:
 def main(words: Sequence[str] | None = None) -> int:
     """Find both numbers and print them; returns the exit code."""
     args = make_parser().parse_args(given(words))
+    say("playing all histories of two moves by each side")
     histories = histories_from_keys() if args.kernels else histories_from_boards()
     graph = KnowledgeGraph(histories.white, histories.black)
     sizes = [len(members) for members in graph.components()]
@@ -312,6 +313,7 @@ def main(words: Sequence[str] | None = None) -> int:
     for before, after in pairwise(path):
         player = "White" if histories.white[before] == histories.white[after] else "Black"
         print(f"  {histories.text(after):32} is the same to {player}")
+    say("measuring the longest distance")
     print(f"\nThe longest distance between connected histories is {longest_distance(histories)}.")
     return 0
 

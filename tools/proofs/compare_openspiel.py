@@ -26,6 +26,7 @@ import chess
 import chess.pgn
 import pyspiel
 
+from obscuro.bench.common import progress
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.observation import Observation
 from tools.common import given, tool_parser
@@ -281,8 +282,10 @@ def main(words: Sequence[str] | None = None) -> int:
                 chosen = replay(game.mainline_moves())
                 compare_game(game.board().fen(), chosen, tally, moves, kernels=kernels)
     replayed = tally.positions
-    while tally.positions - replayed < args.positions:
-        compare_game(rng.choice(OPENINGS), random_mover(rng), tally, moves, kernels=kernels)
+    with progress(args.positions) as tell:
+        while (compared := tally.positions - replayed) < args.positions:
+            compare_game(rng.choice(OPENINGS), random_mover(rng), tally, moves, kernels=kernels)
+            tell(None, tally.positions - replayed - compared)
     print(tally.report())
     return 1 if tally.errors else 0
 
