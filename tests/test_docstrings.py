@@ -1,4 +1,4 @@
-"""Docstrings of public functions on arrays state a shape, so that a caller need not read the code."""
+"""Docstrings of public functions on arrays state a shape, so a caller need not read the code."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def to_pgn(
 def write_pgn(
     stream: TextIO, record: GameRecord, *, event: str = "Obscuro arena", round_: int | None = None
 ) -> None:
-    """Append the game to an open file and flush it, so that an interrupted match keeps its games."""
+    """Append the game to an open file and flush it, so an interrupted match keeps its games."""
     print(to_pgn(record, event=event, round_=round_), file=stream, end="\n\n")
     stream.flush()
 

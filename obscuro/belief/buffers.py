@@ -65,7 +65,7 @@ class Buffers:
         return streams
 
     def lend(self, rows: int) -> Records:
-        """Lend the smallest array uint64[n, RECORD_WORDS] with n ≥ `rows`. Its content is undefined."""
+        """Lend the smallest array uint64[n, RECORD_WORDS] with n ≥ `rows`, of any content."""
         fitting = [index for index, kept in enumerate(self._kept) if len(kept) >= rows]
         if fitting:
             return self._kept.pop(min(fitting, key=lambda index: len(self._kept[index])))

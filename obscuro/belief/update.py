@@ -224,7 +224,8 @@ class RecordTable:
     def finish(self) -> tuple[Records, int]:
         """Return the table's memory, uint64[rows, RECORD_WORDS], and the number of its records.
 
-        The records are at the front of the memory, in their order. The table is unusable afterwards.
+        The records are at the front of the memory, in their order. The table is unusable
+        afterwards.
         """
         if self._gather() > self._limit:
             self._drop_surplus()

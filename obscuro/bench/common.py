@@ -112,7 +112,8 @@ def note_if_busy(
     """
     if share is not None and share < LEAST_CPU_SHARE:
         console.print(
-            f"\nThe machine was busy: {work} had {share:.0%} of a core. On an idle machine {effect}.",
+            f"\nThe machine was busy: {work} had {share:.0%} of a core. "
+            f"On an idle machine {effect}.",
             soft_wrap=True,
         )
 
@@ -143,7 +144,7 @@ def publish(
 
 
 ReportProgress = Callable[[str | None, int], None]
-"""Called with the current task (None: the same as before) and the amount done since the last call."""
+"""Called with the current task (None: as before) and the amount done since the last call."""
 
 
 @contextlib.contextmanager

@@ -72,7 +72,7 @@ class StockfishSpeed:
 
     @property
     def batched_efficiency(self) -> float | None:
-        """The same share in batches. Between batches the process waits, which it never does alone."""
+        """The same share in batches. Between batches the process waits, unlike when alone."""
         return _ratio(self.alone, self.batched)
 
 

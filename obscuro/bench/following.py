@@ -1,8 +1,8 @@
 """Fixed mid-game positions, and searches from them on.
 
 The engine plays both sides, each from its own observations. So the measured trees are those of real
-turns: the beliefs have thousands of positions, and trees carry over from turn to turn. Only this part
-of the benchmarks looks inside a player and its search.
+turns: the beliefs have thousands of positions, and trees carry over from turn to turn. Only this
+part of the benchmarks looks inside a player and its search.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Follower:
         return info
 
     def play_on(self) -> bool:
-        """Make the move of the last `think` and the other side's reply; return if the game goes on."""
+        """Make the last `think`'s move and the other side's reply; return if the game goes on."""
         play_move(self.board, self._move, self._players)
         if self.board.outcome() is not None:
             return False

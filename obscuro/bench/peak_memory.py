@@ -2,8 +2,8 @@
 
     python -m obscuro.bench.peak_memory THREADS
 
-reads one recorded game on stdin and follows it to its last update. It prints the bytes by which that
-update's peak exceeds the memory of the process after loading all code.
+reads one recorded game on stdin and follows it to its last update. It prints the bytes by which
+that update's peak exceeds the memory of the process after loading all code.
 """
 
 from __future__ import annotations

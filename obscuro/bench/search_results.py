@@ -128,7 +128,7 @@ def growth_numbers(found: Iterable[Growth]) -> Summary:
 
 
 def building_numbers(found: Iterable[Building | None]) -> Summary:
-    """Return the medians over trees of the medians over builds, for trees that carried nodes over."""
+    """Return medians over trees of the medians over builds, for trees that carried nodes over."""
     buildings = [b for b in found if b is not None and b.subgame_ms]
 
     def over(values: Callable[[Building], Sequence[float]]) -> float | None:

@@ -1,7 +1,7 @@
 """`obscuro bench search`: the speed of the parts of a search, and the size of its trees.
 
-The benchmark measures the solver on a synthetic tree of a million edges, and all parts on trees that
-the engine grows from fixed positions. docs/benchmarks.md explains the numbers.
+The benchmark measures the solver on a synthetic tree of a million edges, and all parts on trees
+that the engine grows from fixed positions. docs/benchmarks.md explains the numbers.
 """
 
 from __future__ import annotations

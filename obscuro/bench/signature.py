@@ -1,12 +1,12 @@
 """`obscuro bench`: the signature of the engine's play in a fixed set of games, and a few speeds.
 
-The signature is a short hash of beliefs, trees and strategies. One thread, fixed seeds and limits by
-nodes make it repeatable. A change that preserves play preserves the signature. Any other change
-changes it. The signature is valid for one kind of machine and one version of numba and numpy, because
-sums of floating-point numbers may differ elsewhere.
+The signature is a short hash of beliefs, trees and strategies. One thread, fixed seeds and limits
+by nodes make it repeatable. A change that preserves play preserves the signature. Any other change
+changes it. The signature is valid for one kind of machine and one version of numba and numpy,
+because sums of floating-point numbers may differ elsewhere.
 
-The games with `nnue` depend on the installed network. Without a network the signature leaves them out
-and says so.
+The games with `nnue` depend on the installed network. Without a network the signature leaves them
+out and says so.
 """
 
 from __future__ import annotations

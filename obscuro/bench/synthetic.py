@@ -117,14 +117,14 @@ def synthetic_tree(edges: int = EDGES, seed: int = 1) -> tuple[Tree, Gadget]:
 
 
 def play_dense(tree: Tree) -> Gadget:
-    """Give all actions of all infosets a positive probability; return the gadget to iterate with."""
+    """Give all actions of all infosets a positive probability; return the gadget to solve with."""
     return _set_strategies(tree, MOST_ACTIONS)
 
 
 def play_sparse(tree: Tree) -> Gadget:
     """Give SUPPORT random actions of each infoset a positive probability, as late in a search.
 
-    Returns the gadget to iterate with.
+    Returns the gadget to solve with.
     """
     return _set_strategies(tree, SUPPORT)
 

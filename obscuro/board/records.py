@@ -33,7 +33,7 @@ def record_type(fields: Fields) -> np.dtype[np.void]:
 
 
 def make_record(fields: Fields) -> Any:
-    """Make a record of zeros. Its arrays are attributes, `record.name[k]`, in kernels and in Python.
+    """Make a record of zeros. Its arrays are attributes, `record.name[k]`, for kernels and Python.
 
     If numpy has a method with the name of a field, Python finds the array only as `record["name"]`.
     """
@@ -46,7 +46,7 @@ def make_record(fields: Fields) -> Any:
 def record_of(arrays: Mapping[str, NDArray[Any]]) -> Any:
     """Return a record of copies of these arrays. Each field keeps its array's type and shape.
 
-    For example, an array int32[3, 5] called "a" becomes the attribute `a` of the record, int32[3, 5].
+    For example, the array int32[3, 5] called "a" becomes the record's attribute `a`, int32[3, 5].
     """
     record = make_record({name: (array.dtype, array.shape) for name, array in arrays.items()})
     for name, array in arrays.items():

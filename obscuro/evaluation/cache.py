@@ -1,7 +1,7 @@
 """A cache of expansions, which saves evaluating a position twice.
 
-Many histories lead to the same position, and an evaluator's values do not depend on the history. The
-cache lives as long as its evaluators. Its content lives as long as a game.
+Many histories lead to the same position, and an evaluator's values do not depend on the history.
+The cache lives as long as its evaluators. Its content lives as long as a game.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class ExpansionCache:
     def evaluate(self, positions: npt.NDArray[np.uint64], evaluator: Evaluator) -> ChildValues:
         """Return the values of all children of uint64[n, 8].
 
-        The evaluator evaluates only the positions that the cache lacks. Raises EvaluatorFailed as the
-        evaluator does.
+        The evaluator evaluates only the positions that the cache lacks. Raises EvaluatorFailed as
+        the evaluator does.
         """
         positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
         hashes = np.empty(len(positions), dtype=np.uint64)

@@ -34,7 +34,7 @@ class EvaluatorFailed(RuntimeError):  # noqa: N818 - named like `subprocess.Time
 
 
 class EvaluatorNotReady(EvaluatorFailed):
-    """The evaluator cannot evaluate this batch, because it is still starting. A later one may work."""
+    """The evaluator is still starting and cannot evaluate this batch. A later one may work."""
 
 
 class Evaluator(Protocol):

@@ -22,9 +22,9 @@ FAILURES = 3  # FallbackEvaluator gives the primary one up after so many failure
 class FallbackEvaluator:
     """Evaluates by `primary` while it works, else by `fallback`, which must not fail.
 
-    The fallback evaluates every batch at which the primary evaluator fails. It evaluates all batches,
-    until the next call of `start`, after the primary evaluator did not start, failed for good, or
-    failed at FAILURES batches in a row.
+    The fallback evaluates every batch at which the primary evaluator fails. It evaluates all
+    batches, until the next call of `start`, after the primary evaluator did not start, failed for
+    good, or failed at FAILURES batches in a row.
 
     on_warning: receives each different warning once, in the evaluating thread: when a batch fails,
     when the primary evaluator is not ready, and when the fallback takes over. start_both: whether
@@ -67,8 +67,8 @@ class FallbackEvaluator:
     def start(self, *, quietly: bool = False) -> None:
         """Start both evaluators; try the primary one again if it was given up. Never fails.
 
-        quietly: no warning if the primary evaluator fails to start, because the caller's own warning
-        names the evaluator in use.
+        quietly: no warning if the primary evaluator fails to start, because the caller's own
+        warning names the evaluator in use.
         """
         if self._start_both:
             self._fallback.start()

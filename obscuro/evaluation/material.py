@@ -1,8 +1,8 @@
 """Children's values by material and sight: Obscuro's simple evaluation (§4.1, ablation 6).
 
-It needs no other program. The paper names the two terms but not their weights. Here pieces have their
-usual weights, and 20 more seen squares are worth a pawn. That is enough to develop pieces and too
-little to sacrifice one.
+It needs no other program. The paper names the two terms but not their weights. Here pieces have
+their usual weights, and 20 more seen squares are worth a pawn. That is enough to develop pieces and
+too little to sacrifice one.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Register, find and make plug-in evaluators. See docs/evaluators.md.
 
-A plug-in is a name and a factory: a callable that takes `tau` (the number of pawns worth tanh(1)) and
-returns an `Evaluator`. There are three ways to register one:
+A plug-in is a name and a factory: a callable that takes `tau` (the number of pawns worth tanh(1))
+and returns an `Evaluator`. There are three ways to register one:
 
 - an entry point of the group `obscuro.evaluators` in an installed package;
 - the environment variable `OBSCURO_EVALUATORS`, `name=module:factory`, several separated by commas;
@@ -112,7 +112,7 @@ class CheckedEvaluator:
             self._evaluator.start()
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """Return the values of all children of uint64[n, 8] after checking them. See `Evaluator`."""
+        """Return the checked values of all children of uint64[n, 8]. See `Evaluator`."""
         with self._failures():
             values = self._evaluator.evaluate(positions)
             _check(values, len(positions))

@@ -1,8 +1,8 @@
 """Convert evaluations in pawns to values in [-1, 1] and back. No other module defines this scale.
 
-A value is tanh(pawns / τ) with τ = 6 pawns (KLSS, Appendix D). A pawn is that of Stockfish 13 or 14.
-A captured king has the value ±1. A mate that Stockfish sees lies just inside ±1. Evaluations in pawns
-are clipped to values below every mate.
+A value is tanh(pawns / τ) with τ = 6 pawns (KLSS, Appendix D). A pawn is that of Stockfish 13 or
+14. A captured king has the value ±1. A mate that Stockfish sees lies just inside ±1. Evaluations in
+pawns are clipped to values below every mate.
 
 The functions are plain Python, so the protocol uses them without loading numba. The kernels compile
 the same functions.
@@ -23,7 +23,7 @@ def value_of_pawns(pawns: float, tau: float) -> float:
 
 
 def value_of_mate(moves: int) -> float:
-    """Return the value of UCI's `mate <moves>`: we mate in `moves`, or are mated in -`moves` if ≤ 0.
+    """Return the value of UCI's `mate <moves>`: if `moves` ≤ 0, we are mated in -`moves`.
 
     The value is short of ±1, because in the fog the other side may not play into the mate. A nearer
     mate has a value nearer to ±1.

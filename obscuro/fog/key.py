@@ -1,8 +1,8 @@
 """Information keys: two histories with equal keys are in the same infoset of a side.
 
-A side's key is a 64-bit hash chained over its own moves and all its observations, one step a ply. The
-real game and the nodes of the search's tree chain their keys by the same functions. So the search
-finds the game's present infoset in its tree by the key.
+A side's key is a 64-bit hash chained over its own moves and all its observations, one step a ply.
+The real game and the nodes of the search's tree chain their keys by the same functions. So the
+search finds the game's present infoset in its tree by the key.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
 """What a side observes after a ply: the seen squares, what stands there, and en passant.
 
-Importing this loads no compiled code. `Observation.of` and `key` load it when they are first called.
+Importing this loads no compiled code. `Observation.of` and `key` load it when they are first
+called.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Read and write the text of an observation. No other module does.
 
-The language is that of `position fog` (docs/protocol.md): `<placement>[,<square>]`. The placement has
-eight ranks as in a FEN, with `*` or `?` for each unseen square. The square is where the side can
-capture en passant now. Importing this module loads no compiled code.
+The language is that of `position fog` (docs/protocol.md): `<placement>[,<square>]`. The placement
+has eight ranks as in a FEN, with `*` or `?` for each unseen square. The square is where the side
+can capture en passant now. Importing this module loads no compiled code.
 """
 
 import re

@@ -1,8 +1,9 @@
 """What a side sees (Obscuro, Appendix A).
 
-A side sees its own pieces and every square that one of them could move to, whoever is to move. A pawn
-can push only onto empty squares, so it does not see its blocker. It sees a diagonal only if an enemy
-piece stands there or it can capture en passant there. In that case it sees the captured pawn as well.
+A side sees its own pieces and every square that one of them could move to, whoever is to move. A
+pawn can push only onto empty squares, so it does not see its blocker. It sees a diagonal only if an
+enemy piece stands there or it can capture en passant there. In that case it sees the captured pawn
+as well.
 """
 
 import numpy as np

@@ -37,7 +37,7 @@ class ExtensiveForm(Protocol[State]):
         """Return who moves: `MAX`, `MIN`, `CHANCE`, or `TERMINAL`."""
 
     def actions(self, state: State) -> Sequence[int]:
-        """Return the legal actions in canonical order: distinct, never negative, none at the end."""
+        """Return the legal actions in canonical order: distinct, not negative, none at the end."""
 
     def chances(self, state: State) -> Sequence[float]:
         """Return the probability of each action of a `CHANCE` state; they add up to 1."""

@@ -1,6 +1,7 @@
 """Goofspiel: both players bid cards for a prize at the same time, and see only who won it.
 
-The game tree makes simultaneous bids one after the other and hides the first from the second player.
+The game tree makes simultaneous bids one after the other and hides the first from the second
+player.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Goofspiel:
         return float((won > 0) - (won < 0))
 
     def observation(self, state: GoofspielState, player: int) -> Observation:
-        """Return the number of bids, the prizes, and each prize's winner (1: ▲, −1: ▼, 0: nobody)."""
+        """Return the number of bids, the prizes, and their winners (1: ▲, −1: ▼, 0: nobody)."""
         made = sum(map(len, state.bids))
         return (made, len(state.prizes), *state.prizes, *_winners(*state.bids))
 

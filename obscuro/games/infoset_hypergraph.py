@@ -126,7 +126,7 @@ def knowledge_sizes(tree: GameTree[Any]) -> KnowledgeSizes:
 
 
 def _labels_of_later_movers(tree: GameTree[Any]) -> NDArray[np.int64]:
-    """Return each player's class, int64[N, 2]; `_NO_CLASS` if the player never moves from there on."""
+    """Return each player's class, int64[N, 2]; `_NO_CLASS` if the player never moves again."""
     labels = np.full((len(tree.states), 2), _NO_CLASS, np.int64)
     for player in (MAX, MIN):
         later = tree.player == player

@@ -1,8 +1,8 @@
 """Knowledge-limited subgame solving at every infoset of a small game, nested and exact.
 
-Order 1 is 1-KLSS (Zhang and Sandholm 2021), order 2 is 2-KLUSS (`Obscuro, App. C.6`), and order None
-is subgame solving with common knowledge. The order limits how many infosets a root may be away from
-the current one. In all three variants ▼ first chooses among its infosets at the roots.
+Order 1 is 1-KLSS (Zhang and Sandholm 2021), order 2 is 2-KLUSS (`Obscuro, App. C.6`), and order
+None is subgame solving with common knowledge. The order limits how many infosets a root may be away
+from the current one. In all three variants ▼ first chooses among its infosets at the roots.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class SubgameSolver:
     tree : GameTree
         The game.
     floor : float64[S]
-        The least probability of each of ▲'s actions. It does not hold at a subgame's first infosets.
+        The least probability of each of ▲'s actions. It does not hold at a subgame's first
+        infosets.
     order : int or None
         The order k: the live roots are I^k. If k is odd, ▲'s strategy in I^(k+1) outside of I^k is
         frozen (k-KLSS). If k is even, I^(k+1) is left out (k-KLUSS). None: common knowledge.
@@ -122,7 +123,7 @@ class SubgameSolver:
     def solve_everywhere(
         self, blueprint: NDArray[np.float64], progress: Callable[[int, int], None] | None = None
     ) -> Nested:
-        """Solve at every infoset that ▲ can reach, each time from the last solution on the way there.
+        """Solve at every infoset that ▲ can reach, each time from the last solution before it.
 
         Infosets share one solution if their subgames have the same roots and begin from the same
         solution. With common knowledge, all infosets of a common-knowledge set share one.
@@ -161,14 +162,14 @@ class SubgameSolver:
 
 
 class Blueprint(NamedTuple):
-    """▲'s least exploitable strategy under a floor, and ▼'s best strategy against such strategies."""
+    """▲'s least exploitable strategy under a floor, and ▼'s best strategy against such ones."""
 
     policy: NDArray[np.float64]  # [S] of both players
     value: float  # ▲'s guaranteed value, in the game's units
 
 
 def least_exploitable(tree: GameTree[Any], floor: NDArray[np.float64], choice: Choice) -> Blueprint:
-    """Solve the game in which ▲ plays each action with at least the probability `floor`, float64[S].
+    """Solve the game in which ▲ plays each action at least with probability `floor`, float64[S].
 
     If `floor` is 0 the result is an equilibrium with the game's value.
     """

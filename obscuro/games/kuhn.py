@@ -73,6 +73,6 @@ class KuhnPoker:
         return stake if mine > theirs else -stake
 
     def observation(self, state: KuhnState, player: int) -> Observation:
-        """Return the number of cards dealt, the own card plus one (0 before the deal), the betting."""
+        """Return the number of cards dealt, own card plus one (0 before the deal), the betting."""
         own = state.cards[player] + 1 if player < len(state.cards) else 0
         return (len(state.cards), own, *state.betting)

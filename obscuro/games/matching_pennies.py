@@ -1,4 +1,4 @@
-"""N-matching pennies: a game almost without common knowledge (Zhang and Sandholm 2021, Section 4)."""
+"""N-matching pennies, a game almost without common knowledge (`K, Section 4`)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class PenniesState(NamedTuple):
 
 
 class MatchingPennies:
-    """Matching pennies for a stake that depends on a number n from 1 to N, which nobody knows fully.
+    """Matching pennies for a stake that depends on a number n from 1 to N that nobody knows fully.
 
     Chance draws n. ▲ observes ⌊n/2⌋ and ▼ observes ⌊(n+1)/2⌋. Both choose a side at the same time
     (▲ first, hidden). ▲ scores n for two heads, N − n for two tails, and nothing if the sides
-    differ. Two neighbouring numbers look the same to one of the players, so all nodes are connected,
-    by paths of up to N − 1 steps.
+    differ. Two neighbouring numbers look the same to one of the players, so all nodes are
+    connected, by paths of up to N − 1 steps.
     """
 
     def __init__(self, numbers: int = 100) -> None:

@@ -137,8 +137,8 @@ def solve_maxmargin(
 class _Program(NamedTuple):
     """A linear program. Variables: x [X], values [V] of ▼'s infosets, margins [G], least margin.
 
-    The margins are in the units of `SubgameForm`. The least margin is in the units of the group with
-    the greatest share of live roots.
+    The margins are in the units of `SubgameForm`. The least margin is in the units of the group
+    with the greatest share of live roots.
     """
 
     at_most: Any  # sparse; at_most @ variables <= bound

@@ -2,8 +2,8 @@
 
 A sequence is the chain of one player's own actions down to a slot. With perfect recall the slot
 identifies the sequence. The vector x holds ▲'s strategy in the subtrees: the probability that ▲
-plays each of its sequences, counted from the subtrees' roots. The payoff of each of ▼'s sequences is
-linear in x.
+plays each of its sequences, counted from the subtrees' roots. The payoff of each of ▼'s sequences
+is linear in x.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ def answer_values(
 def answers_by(
     form: SequenceForm, sub: SubgameForm, policy: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the reach of each row in the whole game, float64[G+Y], if ▼ plays `policy`, float64[S].
+    """Return each row's reach in the whole game, float64[G+Y], if ▼ plays `policy`, float64[S].
 
     `answers_by(...) @ (sub.payoff @ x + sub.fixed)` is the part of ▲'s expected payoff that comes
     from the subgame.

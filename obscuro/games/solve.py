@@ -35,8 +35,9 @@ LEAST_VARIANCE: Final = 0.4
 """The least σ in PUCT. With the 0.02 of chess, growth takes too long for a proof.
 
 An action that was never tried and seems worse by `gap` gets its first try after about (gap / σ)²
-visits of its infoset (see `selection.explore`). With 0.005, Kuhn poker stays exploitable by 1/12 for
-more than 4,000 iterations, because ▲ does not learn the value of a check with the king after a bet.
+visits of its infoset (see `selection.explore`). With 0.005, Kuhn poker stays exploitable by 1/12
+for more than 4,000 iterations, because ▲ does not learn the value of a check with the king after a
+bet.
 """
 PARAMETERS: Final = SearchParameters(puct_least_variance=LEAST_VARIANCE)
 
@@ -135,7 +136,7 @@ def growing_iterations(iterations: int) -> int:
 def solve(
     tree: GameTree[Any], iterations: int, method: Method = "one-sided", *, seed: int = 1
 ) -> Solution:
-    """Solve a game by `iterations` iterations. In the last quarter of them its tree does not grow."""
+    """Solve a game by `iterations` iterations; in the last quarter its tree does not grow."""
     solver = GameSolver(tree, method, seed=seed)
     growing = growing_iterations(iterations)
     solver.run(growing)

@@ -1,13 +1,13 @@
 """A quiescence search on the network: it values a position after all captures that pay.
 
-The side to move takes the static value, or the best of the captures and promotions that may pay. The
-other side answers in the same way. In the first plies a side in check may answer with any move,
-because the static value of a position in check means little. The search makes no move that leaves the
-own king to be captured. A side in check without another move is mated.
+The side to move takes the static value, or the best of the captures and promotions that may pay.
+The other side answers in the same way. In the first plies a side in check may answer with any move,
+because the static value of a position in check means little. The search makes no move that leaves
+the own king to be captured. A side in check without another move is mated.
 
-The search covers as much of Stockfish's search at depth 1 as pays (docs/network.md). Without answers
-to checks it ranks the children of a position a little less like Stockfish. Adding quiet checks does
-not bring it closer.
+The search covers as much of Stockfish's search at depth 1 as pays (docs/network.md). Without
+answers to checks it ranks the children of a position a little less like Stockfish. Adding quiet
+checks does not bring it closer.
 """
 
 import numpy as np

@@ -90,7 +90,7 @@ def _piece_attacks(tables, piece, square, occupied):
 
 @kernel
 def _add_pawn_moves(moves, frame, count, targets, step):
-    """Add the pawn moves to `targets`, a bitboard, from `step` squares before; promote to queens."""
+    """Add the pawn moves to `targets`, a bitboard, from `step` squares before; make queens."""
     while targets:
         target = lowest_square(targets)
         bit = targets & (~targets + ONE)
@@ -148,7 +148,7 @@ def generate_captures(tables, pos, moves, frame):
 
 @kernel
 def gain(pos, move):
-    """Return the material that a move wins if the enemy does not recapture, in Stockfish's units."""
+    """Return the material that a move wins without a recapture, in Stockfish's units."""
     promotion = promotion_of(move)
     won = units_of(captured_piece(pos, move))
     return won + units_of(promotion) - units_of(PAWN) if promotion else won

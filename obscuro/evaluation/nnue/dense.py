@@ -1,12 +1,12 @@
 """The network's first layer, which does most of the multiplications: 16 sums over all L1 inputs.
 
 There are four implementations with equal results to the last bit. The import of this module chooses
-`first_layer`, the fastest one that this CPU supports. All are public so that tests can compare them,
-but only those in `AVAILABLE` compile on this CPU. The environment variable `OBSCURO_SIMD` names the
-one to use; a name that the CPU does not support has no effect.
+`first_layer`, the fastest one that this CPU supports. All are public so that tests can compare
+them, but only those in `AVAILABLE` compile on this CPU. The environment variable `OBSCURO_SIMD`
+names the one to use; a name that the CPU does not support has no effect.
 
-A product has an unsigned factor of at most 126 and a signed weight. The sum of two products fits into
-16 bits, so AVX2's saturating `vpmaddubsw` is exact.
+A product has an unsigned factor of at most 126 and a signed weight. The sum of two products fits
+into 16 bits, so AVX2's saturating `vpmaddubsw` is exact.
 """
 
 import os
@@ -66,7 +66,7 @@ def _add_products_by_avx2(builder: Any, total: Any, inputs: Any, weights: Any) -
 
 
 def _make_layer(add_products: AddProducts, bits: int, rows: int) -> Any:
-    """Make a first layer that reads the inputs in vectors of `bits` and computes `rows` sums at once."""
+    """Make a first layer that reads inputs in vectors of `bits` and does `rows` sums at once."""
     octets, words = ir.VectorType(_BYTE, bits // 8), ir.VectorType(_WORD, bits // 32)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -126,10 +126,12 @@ def _make_layer(add_products: AddProducts, bits: int, rows: int) -> Any:
 
 @kernel
 def first_layer_plain(inputs, weights, bucket, sums):
-    """Add the products of inputs uint8[2, n] and weights int8[8, 16, 2, n][bucket] to sums int32[16].
+    """Add the products of inputs and one bucket's weights to the sums.
 
-    All arrays are C-contiguous, n is a multiple of 32, and inputs are at most 126. This version uses
-    plain loops.
+    inputs: uint8[2, n]. weights: int8[8, 16, 2, n]. sums: int32[16].
+
+    All arrays are C-contiguous, n is a multiple of 32, and inputs are at most 126. This version
+    uses plain loops.
     """
     for row in range(FC0_OUTPUTS):
         total = np.int32(0)
@@ -139,7 +141,7 @@ def first_layer_plain(inputs, weights, bucket, sums):
         sums[row] += total
 
 
-# The rows at a time are as many as fit into the CPU's 32 or 16 vector registers with their operands.
+# As many rows at a time as fit into the CPU's 32 or 16 vector registers with their operands.
 first_layer_avx512 = _make_layer(_add_products_by_vnni(512), 512, 16)
 first_layer_avxvnni = _make_layer(_add_products_by_vnni(256), 256, 8)
 first_layer_avx2 = _make_layer(_add_products_by_avx2, 256, 8)

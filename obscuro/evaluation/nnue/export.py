@@ -39,7 +39,7 @@ class ExportedFile(NamedTuple):
 
 
 class Export(NamedTuple):
-    """The networks of one Stockfish: the one it evaluates with, then the small one if there is one."""
+    """The networks of one Stockfish: the one it evaluates with, then the small one if any."""
 
     engine: str  # its `id name`
     files: list[ExportedFile]
@@ -54,8 +54,8 @@ def export_networks(
 ) -> Export:
     """Make the program at the path `stockfish` write its networks into `directory`.
 
-    start_limit, export_limit: seconds for the first answer and for the export. Raises NetworkError if
-    the program has no network, cannot write it, takes too long, or writes a damaged file.
+    start_limit, export_limit: seconds for the first answer and for the export. Raises NetworkError
+    if the program has no network, cannot write it, takes too long, or writes a damaged file.
     """
     with _StockfishSession(stockfish, directory) as session:
         greeting = session.ask("uci", "uciok", start_limit)

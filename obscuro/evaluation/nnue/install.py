@@ -1,7 +1,8 @@
 """The networks of the installed Stockfish: exported once, then mapped from the cache.
 
-The project downloads and ships no network. It uses the user's own copy, from the installed Stockfish.
-The cache is beside that of the compiled kernels (see `obscuro.kernel_cache`), in `networks/`:
+The project downloads and ships no network. It uses the user's own copy, from the installed
+Stockfish. The cache is beside that of the compiled kernels (see `obscuro.kernel_cache`), in
+`networks/`:
 
     nn-ad9b42354671.v1       a network, see `store.py`
     stockfish-<hash>.v1      the names of the networks of the program with this path, size and time
@@ -89,7 +90,7 @@ def _index_path(directory: str, key: str) -> str:
 
 
 def _map_from_cache(directory: str, key: str) -> list[InstalledNetwork]:
-    """Map a Stockfish's networks. Raises OSError or NetworkError unless the cache has all of them."""
+    """Map a Stockfish's networks. Raises OSError or NetworkError if the cache lacks any."""
     index = _index_path(directory, key)
     try:
         with open(index, encoding="utf-8") as stream:
@@ -112,7 +113,7 @@ def _map_from_cache(directory: str, key: str) -> list[InstalledNetwork]:
 
 
 def _export_once(stockfish: str, directory: str, key: str) -> list[InstalledNetwork]:
-    """Export, or wait while another process does. Raises OSError if the directory isn't writable."""
+    """Export, or wait while another process does. Raises OSError without the right to write."""
     os.makedirs(directory, mode=0o700, exist_ok=True)
     with _lock(os.path.join(directory, "lock")):
         with contextlib.suppress(OSError, NetworkError):
@@ -126,8 +127,8 @@ def _export_once(stockfish: str, directory: str, key: str) -> list[InstalledNetw
 def _lock(path: str) -> Iterator[None]:
     """Hold an exclusive lock; after PATIENCE seconds go on without it.
 
-    The lock only saves work. Without it the cache is still correct, because a file gets its name when
-    it is complete.
+    The lock only saves work. Without it the cache is still correct, because a file gets its name
+    when it is complete.
     """
     with open(path, "ab") as stream:
         end = time.monotonic() + PATIENCE

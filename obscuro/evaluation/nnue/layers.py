@@ -1,7 +1,7 @@
 """The network's layers behind the inputs: they compute a value from both sides' sums.
 
-All numbers are integers. The inputs of a layer are in [0, 127], which stands for [0, 1]. The weights
-of a layer are in 64ths. The result is in sixteenths of Stockfish's internal units.
+All numbers are integers. The inputs of a layer are in [0, 127], which stands for [0, 1]. The
+weights of a layer are in 64ths. The result is in sixteenths of Stockfish's internal units.
 
 Source: docs/nnue.md of nnue-pytorch.
 """
@@ -71,7 +71,10 @@ def material_part(work, frame, own, bucket):
 
 @kernel
 def positional_part(weights, work, frame, own, bucket):
-    """Return the layers' result in the view of `own`, to move (0 = White), in sixteenths of a unit."""
+    """Return the layers' result in the view of `own` (0 = White), in sixteenths of a unit.
+
+    `own` is the side to move.
+    """
     transform(work, frame, own, 0)
     transform(work, frame, 1 - own, 1)
     return propagate(weights, work, bucket)

@@ -12,8 +12,8 @@ def decode(data: bytes | memoryview, count: int, kind: type[np.signedinteger]) -
     """Decode all of `data` to an array kind[count].
 
     A number's lowest bits come first. The top bit of a byte means that another byte follows. The
-    next bit of the last byte is the sign. Raises ValueError if `data` is not exactly `count` numbers,
-    or one of them does not fit the type.
+    next bit of the last byte is the sign. Raises ValueError if `data` is not exactly `count`
+    numbers, or one of them does not fit the type.
     """
     octets = np.frombuffer(data, np.uint8)
     limits = np.iinfo(kind)

@@ -1,8 +1,8 @@
 """Children's values by Stockfish's network in this process, with a search of captures.
 
 The network and its scale are Stockfish's, so a value means the same as one of `StockfishEvaluator`.
-On positions from self-play the two evaluators' values in [-1, 1] differ by 0.02 on average. No common
-factor brings them closer (docs/network.md).
+On positions from self-play the two evaluators' values in [-1, 1] differ by 0.02 on average. No
+common factor brings them closer (docs/network.md).
 """
 
 import threading
@@ -85,8 +85,8 @@ class NnueEvaluator:
     """Evaluates with the network of the installed Stockfish. Fails only without a network.
 
     stockfish: the path of the Stockfish to take the network from; None: the usual places. tau: the
-    number of pawns worth tanh(1). searched: whether to search captures. Static values are four times
-    as fast but rank children much less like Stockfish. network: replaces Stockfish's network.
+    number of pawns worth tanh(1). searched: whether to search captures. Static values are four
+    times as fast but rank children much less like Stockfish. network: replaces Stockfish's network.
     """
 
     name = "nnue"
@@ -123,7 +123,10 @@ class NnueEvaluator:
         return weights, make_workspace(weights)
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """Return the values of all children of uint64[n, 8]. Raises EvaluatorFailed. See `Evaluator`."""
+        """Return the values of all children of uint64[n, 8]. See `Evaluator`.
+
+        Raises EvaluatorFailed without a network.
+        """
         loaded = self._loaded or self._load()
         self._loaded = loaded
         positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)

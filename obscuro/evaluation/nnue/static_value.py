@@ -5,9 +5,10 @@ pieces. If one side's material decides the game, Stockfish does not use the netw
 inaccurate there: it may value an extra queen at 600 units. In that case this module uses mostly the
 network's part that counts pieces.
 
-The constants are fitted to the final evaluation of Stockfish 15.1's command `eval`, on 3,119 positions
-from searches and from the neighbourhood of recorded games (`tools/record/fit_nnue_scale.py`). The
-mean error of tanh(units / 1,248) is 0.012 where Stockfish uses the network, and 0.04 elsewhere.
+The constants are fitted to the final evaluation of Stockfish 15.1's command `eval`, on 3,119
+positions from searches and from the neighbourhood of recorded games
+(`tools/record/fit_nnue_scale.py`). The mean error of tanh(units / 1,248) is 0.012 where Stockfish
+uses the network, and 0.04 elsewhere.
 """
 
 from obscuro.board.bits import popcount

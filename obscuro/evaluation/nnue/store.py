@@ -1,7 +1,8 @@
 """The cache's file format for a network. Processes map the file and so share one copy in memory.
 
 In a `.nnue` file arrays begin anywhere and may be compressed. In this format each array begins at a
-multiple of 64 bytes and has this machine's byte order. A file gets its name last, when it is complete.
+multiple of 64 bytes and has this machine's byte order. A file gets its name last, when it is
+complete.
 """
 
 import contextlib
@@ -33,7 +34,8 @@ def file_name(sha256: bytes) -> str:
 def write(network: Network, sha256: bytes, directory: str) -> str:
     """Write a network into a directory and return the file's path. Raises OSError.
 
-    sha256: the hash of the network's `.nnue` file. Processes that have mapped an older file keep it.
+    sha256: the hash of the network's `.nnue` file. Processes that have mapped an older file keep
+    it.
     """
     width = network.feature_bias.size
     offsets, size = _places(width)

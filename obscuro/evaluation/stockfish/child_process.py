@@ -99,8 +99,8 @@ def _read(path: str) -> bytes:
 def _command(path: str) -> list[str]:
     """Return the command for `path` with which the system kills the child when this process ends.
 
-    For a file that may not be executable the command is `path` alone, so that starting it fails with
-    the system's own error.
+    For a file that may not be executable the command is `path` alone, so that starting it fails
+    with the system's own error.
     """
     try:
         with open(path, "rb") as file:

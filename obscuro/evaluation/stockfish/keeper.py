@@ -19,9 +19,9 @@ STARTS = 2  # the keeper gives Stockfish up after so many starts in a row withou
 class StockfishKeeper:
     """Owns a process and replaces it in a thread of its own, while the caller works on.
 
-    path: the executable; None: the usual places. limits: see `TimeLimits`. The keeper gives Stockfish
-    up, until the next call of `start`, if it does not start, or if STARTS processes in a row give no
-    answer.
+    path: the executable; None: the usual places. limits: see `TimeLimits`. The keeper gives
+    Stockfish up, until the next call of `start`, if it does not start, or if STARTS processes in a
+    row give no answer.
 
     Any thread may call `kill` and `close`. One thread at a time may call the other methods.
     """
@@ -87,7 +87,7 @@ class StockfishKeeper:
             )
 
     def answered(self) -> str | None:
-        """Record a good answer. Returns a warning if a process was lost before and nobody said so."""
+        """Record a good answer. Returns a warning about a lost process if there was none yet."""
         reason, self._reason = self._reason, ""
         self._starts = 0
         reported, self._reason_reported = self._reason_reported, False

@@ -1,7 +1,7 @@
 """A Stockfish process: it takes commands and gives answers, each within a time limit.
 
-No call blocks without a limit. Both pipes are non-blocking. The caller's thread writes commands while
-it reads answers, so neither side waits for the other with a full pipe.
+No call blocks without a limit. Both pipes are non-blocking. The caller's thread writes commands
+while it reads answers, so neither side waits for the other with a full pipe.
 
 While Stockfish works, the caller's thread sleeps until most answers are due. If both share a core,
 waking up for each line would cost as much as reading it.
@@ -73,8 +73,8 @@ def stockfish_path(option: str | None = None) -> str | None:
 class StockfishProcess:
     """One running Stockfish with a single thread, which searches to depth 1.
 
-    `name` and `max_multipv` come from its answer to `uci`. One thread at a time may call the methods
-    other than `kill`. After a StockfishError the process is unusable.
+    `name` and `max_multipv` come from its answer to `uci`. One thread at a time may call the
+    methods other than `kill`. After a StockfishError the process is unusable.
 
     path: the executable. limits: see `TimeLimits`. spawned: called with this object before the wait
     for the first answer, so that `kill` can end the wait.
@@ -151,7 +151,7 @@ class StockfishProcess:
 
         answers: the number of `bestmove` lines to expect. multipv: how many moves to list.
         """
-        # The option may change only between searches, because some versions read it during a search.
+        # The option may change only between searches: some versions read it during a search.
         # No search runs here: all earlier answers have been read.
         multipv = min(multipv, self.max_multipv)
         option = b"setoption name MultiPV value %d\n" % multipv if multipv != self._multipv else b""
@@ -160,7 +160,7 @@ class StockfishProcess:
         self.expect(answers * min(multipv, USUAL_MOVES))
 
     def expect(self, moves: int) -> None:
-        """Set the expected number of listed moves in all answers, for the estimate of their time."""
+        """Set the expected number of listed moves in all answers, to estimate their time."""
         self._share = max(moves, 1) / max(self._missing, 1)
 
     def _send_commands(self, commands: bytes, marker: bytes, lines: int) -> None:
@@ -206,14 +206,15 @@ class StockfishProcess:
     def _learn_pace(self, pace: float, overslept: bool) -> None:
         """Update the expected seconds for a listed move, from a batch's `pace`.
 
-        The expected time falls at once but grows slowly. It also falls if the last sleep was too long.
+        The expected time falls at once but grows slowly. It also falls if the last sleep was too
+        long.
         """
         if overslept:
             pace = self._pace * OVERSLEPT
         self._pace = min(pace, PACE_GROWTH * self._pace) if self._pace else pace
 
     def _finish_by(self, deadline: float) -> bytes:
-        """Wait for all answers until the `time.monotonic` second `deadline`. Raises StockfishError."""
+        """Wait for all answers until `deadline`, by `time.monotonic`. Raises StockfishError."""
         while self._missing:
             wait = deadline - time.monotonic()
             if wait <= 0:
@@ -259,7 +260,7 @@ class StockfishProcess:
         return text, ready
 
     def _wait_and_exchange(self, wait: float) -> bool:
-        """Wait up to `wait` seconds, then read and write what is possible; return whether it read."""
+        """Wait up to `wait` seconds, read and write what is possible; return whether it read."""
         self._poll.register(self._input, select.POLLOUT if self._unwritten else 0)
         events = dict(self._poll.poll(wait * 1000))
         if self._input in events:

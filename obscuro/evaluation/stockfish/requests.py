@@ -17,8 +17,8 @@ from obscuro.kernels import kernel
 def write_lists(tables, positions, forget, out, lists):
     """Write a request for each valid position of uint64[n, 8].
 
-    forget: whether Stockfish forgets before each request. Written: out uint8[…], the requests; lists
-    int64[n], the indices of their positions. Returns the numbers of bytes and of requests.
+    forget: whether Stockfish forgets before each request. Written: out uint8[…], the requests;
+    lists int64[n], the indices of their positions. Returns the numbers of bytes and of requests.
     """
     at = 0
     count = 0

@@ -1,11 +1,12 @@
 """Children's values by Stockfish: MultiPV at depth 1 on the parent (Obscuro, Appendix C.5).
 
 One search of a position lists all its moves that are legal in chess, each with a score. The module
-`children` gives the values that follow from the rules. Stockfish searches the remaining children one
-by one:
+`children` gives the values that follow from the rules. Stockfish searches the remaining children
+one by one:
 
 - castling out of or through check, which is legal in the fog only;
-- the other moves of a position with a capture of the king, which is no valid position for Stockfish.
+- the other moves of a position with a capture of the king, which is no valid position for
+  Stockfish.
 """
 
 import contextlib
@@ -38,7 +39,8 @@ from obscuro.evaluation.stockfish.versions import scale_of
 ALL_MOVES = 500  # more moves than any position has; Stockfish's own limit may be lower
 ATTEMPTS = 2  # at a batch; the second attempt uses a new process
 # `start` evaluates these positions. Together they need every kernel: a list of moves, a king's
-# capture, and a move that chess forbids (castling through an attack), whose child is searched alone.
+# capture, and a move that chess forbids (castling through an attack), whose child is searched
+# alone.
 _WARM_UP = (
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR w KQkq - 0 1",
@@ -58,13 +60,13 @@ class Job(NamedTuple):
 class StockfishEvaluator:
     """Evaluates with a Stockfish process and replaces it if it fails (see `StockfishKeeper`).
 
-    path: the executable; None: the usual places. tau: the number of pawns worth tanh(1).
-    limits: see `TimeLimits`. reproducible: whether a position gets the same values after any earlier
+    path: the executable; None: the usual places. tau: the number of pawns worth tanh(1). limits:
+    see `TimeLimits`. reproducible: whether a position gets the same values after any earlier
     batches. That nearly doubles the time. Otherwise one value in twenty differs by more than 0.01,
-    because Stockfish keeps its tables from search to search. search_dominated: whether
-    Stockfish searches the other moves of a position with a capture of the king, which takes ten times
-    the work of an ordinary position. Their values cannot matter, because the mover sees the capture
-    and no move is worth more. If False, material gives their values. on_warning: receives a line, in
+    because Stockfish keeps its tables from search to search. search_dominated: whether Stockfish
+    searches the other moves of a position with a capture of the king, which takes ten times the
+    work of an ordinary position. Their values cannot matter, because the mover sees the capture and
+    no move is worth more. If False, material gives their values. on_warning: receives a line, in
     the evaluating thread, when a new process has replaced a lost one.
 
     `submit` and `collect` are the two halves of `evaluate`. Between them Stockfish works and the
@@ -106,7 +108,7 @@ class StockfishEvaluator:
         return process.pid if process else None
 
     def start(self) -> None:
-        """Start the process and compile the kernels by evaluating a few positions. See `Evaluator`."""
+        """Start the process and compile the kernels with a few positions. See `Evaluator`."""
         positions = np.array([from_fen(fen) for fen in _WARM_UP], dtype=np.uint64)
         while self._keeper.process is None:  # after some losses `start` raises EvaluatorFailed
             self._keeper.start()
@@ -118,7 +120,10 @@ class StockfishEvaluator:
         self._forget_next = True
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
-        """Return the values of all children of uint64[n, 8]. Raises EvaluatorFailed. See `Evaluator`."""
+        """Return the values of all children of uint64[n, 8]. See `Evaluator`.
+
+        Raises EvaluatorFailed if Stockfish fails.
+        """
         self.submit(positions)
         return self.collect()
 

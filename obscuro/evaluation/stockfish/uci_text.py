@@ -1,8 +1,8 @@
 """Kernels that write UCI requests to Stockfish and read its answers, as bytes.
 
-An answer is all text up to and including a line `bestmove …`. Only lines with `score` and `pv` count.
-A later line for the same move replaces an earlier one, but a bound never replaces an exact score. The
-kernels skip all other text.
+An answer is all text up to and including a line `bestmove …`. Only lines with `score` and `pv`
+count. A later line for the same move replaces an earlier one, but a bound never replaces an exact
+score. The kernels skip all other text.
 """
 
 import numpy as np
@@ -228,12 +228,12 @@ def _find_child(moves, start, end, squares):
 def read_lists(text, asked, worths, offsets, moves, wanted, tau, values):
     """Read MultiPV answers: the values of all listed moves that are wanted.
 
-    text: uint8[…], the answers. asked: int64[n], the indices of their positions. worths: float64[n],
-    the worth of a centipawn there in pawns. offsets, moves: the arrays of ChildValues. wanted:
-    bool[children]. Written: values float32[children], in the view of the side to move.
+    text: uint8[…], the answers. asked: int64[n], the indices of their positions. worths:
+    float64[n], the worth of a centipawn there in pawns. offsets, moves: the arrays of ChildValues.
+    wanted: bool[children]. Written: values float32[children], in the view of the side to move.
 
-    Returns the number of answers read, or -1 if an answer does not fit its position, because it lists
-    or chooses a move that the position lacks.
+    Returns the number of answers read, or -1 if an answer does not fit its position, because it
+    lists or chooses a move that the position lacks.
     """
     answers = 0
     exact = np.zeros(moves.shape[0], dtype=np.bool_)
@@ -269,9 +269,9 @@ def read_scores(text, asked, worths, tau, values):
     """Read single answers: the last score before each `bestmove`.
 
     text: uint8[…], the answers. asked: int64[n], the indices of their children. worths: float64[n],
-    the worth of a centipawn there in pawns. Written: values float32[children]. Scores are in the view
-    of the side to move in the child, so values are negated, in the view of the side that moved there.
-    Returns the number of answers read, or -1 if an answer has no score.
+    the worth of a centipawn there in pawns. Written: values float32[children]. Scores are in the
+    view of the side to move in the child, so values are negated, in the view of the side that moved
+    there. Returns the number of answers read, or -1 if an answer has no score.
     """
     answers = 0
     value = np.nan

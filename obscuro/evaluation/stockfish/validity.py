@@ -1,7 +1,7 @@
 """Check which positions are valid for Stockfish.
 
-Stockfish does not check its input. A king that can be captured, or a castling right without its rook,
-crashes it or makes it loop forever. In the fog such positions are normal.
+Stockfish does not check its input. A king that can be captured, or a castling right without its
+rook, crashes it or makes it loop forever. In the fog such positions are normal.
 """
 
 import numpy as np
@@ -37,9 +37,9 @@ _EN_PASSANT_KIND = np.uint64(EN_PASSANT) << KIND_SHIFT
 def stockfish_can_take(tables, pos):
     """Return whether `pos` has the properties of chess positions that Stockfish relies on.
 
-    Each side has one king, at most 16 pieces and at most 8 pawns. The king of the side not to move is
-    not attacked. No square has two pieces, and no pawn is on a back rank. The castling rights and the
-    en passant square fit the pieces.
+    Each side has one king, at most 16 pieces and at most 8 pawns. The king of the side not to move
+    is not attacked. No square has two pieces, and no pawn is on a back rank. The castling rights
+    and the en passant square fit the pieces.
     """
     occupied = occupied_squares(pos)
     pieces = 0

@@ -1,22 +1,24 @@
 """The differences between Stockfish's versions that matter here, above all the size of a centipawn.
 
-Internally Stockfish counts in units. The papers count in pawns of Stockfish 13 and 14, which are 208
-units (`PawnValueEg`). Up to version 15, 100 reported centipawns are one such pawn. From 15.1 on they
-are the advantage with which Stockfish wins half of its games against itself. That is a different
-number of units in each version. From 17 on a polynomial of the material on the board gives it.
+Internally Stockfish counts in units. The papers count in pawns of Stockfish 13 and 14, which are
+208 units (`PawnValueEg`). Up to version 15, 100 reported centipawns are one such pawn. From 15.1 on
+they are the advantage with which Stockfish wins half of its games against itself. That is a
+different number of units in each version. From 17 on a polynomial of the material on the board
+gives it.
 
 The answer to `uci` states two other differences: the largest MultiPV (500 up to 16, then 256, both
 more than any position has moves), and the option `Contempt`, which 13 still has and which we switch
 off. The process works around the rest:
 
-- No version checks a position. An invalid one ends the process, makes it answer with an illegal move,
-  or makes it hang (issues 3256, 3519, 5071, 6476, 6786). So we never send one: see `validity`.
+- No version checks a position. An invalid one ends the process, makes it answer with an illegal
+  move, or makes it hang (issues 3256, 3519, 5071, 6476, 6786). So we never send one: see
+  `validity`.
 - Some versions read `setoption` while they search. So we send it between searches only.
 - We skip `info string` lines about threads, processors and networks.
 - From 17 on Stockfish writes each line by itself. Older versions write an answer in one piece.
 
-Sources: `src/uci.cpp` and `src/uci.h` at the tags sf_13 to sf_18, and the pull requests that changed
-the scale: 4216 and 4236 (15.1), 5565 (17), 5939 (17.1), 6549 (18).
+Sources: `src/uci.cpp` and `src/uci.h` at the tags sf_13 to sf_18, and the pull requests that
+changed the scale: 4216 and 4236 (15.1), 5565 (17), 5939 (17.1), 6549 (18).
 """
 
 import re
@@ -32,8 +34,8 @@ Polynomial = tuple[float, float, float, float]
 class Scale(NamedTuple):
     """The number of units in 100 reported centipawns, from the version `since` on.
 
-    It is a m³ + b m² + c m + d for the polynomial (a, b, c, d). Here m is the material of both sides
-    (1, 3, 3, 5, 9), clamped, divided by MIDDLE_MATERIAL.
+    It is a m³ + b m² + c m + d for the polynomial (a, b, c, d). Here m is the material of both
+    sides (1, 3, 3, 5, 9), clamped, divided by MIDDLE_MATERIAL.
     """
 
     since: tuple[int, int]
