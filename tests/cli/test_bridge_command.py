@@ -26,6 +26,7 @@ from obscuro.cli.main import main
 from tests.bridge.server import BOT, TOKEN, BotServer, serving
 from tests.hanging import HANG_SECONDS
 from tests.processes import children, is_running
+from tests.sizes import quick_among
 
 pytestmark = pytest.mark.xdist_group("timing")
 
@@ -243,7 +244,10 @@ def test_a_short_game_with_the_real_engine(server: BotServer, tmp_path: Path) ->
     assert "Traceback" not in text and "engine:" not in text
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number",
+    quick_among([signal.SIGTERM, signal.SIGINT], lambda number: number == signal.SIGINT),
+)
 def test_leaving_in_mid_game_leaves_no_engine(
     number: signal.Signals, server: BotServer, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from obscuro.board.position import from_fen
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits, SearchInfo
+from tests.sizes import quick_among
 
 
 def searched(fen: str, evaluator: str, nodes: int) -> tuple[SearchInfo, dict[str, float]]:
@@ -35,10 +36,10 @@ def searched(fen: str, evaluator: str, nodes: int) -> tuple[SearchInfo, dict[str
     return info, dict(info.policy)
 
 
-@pytest.mark.parametrize(
-    ("king", "moves"),
-    [("c6", ("c6b6", "c6c7")), ("b6", ("b6a6", "b6c7")), ("c7", ("c7b6", "c7c8"))],
-)
+CORNERED = [("c6", ("c6b6", "c6c7")), ("b6", ("b6a6", "b6c7")), ("c7", ("c7b6", "c7c8"))]
+
+
+@pytest.mark.parametrize(("king", "moves"), quick_among(CORNERED, lambda case: case[0] == "c6"))
 def test_a_cornered_king_loses_more_than_half_against_a_mixed_move(king, moves):
     rank = {"b6": "8/1K6", "c6": "8/2K5", "c7": "2K5/8"}[king]
     info, policy = searched(f"k7/{rank}/8/8/8/8/8 w - - 0 1", "material", 25_000)
@@ -51,7 +52,10 @@ def test_kings_in_the_open_draw():
     assert abs(info.value) < 0.05
 
 
-@pytest.mark.parametrize(("evaluator", "nodes"), [("stockfish", 150_000), ("nnue", 400_000)])
+@pytest.mark.parametrize(
+    ("evaluator", "nodes"),
+    quick_among([("stockfish", 150_000), ("nnue", 400_000)], lambda case: case[0] == "nnue"),
+)
 def test_after_c4_d5_white_mixes_a_rare_check_with_quiet_moves(evaluator, nodes):
     # 2.Qa4 wins the king where Black does not cover a4-e8, and against 2...c6 the pawn falls.
     fen = "rnbqkbnr/ppp1pppp/8/3p4/2P5/8/PP1PPPPP/RNBQKBNR w KQkq - 0 2"
