@@ -17,7 +17,13 @@ from obscuro.belief.hashing import Ranking, new_ranking
 from obscuro.belief.lost.placement import ANYHOW
 from obscuro.belief.lost.rebuild import ContradictionError
 from obscuro.belief.lost.recollection import REMEMBERED, Recollection
-from obscuro.belief.own_move import conditions, follow, follow_naively, is_ours, own_task
+from obscuro.belief.own_move import conditions, is_ours
+from obscuro.belief.passes import (
+    naive_own_move_pass,
+    naive_successor_pass,
+    own_move_pass,
+    successor_pass,
+)
 from obscuro.belief.record import (
     PASSED,
     RECORD_WORDS,
@@ -28,18 +34,10 @@ from obscuro.belief.record import (
     shows_own_pieces,
 )
 from obscuro.belief.record_set import Hashes, Records, RecordSet, Words
-from obscuro.belief.successors import (
-    Streams,
-    SuccessorTask,
-    expand,
-    expand_naively,
-    offer_all,
-    opponent_task,
-)
+from obscuro.belief.successors import offer_all
 from obscuro.belief.update import Outcome, Run, Updater, filter_rows, is_late, regions_for
-from obscuro.board.layout import CASTLING_SQUARES, MAX_MOVES, STATE, WORDS
+from obscuro.board.layout import CASTLING_SQUARES, STATE, WORDS
 from obscuro.board.position import find_move
-from obscuro.board.tables import TABLES
 from obscuro.fog.observation import Observation
 from obscuro.fog.observation_words import EN_PASSANT_WORD
 
@@ -192,20 +190,11 @@ class Belief:
             and shows_own_pieces(known, observation)
         ):
             return self._accept(None, None, observation, rng)
-        task = own_task(needed, known, required)
-        moves = np.empty(MAX_MOVES, dtype=np.uint32)
-
-        def keep(first: int, last: int, target: int) -> int:
-            """Filter some rows; return how many stay."""
-            range_of_rows = (TABLES, self._records, first, last, target)
-            if self._naive:
-                told = observation is not None
-                before = (np.uint64(word), self._known, self.side)
-                kept: int = follow_naively(*range_of_rows, *before, told, observed, moves)
-            else:
-                kept = follow(*range_of_rows, task, known)
-            return kept
-
+        if self._naive:
+            told = observation is not None
+            keep = naive_own_move_pass(self._records, self._known, word, observed, told=told)
+        else:
+            keep = own_move_pass(self._records, known, needed, required)
         workers = self._updater.workers
         visited, count = filter_rows(self._records, len(self), keep, workers, is_late(deadline))
         outcome = Outcome(self._records, count, visited, visited == len(self))
@@ -280,28 +269,10 @@ class Belief:
     def _start(self, known: Words | None, observation: Observation, ranking: Ranking) -> Run | None:
         """Begin the update after a move of the other side; None if nothing can fit."""
         observed, required = requirements_of(observation, self.side)
-        if known is None or not required[POSSIBLE]:
-            return None
-        task = opponent_task(self._known, known, observed, required)
-        if task is None:
-            return None
-        if not self._naive:
-            return self._updater.start(len(self), partial(self._expand, task), ranking)
-        return self._updater.start(len(self), partial(self._expand_naively, observed), ranking)
-
-    def _expand(
-        self, task: SuccessorTask, first: int, last: int, ranking: Ranking, streams: Streams
-    ) -> int:
-        reached: int = expand(TABLES, self._records, first, last, task, ranking, streams)
-        return reached
-
-    def _expand_naively(
-        self, observed: Words, first: int, last: int, ranking: Ranking, streams: Streams
-    ) -> int:
-        moves = np.empty(MAX_MOVES, dtype=np.uint32)
-        before = (TABLES, self._records, first, last, self._known, self.side)
-        reached: int = expand_naively(*before, observed, ranking, moves, streams)
-        return reached
+        visit = successor_pass(self._records, self._known, known, observed, required)
+        if visit is not None and self._naive:
+            visit = naive_successor_pass(self._records, self._known, observed)
+        return None if visit is None else self._updater.start(len(self), visit, ranking)
 
     def rebuild(self, observation: Observation) -> str:
         """Replace P by positions drawn at random from what is known now; `exact` becomes False.
@@ -320,12 +291,7 @@ class Belief:
         rng: np.random.Generator,
         exclude: Collection[int] | Hashes = (),
     ) -> Words:
-        """Draw positions of P without repeats; every set of them is equally likely.
-
-        exclude: `position_hash` of positions that are not to be drawn. Returns uint64[k, 8]; k is
-        `count`, or the number of positions if there are fewer. The time it takes grows with `count`
-        and the size of `exclude`, not with P.
-        """
+        """Draw up to `count` positions of P: uint64[k, 8]; see `RecordSet.sample`."""
         return self._set.sample(count, rng, exclude)
 
     def contains(self, words: Words) -> bool:

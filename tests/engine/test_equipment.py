@@ -1,0 +1,95 @@
+"""What a player searches with: what is made when, and what a changed option makes anew."""
+
+from __future__ import annotations
+
+import chess
+import numpy as np
+import pytest
+
+from obscuro.board.position import from_fen
+from obscuro.engine.equipment import Equipment
+from obscuro.engine.options import Options
+from obscuro.evaluation.cache import CachedEvaluator
+from obscuro.evaluation.factory import make_evaluator, unwrapped
+from obscuro.evaluation.fallback import FallbackEvaluator
+from obscuro.evaluation.material import MaterialEvaluator
+from obscuro.search.tree import NODES
+
+BASE = {"Evaluator": "material", "Threads": "1", "Hash": "16", "Eval Cache": "0"}
+
+
+def options(**changes: str) -> Options:
+    made = Options()
+    for name, value in {**BASE, **{key.replace("_", " "): v for key, v in changes.items()}}.items():
+        made.set(name, value)
+    return made
+
+
+@pytest.fixture
+def equipment() -> Equipment:
+    return Equipment(options(), pytest.fail)
+
+
+def test_nothing_is_made_before_it_is_needed(equipment: Equipment) -> None:
+    assert not equipment.evaluators and not equipment.games and equipment.last_value is None
+    assert equipment.evaluator_name == "" and equipment.cache_use is None
+    search = equipment.search
+    assert search is equipment.search and search.games == equipment.games
+    assert equipment.evaluator_name == "material"
+
+
+def test_each_expanding_thread_has_an_evaluator_and_a_game() -> None:
+    for threads, expected in (("1", 1), ("2", 1), ("4", 3)):
+        made = Equipment(options(Threads=threads), pytest.fail)
+        made.start()
+        assert len(made.evaluators) == len(made.games) == expected
+        assert len(set(map(id, made.evaluators))) == expected
+
+
+def test_what_depends_on_a_changed_option_is_made_anew_and_nothing_else(
+    equipment: Equipment,
+) -> None:
+    search, evaluators = equipment.search, list(equipment.evaluators)
+    equipment.set_options(options(Puct_C="7"))
+    assert equipment.search is search and search.parameters.puct_c == 0.07
+    equipment.set_options(options(Hash="17"))
+    assert equipment.search is not search and equipment.evaluators == evaluators
+    search = equipment.search
+    equipment.set_options(options(Hash="17", Tau="500"))
+    assert not equipment.evaluators
+    assert equipment.search is not search and equipment.evaluators != evaluators
+
+
+def test_the_options_are_a_copy() -> None:
+    given = options()
+    made = Equipment(given, pytest.fail)
+    given.set("Hash", "32")
+    assert made.options.integer("Hash") == 16
+
+
+def test_a_turn_sets_up_every_game(equipment: Equipment) -> None:
+    repeated = np.array([5], dtype=np.uint64)
+    search = equipment.begin_turn(1, repeated)
+    white_to_move = from_fen(chess.STARTING_FEN)
+    state = np.append(white_to_move, np.uint64(0)).reshape(1, -1)
+    expansion = search.expand_roots(state, np.ones((1, 2), dtype=np.uint64))
+    assert expansion.player.tolist() == [1]  # MIN: it is Black's search
+    assert equipment.evaluations == 20
+
+
+def test_a_new_game_drops_the_tree(equipment: Equipment) -> None:
+    search = equipment.search
+    search.tree.counts[NODES] = 3
+    equipment.new_game(4)
+    assert equipment.search is search and not search.tree.counts.any()
+
+
+def test_an_evaluator_is_found_behind_its_fallback_and_its_cache() -> None:
+    material = make_evaluator("material")
+    assert unwrapped(material) is material and isinstance(material, MaterialEvaluator)
+    made = Equipment(options(Evaluator="nnue", Eval_Cache="1"), pytest.fail)
+    wrapped = (made.search, made.evaluators)[1][0]
+    assert isinstance(wrapped, FallbackEvaluator)
+    assert isinstance(wrapped.primary, CachedEvaluator)
+    assert unwrapped(wrapped) is wrapped.primary.uncached
+    assert unwrapped(wrapped).name == "nnue"
