@@ -52,7 +52,7 @@ class Expanders:
         self._error: BaseException | None = None
         self._threads = [
             threading.Thread(
-                target=self._work,
+                target=self.work,
                 args=(game, np.random.SeedSequence([*seed, number])),
                 name=f"expander-{number}",
                 daemon=True,
@@ -81,8 +81,8 @@ class Expanders:
             thread.join()
         self.attach_finished()
 
-    def _work(self, game: Game, seed: np.random.SeedSequence) -> None:
-        """Select, evaluate and hand over until the expanding part of the search ends."""
+    def work(self, game: Game, seed: np.random.SeedSequence) -> None:
+        """Select, evaluate and hand over until expanding ends; what each thread runs."""
         random = seed.generate_state(1, np.uint64).astype(np.uint64)
         explorer = MAX
         try:

@@ -230,7 +230,7 @@ class Search:
                 clock.end_slice(self.solve(SLICE_EDGES if expanders else TURN_EDGES))
                 if report is not None and time.monotonic() >= next_report:
                     next_report = time.monotonic() + interval
-                    report(self._summary(clock))
+                    report(self.summary(clock))
                 if clock.due():
                     self._look(clock)
                 if clock.over():
@@ -238,7 +238,7 @@ class Search:
         finally:
             if expanders is not None:
                 expanders.finish()
-        self.last_value = self._summary(clock).value
+        self.last_value = self.summary(clock).value
         return self.progress
 
     def line(self, moves: int = 8) -> tuple[npt.NDArray[np.uint64], list[int]] | None:
@@ -343,6 +343,19 @@ class Search:
         self.progress.iterations += int(iterations)
         return int(edges)
 
+    def summary(self, clock: Clock) -> Progress:
+        """The progress, with the present strategy at our infoset."""
+        tree, progress = self.tree, self.progress
+        progress.infosets = tree.infosets
+        progress.resolve = bool(self.gadget.p_max[0] > 0)
+        own = int(find_infoset(tree, self._our_key))
+        if own != NO_INFOSET:
+            first, count = int(tree.infoset_first[own]), int(tree.infoset_actions[own])
+            progress.policy = tree.strategy[first : first + count].copy()
+            progress.stable = self._last_absent[:count] < clock.iteration_at_half()
+        progress.value = self._value(own)
+        return progress
+
     # -- inside --------------------------------------------------------------------------------
 
     def _release(self, batch: Batch) -> None:
@@ -370,19 +383,6 @@ class Search:
             strategy = self.tree.strategy[first : first + count]
             top = int(np.argmax(strategy))
             clock.look(top, float(strategy[top]), self._value(own))
-
-    def _summary(self, clock: Clock) -> Progress:
-        """The progress, with the present strategy at our infoset."""
-        tree, progress = self.tree, self.progress
-        progress.infosets = tree.infosets
-        progress.resolve = bool(self.gadget.p_max[0] > 0)
-        own = int(find_infoset(tree, self._our_key))
-        if own != NO_INFOSET:
-            first, count = int(tree.infoset_first[own]), int(tree.infoset_actions[own])
-            progress.policy = tree.strategy[first : first + count].copy()
-            progress.stable = self._last_absent[:count] < clock.iteration_at_half()
-        progress.value = self._value(own)
-        return progress
 
     def _value(self, own: int) -> float:
         """▲'s value at our infoset, or if ▼ does not play there, at the roots by their prior."""

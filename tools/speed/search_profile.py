@@ -102,8 +102,8 @@ def watching(profile: Profile, evaluator: type) -> Iterator[None]:
             (Search, "solve", "solving"),
             (Search, "select", "selecting"),
             (Search, "attach", "attaching"),
-            (Search, "_summary", "reporting"),
-            (Expanders, "_work", "all"),
+            (Search, "summary", "reporting"),
+            (Expanders, "work", "all"),
             (ChessGame, "expand", "expanding"),
             (evaluator, "evaluate", "evaluating"),
         ):
