@@ -7,7 +7,7 @@ ERROR_CHARACTERS = 200
 
 
 class ApiError(Exception):
-    """The server refused something, or could not be reached; the text is one line without secrets."""
+    """The server refused a request or was out of reach; the text is one line without secrets."""
 
 
 class Refused(ApiError):  # noqa: N818 - it is the name of the thing
@@ -31,6 +31,6 @@ class TooMany(Unreachable):
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error's text. httpx puts the address into it, but never a header."""
+    """Return the first line of an error's text. httpx writes the address there, but no header."""
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     return text[:ERROR_CHARACTERS]

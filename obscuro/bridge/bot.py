@@ -30,7 +30,7 @@ from obscuro.bridge.server_game import GameSettings, ServerGame
 logger = logging.getLogger(__name__)
 
 REMEMBERED = 1000
-"""How many challenges, and how many finished games, are remembered so that none is taken up twice."""
+"""How many challenges and finished games the bot remembers so that it takes up none twice."""
 EXPECTED_SECONDS = 60.0
 """How long an accepted challenge counts as a game if no game begins."""
 MOST_REFUSALS = 3
@@ -56,8 +56,8 @@ _Item = Event | LiveGame | Literal["finish", "leave", "online"] | ApiError
 class Bridge:
     """Plays for an account.
 
-    One thread calls `run`. Any other thread may call `finish` and `leave`, also in a signal handler.
-    most_games: leave after so many games; None: never.
+    One thread calls `run`. Any other thread may call `finish` and `leave`, also in a signal
+    handler. most_games: leave after so many games; None: never.
     """
 
     def __init__(

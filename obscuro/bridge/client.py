@@ -45,9 +45,9 @@ _CERTAINLY_UNDONE = (TooMany, httpx.ConnectError, httpx.ConnectTimeout, httpx.Po
 class Patience:
     """How long to wait, in seconds.
 
-    connect: for a connection. answer: for an answer. silence: for the next sign of life of a stream.
-    pauses: before the second, third … attempt; the last one is used from then on. attempts: how
-    often a request is sent at most, unless the caller says otherwise.
+    connect: for a connection. answer: for an answer. silence: for the next sign of life of a
+    stream. pauses: before the second, third … attempt; the last one is used from then on. attempts:
+    how often a request is sent at most, unless the caller says otherwise.
     """
 
     connect: float = 10.0
@@ -119,8 +119,8 @@ class BotClient:
     def move(self, game: str, move: str, cancel: threading.Event) -> None:
         """Make a move. It is sent again only if it can't have arrived.
 
-        Raises Refused, or Unreachable if the move may have arrived: a second copy could be taken for
-        the next move.
+        Raises Refused, or Unreachable if the move may have arrived: a second copy could be taken
+        for the next move.
         """
         path = f"/api/bot/game/{_part(game)}/move/{_part(move)}"
         self._request("POST", path, cancel, attempts=None, repeat=_CERTAINLY_UNDONE)

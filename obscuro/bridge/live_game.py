@@ -1,8 +1,8 @@
 """One game that is being played: its stream, its engine, and what is sent to the server.
 
-It has two threads. One reads the stream and opens it again when it breaks. The other does what takes
-time: it asks the engine and sends moves. Both pass messages to the `ServerGame`, one at a time, and
-carry out its actions.
+It has two threads. One reads the stream and opens it again when it breaks. The other does what
+takes time: it asks the engine and sends moves. Both pass messages to the `ServerGame`, one at a
+time, and carry out its actions.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Job:
 
 
 class LiveGame:
-    """Plays one game. on_over: called once, by any thread, with this object, when the game is over."""
+    """Plays one game. on_over: called once with this object, by any thread, at the game's end."""
 
     def __init__(
         self,

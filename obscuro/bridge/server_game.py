@@ -159,7 +159,7 @@ class ServerGame:
             if self._turn is not None:
                 self._turn.in_doubt = False
             return self._take(full.state, now)
-        # The server wrote it before our move arrived, or it waited in a queue of the last connection.
+        # The server wrote it before our move arrived, or it waited in the last connection's queue.
         # A move chosen by it could be taken for another turn's. So we look again.
         known = self._view.plies
         self._doubts = (known, self._doubts[1] + 1 if self._doubts[0] == known else 1)

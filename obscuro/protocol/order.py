@@ -1,4 +1,4 @@
-"""One `go`: its arguments, and the signals between the search and the thread that reads commands."""
+"""One `go`: its arguments, and the signals between the search and the commands' thread."""
 
 import threading
 import time
@@ -19,14 +19,14 @@ Answer = Callable[[], None]
 
 
 class SearchOrder:
-    """A search from `go` to `bestmove`. One thread makes and signals it, another one carries it out.
+    """A search from `go` to `bestmove`. One thread orders and signals it, another carries it out.
 
-    stop: set when the search is to end. overhead_ms: the option `Move Overhead`. move: the move that
-    was answered; None before. last: the search's last report.
+    stop: set when the search is to end. overhead_ms: the option `Move Overhead`. move: the move
+    that was answered; None before. last: the search's last report.
 
-    A search ends within milliseconds of `stop`, and in time for its clock. There are two exceptions:
-    a few passes over millions of positions, and a machine without a free core. So the searching
-    thread leaves an answer that another thread gives if the search is late.
+    A search ends within milliseconds of `stop`, and in time for its clock. There are two
+    exceptions: a few passes over millions of positions, and a machine without a free core. So the
+    searching thread leaves an answer that another thread gives if the search is late.
     """
 
     def __init__(self, history: History, go: Go, overhead_ms: int, show_wdl: bool) -> None:
@@ -89,7 +89,7 @@ class SearchOrder:
         return replace(self._limits, infinite=True) if self._go.ponder else self._limits
 
     def overdue(self) -> bool:
-        """Return whether an engine that is not ready should play any move, so as not to lose on time.
+        """Return whether an engine that is not ready should play any move to save its time.
 
         With movetime nobody loses on time: the search waits until the engine is ready.
         """
@@ -102,7 +102,7 @@ class SearchOrder:
         return time.monotonic() >= limits.received + MOST_OF_CLOCK * left / 1000
 
     def ready_since(self, seconds: float) -> None:
-        """Count movetime from this second if the engine was not ready before; a clock has run on."""
+        """Count movetime from this second if the engine was not ready before; clocks have run."""
         limits = self._limits
         waited = round(1000 * (seconds - limits.received))
         if waited > 0:
@@ -137,7 +137,7 @@ class SearchOrder:
             action()
 
     def wait_to_answer(self) -> None:
-        """Block until `bestmove` may be said: with infinite until stop, with ponder until ponderhit."""
+        """Block until `bestmove` may be said: infinite waits for stop, ponder for ponderhit."""
         self._may_answer.wait()
 
     def finish(self) -> bool:
@@ -159,7 +159,7 @@ class SearchOrder:
     # -- inside -----------------------------------------------------------------------------
 
     def _watch_flag(self, limits: GoLimits) -> None:
-        """Arrange that a move is played before the clock runs out. With movetime there is no clock."""
+        """Arrange a move before the clock runs out. With movetime there is no clock."""
         left = limits.wtime if self.history.side else limits.btime
         if left is not None and limits.movetime is None and not limits.infinite:
             self._answer_within(limits.received + left / 1000 - FLAG_SECONDS - time.monotonic())

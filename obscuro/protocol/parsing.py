@@ -13,8 +13,8 @@ LARGEST_NUMBER = 10**15 - 1
 LISTED_BY_DEFAULT = 10
 """How many positions `belief` lists without a number."""
 
-# Keywords of `go` that take a whole number, and the least number that makes sense. GUIs send a clock
-# below zero when a flag has fallen; it counts as zero.
+# Keywords of `go` that take a whole number, and the least number that makes sense. GUIs send a
+# clock below zero when a flag has fallen; it counts as zero.
 _LEAST = {
     "wtime": -LARGEST_NUMBER,
     "btime": -LARGEST_NUMBER,

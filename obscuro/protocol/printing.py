@@ -92,7 +92,8 @@ def info_lines(info: SearchInfo, show_wdl: bool) -> list[str]:
 def win_draw_loss(value: float) -> tuple[int, int, int]:
     """Return the chances to win, draw and lose in per mille, for a value in [-1, 1].
 
-    They sum to 1000. Win minus loss is the value, and the draws' share is DRAW_SHARE · (1 − value²).
+    They sum to 1000. Win minus loss is the value, and the draws' share is DRAW_SHARE · (1 −
+    value²).
     """
     value = min(max(value, -1.0), 1.0)
     draw = round(1000 * DRAW_SHARE * (1 - value * value))

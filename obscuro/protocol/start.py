@@ -1,4 +1,4 @@
-"""Where a game starts: reads and checks a FEN of the user, so that all other code can rely on it."""
+"""The start of a game: reads and checks the user's FEN, so that all other code can rely on it."""
 
 import chess
 
@@ -12,9 +12,10 @@ _FIRST_SET = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
 def start_board(fen: str | None) -> FogOfWarBoard:
     """Return the board of a FEN; None: the usual start.
 
-    Castling rights and an en passant square that mean nothing are removed. The FEN's last four fields
-    may be missing. Raises ProtocolError if a side does not have one king, has more pieces than
-    promotions can give, or has a pawn on a back rank. A king may stand where it can be captured.
+    Castling rights and an en passant square that mean nothing are removed. The FEN's last four
+    fields may be missing. Raises ProtocolError if a side does not have one king, has more pieces
+    than promotions can give, or has a pawn on a back rank. A king may stand where it can be
+    captured.
     """
     if fen is None:
         return FogOfWarBoard()

@@ -8,7 +8,7 @@ Job = Callable[[], None]
 
 
 class Worker:
-    """Does jobs in the order in which they were posted, in a thread of its own. Jobs must not raise."""
+    """Does jobs in the order of their posting, in a thread of its own. Jobs must not raise."""
 
     def __init__(self, last: Job) -> None:
         """Start the thread. last: the job that ends it."""
