@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from obscuro.belief import passes
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.certainty import only_record
 from obscuro.belief.fit import POSSIBLE, requirements_of
@@ -18,12 +19,6 @@ from obscuro.belief.lost.placement import ANYHOW
 from obscuro.belief.lost.rebuild import ContradictionError
 from obscuro.belief.lost.recollection import REMEMBERED, Recollection
 from obscuro.belief.own_move import conditions, is_ours
-from obscuro.belief.passes import (
-    naive_own_move_pass,
-    naive_successor_pass,
-    own_move_pass,
-    successor_pass,
-)
 from obscuro.belief.record import (
     PASSED,
     RECORD_WORDS,
@@ -158,10 +153,7 @@ class Belief:
         return self._to_move == self.side
 
     def after_own_move(
-        self,
-        move: int | str,
-        observation: Observation | None = None,
-        deadline: float | None = None,
+        self, move: int | str, observation: Observation | None = None, deadline: float | None = None
     ) -> Update:
         """Make our move in all positions, and keep those that fit what we then see.
 
@@ -184,17 +176,14 @@ class Belief:
         if word is None or needed is None or not is_ours(self._known, needed):
             return self._accept(None, None, observation, rng)
         known = known_after_own_move(self._known, word)
-        if observation is not None and not (
-            required[POSSIBLE]
-            and observed[EN_PASSANT_WORD] == 0
-            and shows_own_pieces(known, observation)
-        ):
+        possible = required[POSSIBLE] and observed[EN_PASSANT_WORD] == 0
+        if observation is not None and not (possible and shows_own_pieces(known, observation)):
             return self._accept(None, None, observation, rng)
         if self._naive:
             told = observation is not None
-            keep = naive_own_move_pass(self._records, self._known, word, observed, told=told)
+            keep = passes.naive_own_move_pass(self._records, self._known, word, observed, told=told)
         else:
-            keep = own_move_pass(self._records, known, needed, required)
+            keep = passes.own_move_pass(self._records, known, needed, required)
         workers = self._updater.workers
         visited, count = filter_rows(self._records, len(self), keep, workers, is_late(deadline))
         outcome = Outcome(self._records, count, visited, visited == len(self))
@@ -203,9 +192,7 @@ class Belief:
         # was never rebuilt that can only be the castling right of a rook in its corner.
         in_corner = bool(int(CASTLING_SQUARES) & needed.target)
         if count > 1 and (in_corner or self.rebuilds):
-            visit = partial(offer_all, self._records)
-            outcome = self._updater.run(count, visit, ranking)
-            self._take_over(outcome)
+            self._take_over(self._updater.run(count, partial(offer_all, self._records), ranking))
             update = update._replace(positions=len(self))
         return update
 
@@ -269,9 +256,9 @@ class Belief:
     def _start(self, known: Words | None, observation: Observation, ranking: Ranking) -> Run | None:
         """Begin the update after a move of the other side; None if nothing can fit."""
         observed, required = requirements_of(observation, self.side)
-        visit = successor_pass(self._records, self._known, known, observed, required)
+        visit = passes.successor_pass(self._records, self._known, known, observed, required)
         if visit is not None and self._naive:
-            visit = naive_successor_pass(self._records, self._known, observed)
+            visit = passes.naive_successor_pass(self._records, self._known, observed)
         return None if visit is None else self._updater.start(len(self), visit, ranking)
 
     def rebuild(self, observation: Observation) -> str:
@@ -286,10 +273,7 @@ class Belief:
         return self._rebuild(observation, self._randomness()[0])
 
     def sample(
-        self,
-        count: int,
-        rng: np.random.Generator,
-        exclude: Collection[int] | Hashes = (),
+        self, count: int, rng: np.random.Generator, exclude: Collection[int] | Hashes = ()
     ) -> Words:
         """Draw up to `count` positions of P: uint64[k, 8]; see `RecordSet.sample`."""
         return self._set.sample(count, rng, exclude)
@@ -307,10 +291,7 @@ class Belief:
         return self._set.common_observation()
 
     def copy(self, *, naive: bool = False) -> Belief:
-        """An independent belief in the same state, with memory and threads of its own.
-
-        naive: have the copy use the slow kernels.
-        """
+        """An independent belief with memory and threads of its own; naive: with the slow kernels."""
         other = Belief.__new__(Belief)
         other.__dict__.update(self.__dict__)
         other._records = self.records.copy()
