@@ -79,7 +79,10 @@ def successor_pass(
 
 
 def naive_successor_pass(records: Records, known: Words, observed: Words) -> Visit:
-    """As `successor_pass`, by the naive kernel."""
+    """As `successor_pass`, by the naive kernel.
+
+    records: uint64[n, RECORD_WORDS]. known: uint64[KNOWN_WORDS]. observed: uint64[9].
+    """
 
     def visit(first: int, last: int, ranking: Ranking, streams: Streams) -> int:
         moves = np.empty(MAX_MOVES, dtype=np.uint32)
