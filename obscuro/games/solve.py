@@ -31,7 +31,7 @@ METHODS: Final[tuple[Method, ...]] = get_args(Method)
 BATCHES_PER_ITERATION = 4  # batches of leaves to expand before each iteration of a growing tree
 SETTLING = 0.25  # in this last share of the iterations the tree does not grow
 
-LEAST_VARIANCE: Final = 0.4
+LEAST_VARIANCE: Final = 0.8
 """The least σ in PUCT. With the 0.02 of chess, growth takes too long for a proof.
 
 An action that was never tried and seems worse by `gap` gets its first try after about (gap / σ)²
