@@ -35,14 +35,19 @@ class Proof(NamedTuple):
 
 PROOFS = (
     Proof(
-        "tests",
-        "the slow tests, and every property on ten times as many examples",
-        "python -m pytest -n 2 --dist loadgroup -m 'slow or hypothesis' --hypothesis-profile nightly",
+        "compare_openspiel",
+        "the rules are OpenSpiel's",
+        "python -m tools.proofs.compare_openspiel --positions 100000",
     ),
     Proof(
-        "belief_reference",
-        "beliefs are what trying everything gives",
-        "python -m tools.proofs.belief_reference --games 16",
+        "klss_table",
+        "subgame solving has the paper's figures",
+        "python -m tools.proofs.klss_table",
+    ),
+    Proof(
+        "endurance",
+        "many games in one process leave nothing behind",
+        "python -m tools.proofs.endurance --games 300",
     ),
     Proof(
         "recorded_games",
@@ -55,9 +60,9 @@ PROOFS = (
         "python -m tools.proofs.belief_selfplay --games 100",
     ),
     Proof(
-        "compare_openspiel",
-        "the rules are OpenSpiel's",
-        "python -m tools.proofs.compare_openspiel --positions 100000",
+        "belief_reference",
+        "beliefs are what trying everything gives",
+        "python -m tools.proofs.belief_reference --games 16",
     ),
     Proof(
         "small_games",
@@ -65,14 +70,9 @@ PROOFS = (
         "python -m tools.proofs.small_games --all",
     ),
     Proof(
-        "klss_table",
-        "subgame solving has the paper's figures",
-        "python -m tools.proofs.klss_table",
-    ),
-    Proof(
-        "endurance",
-        "many games in one process leave nothing behind",
-        "python -m tools.proofs.endurance --games 300",
+        "tests",
+        "the slow tests, and every property on ten times as many examples",
+        "python -m pytest -n 2 --dist loadgroup -m 'slow or hypothesis' --hypothesis-profile nightly",
     ),
 )
 
