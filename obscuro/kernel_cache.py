@@ -28,6 +28,7 @@ _NAME = "kernels"
 _KEPT = 4  # versions of a module that survive, beside the one that is saved
 _IN_USE = 3600.0  # seconds since the beginning of its last use in which a version is never removed
 _FORGOTTEN = 30 * 86400.0  # seconds after which a version that nobody uses is removed
+_COMPLETE = "complete-"
 _OLD_LAYOUT = re.compile(r"kernels-[0-9a-f]{16}")  # one directory for all modules, up to 0.1.0
 _SHARED_MEMORY = "/dev/shm"  # often the one place to write in a read-only container
 _VERSION = re.compile(r"(.+)-[0-9a-f]{16}")
@@ -107,6 +108,34 @@ class KernelFiles:
         if not self._pruned:
             self._pruned = True
             prune(os.path.dirname(folder))
+
+    def is_complete(self, module: str, use: str) -> bool:
+        """Tell whether all kernels for one use of a module were there at an earlier time.
+
+        Its kernels are those in all modules that it imports. What is missing all the same is compiled
+        when it is called.
+        """
+        marker = self._marker(module, use)
+        return marker is not None and os.path.exists(marker)
+
+    def note_complete(self, module: str, use: str) -> None:
+        """Note that all kernels for one use of a module are there."""
+        marker = self._marker(module, use)
+        if marker is not None and not os.path.exists(marker):
+            with contextlib.suppress(OSError):
+                replace_file(marker, b"")
+
+    def _marker(self, module: str, use: str) -> str | None:
+        """Return the file that stands for these versions of the kernels that a module uses."""
+        if self.directory is None:
+            return None
+        try:
+            used = self._sources.kernel_modules(module)
+        except (OSError, SyntaxError, ValueError):
+            return None
+        versions = sorted(os.path.basename(self.folder(name) or name) for name in used)
+        digest = sha256("\0".join([use, *versions]).encode()).hexdigest()[:16]
+        return os.path.join(self.directory, f"{_COMPLETE}{digest}")
 
     def _find_folder(self, module: str) -> str | None:
         if self.directory is None:
@@ -232,6 +261,7 @@ def prune(directory: str) -> None:
     directory: that of all kernels. A module's newest versions survive until they are forgotten.
     """
     now = time.time()
+    removed = False
     versions: dict[str, int] = {}  # of each module, counted from the newest
     for used, path in sorted(_entries(directory), reverse=True):
         name = os.path.basename(path)
@@ -241,9 +271,15 @@ def prune(directory: str) -> None:
             spare = versions[module] > _KEPT + 1 or used < now - _FORGOTTEN
             if spare and used < now - _IN_USE:
                 shutil.rmtree(path, ignore_errors=True)
+                removed = True
         elif name.endswith(UNFINISHED) and used < now - _IN_USE:
             with contextlib.suppress(OSError):
                 os.unlink(path)
+    if removed:
+        for _, path in _entries(directory):
+            if os.path.basename(path).startswith(_COMPLETE):
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
     for used, path in _entries(os.path.dirname(directory)):
         if _OLD_LAYOUT.fullmatch(os.path.basename(path)) and used < now - _FORGOTTEN:
             shutil.rmtree(path, ignore_errors=True)

@@ -80,6 +80,12 @@ class KernelSources:
         """Return the names of the modules whose code makes up the module's stamp."""
         return set(self._closure(module))
 
+    def kernel_modules(self, module: str) -> set[str]:
+        """Return those of the module's dependencies that define kernels."""
+        decorator = f"{self._name}.kernels.kernel"
+        closure = self._closure(module)
+        return {name for name, parsed in closure.items() if decorator in parsed.imports}
+
     def _closure(self, module: str) -> dict[str, _Parsed]:
         """Return the modules that a module imports, itself, and the packages around all of these.
 

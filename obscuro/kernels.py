@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 
 from obscuro import kernel_cache
 
@@ -22,6 +22,7 @@ except (ImportError, AttributeError) as error:
     kernel_cache.note_problem(f"this numba keeps compiled code in a way that is new to us: {error}")
     KernelCache = None  # type: ignore[assignment, misc]
 
+_plain: Callable[[Any], Any] = types.unliteral  # Literal[int](3) becomes int64
 _named: dict[str, CodeType] = {}  # the first kernel of each name
 
 
@@ -34,13 +35,25 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
     if function is None:
         return lambda function: kernel(function, **options)
     dispatcher = njit(nogil=True, **options)(function)
-    if (
-        dispatcher is not function
-        and KernelCache is not None
-        and isinstance(function, FunctionType)
-    ):
-        dispatcher._cache = KernelCache(function, _file_name(function, options))
+    if dispatcher is not function and isinstance(function, FunctionType):
+        _compile_once_for_all_constants(dispatcher)
+        if KernelCache is not None:
+            dispatcher._cache = KernelCache(function, _file_name(function, options))
     return dispatcher
+
+
+def _compile_once_for_all_constants(dispatcher: Any) -> None:
+    """Make other kernels call the version for int64 where they pass a number from their text.
+
+    numba would compile one for every number. LLVM puts a constant into what it inlines anyway.
+    """
+    of_types = dispatcher.get_call_template
+
+    def get_call_template(arguments: Any, keywords: dict[str, Any]) -> Any:
+        plain = {name: _plain(argument) for name, argument in keywords.items()}
+        return of_types(tuple(map(_plain, arguments)), plain)
+
+    dispatcher.get_call_template = get_call_template
 
 
 def _file_name(function: FunctionType, options: dict[str, Any]) -> str:

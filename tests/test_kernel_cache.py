@@ -327,5 +327,33 @@ class TestVersions:
         assert list(tmp_path.iterdir()) == [used]
 
 
+class TestComplete:
+    """Whether all kernels of a program were there before."""
+
+    def test_is_noted_for_other_processes(self, tmp_path: Path) -> None:
+        assert not KernelFiles(str(tmp_path), []).is_complete(MODULE, "nnue")
+        KernelFiles(str(tmp_path), []).note_complete(MODULE, "nnue")
+        assert KernelFiles(str(tmp_path), []).is_complete(MODULE, "nnue")
+
+    def test_holds_for_one_version_and_one_use(self, tmp_path: Path) -> None:
+        KernelFiles(str(tmp_path), []).note_complete(MODULE, "nnue")
+        assert not KernelFiles(str(tmp_path), ["another CPU"]).is_complete(MODULE, "nnue")
+        assert not KernelFiles(str(tmp_path), []).is_complete(MODULE, "material")
+
+    def test_ends_when_versions_are_removed(self, tmp_path: Path) -> None:
+        files = KernelFiles(str(tmp_path), [])
+        files.note_complete(MODULE, "nnue")
+        prune(str(tmp_path))
+        assert files.is_complete(MODULE, "nnue")
+        make_versions(tmp_path, 1, 31 * DAY)
+        prune(str(tmp_path))
+        assert not files.is_complete(MODULE, "nnue")
+
+    def test_is_not_noted_where_nothing_is_kept(self) -> None:
+        files = KernelFiles(None, [])
+        files.note_complete(MODULE, "nnue")
+        assert not files.is_complete(MODULE, "nnue")
+
+
 def test_one_process_has_one_cache() -> None:
     assert kernel_cache.kernel_files() is kernel_cache.kernel_files()

@@ -86,6 +86,12 @@ def test_changes_with_the_code_of_the_packages_around(package: Path) -> None:
     assert stamp(package, "room.inner") != before
 
 
+def test_the_modules_with_kernels_are_those_that_import_the_decorator(package: Path) -> None:
+    (package / "text.py").write_text("from obscuro import moves\n")
+    sources = KernelSources(str(package), loaded_after=math.inf)
+    assert sources.kernel_modules("obscuro.text") == {"obscuro.moves"}
+
+
 def test_relative_imports_and_those_in_functions_count(package: Path) -> None:
     assert {"obscuro.layout", "obscuro.sizes"} <= names(package, "room.inner")
 

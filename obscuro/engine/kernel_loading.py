@@ -38,6 +38,14 @@ class TrialPlayer(PlyListener, Protocol):
         """Release what the player holds."""
 
 
+def trial_options() -> Options:
+    """Return options for a small search that is always the same."""
+    options = Options()
+    for name, value in (("Evaluator", "material"), ("Threads", "1"), ("Hash", "16"), ("Seed", "1")):
+        options.set(name, value)
+    return options
+
+
 def load_kernels(
     make_player: Callable[[Options], TrialPlayer], tell: Callable[[str], None]
 ) -> None:
@@ -50,11 +58,17 @@ def load_kernels(
         return
     tell("following a belief")
     warm_up()
+    play_trial_game(make_player, tell)
+    _loaded = True
+
+
+def play_trial_game(
+    make_player: Callable[[Options], TrialPlayer], tell: Callable[[str], None]
+) -> None:
+    """Play both sides of a few moves. The arguments are those of `load_kernels`."""
     for side, threads in ((0, "1"), (1, "2")):
-        options = Options()
-        for name, value in (("Evaluator", "material"), ("Threads", threads), ("Hash", "16")):
-            options.set(name, value)
-        options.set("Seed", "1")
+        options = trial_options()
+        options.set("Threads", threads)
         player = make_player(options)
         board, color = FogOfWarBoard(), side == 0
         player.new_game(side, from_board(board))
@@ -66,4 +80,3 @@ def load_kernels(
             last_ply(board, color).tell(player)
         player.update()
         player.close()
-    _loaded = True

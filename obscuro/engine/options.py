@@ -99,7 +99,8 @@ def _memory() -> int:
         return 4 << 30
 
 
-def _cores() -> int:
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -113,7 +114,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "Threads",
         "spin",
-        min(_cores(), 4),
+        min(usable_cores(), 4),
         1,
         256,
         help="1: all in one thread, deterministic. n: one solves, the others expand",

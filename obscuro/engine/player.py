@@ -17,6 +17,7 @@ from obscuro.board.layout import STATE
 from obscuro.board.position import move_squares, move_to_uci, to_fen
 from obscuro.engine.constants import BELIEF_SHARE, SAMPLING_SHARE
 from obscuro.engine.equipment import Equipment
+from obscuro.engine.kernel_compiling import compile_in_processes
 from obscuro.engine.kernel_loading import load_kernels
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.options import Options
@@ -25,6 +26,7 @@ from obscuro.engine.roots import build_subgame
 from obscuro.engine.turn_report import TurnReport
 from obscuro.engine.turn_time import TurnTime, turn_time
 from obscuro.fog.observation import Observation
+from obscuro.kernel_cache import kernel_files
 from obscuro.search.pace import Limits
 from obscuro.search.progress import Progress
 from obscuro.search.search import Search
@@ -60,10 +62,17 @@ class Player:
         progress: called with a few words on what comes next. A second call takes no time.
         """
         tell = progress or (lambda text: None)
+        evaluator = self.equipment.options.text("Evaluator")
+        kernels = kernel_files()
+        complete = kernels.is_complete(__name__, evaluator)
+        if not complete:
+            compile_in_processes(evaluator, tell)
         load_kernels(lambda options: Player(options, lambda text: None), tell)
         self.equipment.reserve_memory()
         tell("starting the evaluator")
         self.equipment.start()
+        if not complete:
+            kernels.note_complete(__name__, evaluator)
 
     def close(self) -> None:
         """End all child processes and drop the tree. The game stays; a search makes them anew."""

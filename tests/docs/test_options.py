@@ -44,7 +44,7 @@ def test_the_words_for_what_depends_on_the_machine_are_true() -> None:
     by_name = {option.name: option for option in OPTIONS}
     memory = options._memory()
     said = {
-        ("Threads", "default"): min(options._cores(), 4),
+        ("Threads", "default"): min(options.usable_cores(), 4),
         ("Hash", "default"): min(max(memory // (1 << 20) // 8, 64), 1024),
         ("Hash", "maximum"): max(memory // (1 << 20), 1024),
         ("Eval Cache", "maximum"): max(memory // (1 << 20), 1024),

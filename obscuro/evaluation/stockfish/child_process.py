@@ -20,6 +20,7 @@ import signal
 import subprocess
 import threading
 import weakref
+from collections.abc import Sequence
 from typing import NamedTuple
 
 LAST_WAIT = 5.0  # seconds to wait for the end of a killed process
@@ -30,12 +31,12 @@ _PROC = "/proc"
 class ChildProcess:
     """A running program with pipes to its standard input and output, in its own session.
 
-    input, output: the pipes' file descriptors, blocking.
+    arguments: those of the program. input, output: the pipes' file descriptors, blocking.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, arguments: Sequence[str] = ()) -> None:
         """Start the program. Raises OSError if the system cannot run it."""
-        self._popen = _start(_command(path))
+        self._popen = _start([*_command(path), *arguments])
         assert self._popen.stdin is not None and self._popen.stdout is not None
         self.pid = self._popen.pid
         self.input = self._popen.stdin.fileno()

@@ -1,0 +1,111 @@
+"""Compiling kernels in several processes, which share what they make through the kernels' cache."""
+
+import contextlib
+import fcntl
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from obscuro.engine.options import usable_cores
+from obscuro.evaluation.stockfish.child_process import ChildProcess
+from obscuro.kernel_cache import kernel_files
+
+# The longest first, so that the processes end at about the same time. Jobs share kernels: the one
+# that needs a kernel first compiles it for all.
+_JOBS = ("search", "belief", "game")
+_EVALUATORS = ("material", "nnue", "stockfish")  # not those of others: they may do anything
+_MOST_PROCESSES = 4
+_POLL_SECONDS = 0.05
+
+
+def compile_in_processes(evaluator: str, tell: Callable[[str], None]) -> None:
+    """Compile most kernels in as many processes as there are cores; return when they have ended.
+
+    evaluator: the value of the option. tell: called with a few words on what is compiled. Does
+    nothing on one core, or where processes can't share what they compile, or if another process is
+    at it. What a process leaves undone is compiled when it is called.
+    """
+    places = kernel_files().directory
+    count = min(usable_cores(), _MOST_PROCESSES)
+    if places is None or count < 2 or not _can_start_python():
+        return
+    base, name = os.path.split(places)
+    if name != "kernels":  # a passing directory, which other processes don't know
+        return
+    jobs = deque(_JOBS)
+    if evaluator in _EVALUATORS:
+        jobs.insert(1, f"evaluator {evaluator}")
+    with _alone(os.path.join(places, "lock")) as alone, contextlib.ExitStack() as stack:
+        if not alone:
+            return
+        feeders = []
+        for _ in range(min(count, len(jobs))):
+            try:
+                child = ChildProcess(sys.executable, ["-P", "-c", _program(base)])
+            except OSError:
+                break
+            stack.callback(child.close)
+            feeder = _Feeder(child, jobs)
+            feeder.start()
+            feeders.append(feeder)
+        while any(feeder.is_alive() for feeder in feeders):
+            at_work = [feeder.job for feeder in feeders if feeder.is_alive() and feeder.job]
+            tell(f"compiling: {', '.join(at_work)}")
+            for feeder in feeders:
+                feeder.join(_POLL_SECONDS)
+
+
+class _Feeder(threading.Thread):
+    """Gives one child a job after the other. job: the one at work."""
+
+    def __init__(self, child: ChildProcess, jobs: deque[str]) -> None:
+        super().__init__(name="kernel-jobs", daemon=True)
+        self.job = ""
+        self._child = child
+        self._jobs = jobs
+
+    def run(self) -> None:
+        """Return when there are no jobs left, or the child is gone."""
+        while True:
+            try:
+                self.job = self._jobs.popleft()
+            except IndexError:
+                return
+            try:
+                os.write(self._child.input, f"{self.job}\n".encode())
+                if not os.read(self._child.output, 1):
+                    return
+            except OSError:
+                return
+
+
+def _program(base: str) -> str:
+    """Return what a child runs: the same modules as we, with the same cache."""
+    return (
+        "import os, sys\n"
+        f"os.environ['OBSCURO_CACHE_DIR'] = {base!r}\n"
+        f"sys.path[:] = {sys.path!r}\n"
+        "from obscuro.engine.kernel_jobs import main\n"
+        "main()"
+    )
+
+
+def _can_start_python() -> bool:
+    """Tell whether `sys.executable` is an interpreter, not a program that holds one."""
+    name = os.path.basename(sys.executable or "").lower()
+    return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
+
+
+@contextlib.contextmanager
+def _alone(path: str) -> Iterator[bool]:
+    """Hold a lock; yield whether it is ours. The system releases it when we end, in any way."""
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(open(path, "wb"))
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+            return
+        yield True
