@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import hashlib
 import json
-import os
 import platform
 import resource
 import statistics
@@ -14,12 +13,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from obscuro import __version__
+from obscuro.engine.machine import MEBIBYTE, processor_name, total_memory, usable_cores
 
 KIBIBYTE = 1 << 10
 LEAST_CPU_SHARE = 0.95  # of a core for timed work; with less, other programs were busy too
@@ -38,25 +37,15 @@ def median(values: Iterable[float]) -> float | None:
 def machine() -> dict[str, str | int]:
     """Describe what the numbers depend on: the CPU, the memory, and the programs' versions."""
     return {
-        "cpu": processor(),
-        "cores": len(os.sched_getaffinity(0)),
-        "memory_mib": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20,
+        "cpu": processor_name(),
+        "cores": usable_cores(),
+        "memory_mib": (total_memory() or 0) // MEBIBYTE,
         "obscuro": __version__,
         "python": platform.python_version(),
         "numba": version("numba"),
         "numpy": version("numpy"),
         "chess": version("chess"),
     }
-
-
-def processor() -> str:
-    """Return the model of the CPU."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
 
 
 def two_thread_arithmetic() -> float:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from obscuro import __version__, kernel_cache
+from obscuro.engine.machine import total_memory, usable_cores
 from obscuro.engine.options import OPTIONS
 from obscuro.kernel_sources import PACKAGE
 
@@ -110,9 +111,8 @@ def network() -> Iterator[Finding]:
 
 def processor() -> Iterator[Finding]:
     """Count the cores; look for the instruction that makes sliding pieces fast."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     threads = next(option.default for option in OPTIONS if option.name == "Threads")
-    yield Finding(OK, "cores", f"{cores}, of which the engine uses {threads} by default")
+    yield Finding(OK, "cores", f"{usable_cores()}, of which the engine uses {threads} by default")
     try:
         from obscuro.board.bits import HAS_FAST_PEXT  # noqa: PLC0415
     except Exception:  # numba is missing or broken; `packages` reports it
@@ -169,11 +169,10 @@ def cold_packages(compiled: Mapping[str, Sequence[Path]]) -> list[str]:
 
 def memory() -> Iterator[Finding]:
     """Compare the machine's memory with what the engine takes."""
-    try:
-        pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
+    size = total_memory()
+    if size is None:
         return
-    total = pages * page / GIBIBYTE
+    total = size / GIBIBYTE
     tree = next(option.default for option in OPTIONS if option.name == "Hash")
     found = f"{total:.1f} GiB; the tree takes up to {tree} MiB (option Hash)"
     if total < LEAST_MEMORY:

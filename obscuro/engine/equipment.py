@@ -9,7 +9,8 @@ from collections.abc import Callable
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.update import reserve
 from obscuro.engine.chess_game import ChessGame, Words
-from obscuro.engine.memory import MEBIBYTE, usable_mebibytes
+from obscuro.engine.machine import MEBIBYTE
+from obscuro.engine.memory import usable_mebibytes
 from obscuro.engine.options import LEAST_HASH, Options
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.evaluator import CacheUse, Evaluator

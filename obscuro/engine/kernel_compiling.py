@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from obscuro.engine.options import usable_cores
+from obscuro.engine.machine import usable_cores
 from obscuro.evaluation.stockfish.child_process import ChildProcess
 from obscuro.kernel_cache import kernel_files
 

@@ -4,7 +4,8 @@ import os
 import resource
 from pathlib import Path
 
-MEBIBYTE = 1 << 20
+from obscuro.engine.machine import MEBIBYTE
+
 USABLE_SHARE = 0.75
 """Of the free memory: other programs need some, and so do we besides the tree."""
 _CGROUPS = (

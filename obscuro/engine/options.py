@@ -3,12 +3,11 @@
 The import is quick: nothing here needs compiled code.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from obscuro.engine.memory import MEBIBYTE
+from obscuro.engine.machine import MEBIBYTE, total_memory, usable_cores
 from obscuro.evaluation.factory import evaluator_names
 from obscuro.search.parameters import (
     MAX_SUPPORT,
@@ -91,24 +90,10 @@ class Option:
         return f"option name {self.name} type string default {self.default or '<empty>'}"
 
 
-def _memory() -> int:
-    """Bytes of memory of this machine; 4 GiB if it does not say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        return 4 << 30
-
-
-def usable_cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-_MEMORY_MIB = _memory() // MEBIBYTE
+_MEMORY = total_memory() or 4 << 30
+_MEMORY_MIB = _MEMORY // MEBIBYTE
 _DEFAULT_HASH = max(64, min(1024, _MEMORY_MIB // 8))
-_DEFAULT_POSITIONS = max(100_000, min(MOST_POSITIONS, _memory() // 8 // BYTES_PER_POSITION))
+_DEFAULT_POSITIONS = max(100_000, min(MOST_POSITIONS, _MEMORY // 8 // BYTES_PER_POSITION))
 
 OPTIONS: tuple[Option, ...] = (
     Option(

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 
 from obscuro import __version__
+from obscuro.engine.machine import processor_name, usable_cores
 from obscuro.engine.options import OPTIONS, Options
 
 FORMAT = 1
@@ -104,21 +105,6 @@ def facts(options: Options) -> Iterator[tuple[str, object]]:
         except metadata.PackageNotFoundError:
             yield package, "missing"
     yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
-    yield "cpu", _cpu()
+    yield "cpu", f"{processor_name()}, {os.cpu_count()} threads, {usable_cores()} usable"
     for option in OPTIONS:
         yield "option", f"{option.name} = {options.get(option.name)}"
-
-
-def _cpu() -> str:
-    """Return the processor's name, and how many of it there are, and are ours."""
-    name = platform.machine()
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
-            names = (
-                line.partition(":")[2].strip() for line in lines if line.startswith("model name")
-            )
-            name = next(names, name)
-    except OSError:
-        pass
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{name}, {os.cpu_count()} threads, {usable} usable"

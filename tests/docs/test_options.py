@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from obscuro.engine import options
+from obscuro.engine.machine import total_memory, usable_cores
 from obscuro.engine.options import OPTIONS
 from tests.docs.pages import page
 from tools.record.option_table import BEGIN, END, OF_MACHINE, with_table
@@ -42,9 +42,9 @@ def test_a_page_without_marks_is_refused() -> None:
 
 def test_the_words_for_what_depends_on_the_machine_are_true() -> None:
     by_name = {option.name: option for option in OPTIONS}
-    memory = options._memory()
+    memory = total_memory() or 4 << 30
     said = {
-        ("Threads", "default"): min(options.usable_cores(), 4),
+        ("Threads", "default"): min(usable_cores(), 4),
         ("Hash", "default"): min(max(memory // (1 << 20) // 8, 64), 1024),
         ("Hash", "maximum"): max(memory // (1 << 20), 1024),
         ("Eval Cache", "maximum"): max(memory // (1 << 20), 1024),

@@ -13,7 +13,7 @@ import pytest
 from obscuro.board.layout import WORDS
 from obscuro.board.position import from_fen, legal_moves
 from obscuro.engine.chess_game import CAPPED, DRAW_WORD, STATE_WORDS, ChessGame
-from obscuro.engine.memory import MEBIBYTE
+from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.evaluation.factory import make_evaluator

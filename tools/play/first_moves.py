@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 import time
 from collections import Counter
@@ -25,6 +24,7 @@ import numpy as np
 
 from obscuro.bench.common import progress
 from obscuro.board.position import from_board
+from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, GoLimits
@@ -87,7 +87,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="White's first moves, in UCI; an empty one: White's own choice",
     )
     add_evaluator(parser)
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--threads", type=int, default=usable_cores())
     parser.add_argument("--seed", type=int, default=1, help="of the first search")
     add_options(parser)
     return parser

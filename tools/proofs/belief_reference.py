@@ -24,7 +24,6 @@ from __future__ import annotations
 import argparse
 import functools
 import multiprocessing
-import os
 import random
 import sys
 import time
@@ -37,6 +36,7 @@ from typing import NamedTuple
 
 import chess
 
+from obscuro.engine.machine import usable_cores
 from tests import reference
 from tests.belief.comparison import Counts, DifferenceError, compare_game
 from tests.belief.games import MIDDLE_GAMES
@@ -272,7 +272,7 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="follow recorded games instead, those of `obscuro bench belief` or of a file",
     )
-    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--processes", type=int, default=usable_cores())
     return parser
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import functools
 import multiprocessing
-import os
 import resource
 import sys
 import time
@@ -38,6 +37,7 @@ from obscuro.arena.time_control import Allowance
 from obscuro.bench.common import progress
 from obscuro.board.position import from_board
 from obscuro.engine.constants import BELIEF_SHARE
+from obscuro.engine.machine import usable_cores
 from obscuro.engine.player import Player
 from obscuro.engine.turn_time import turn_time
 from obscuro.fog.account import last_ply
@@ -364,7 +364,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-plies", type=int, default=600, help="longest game")
     parser.add_argument("--patient", action="store_true", help="update beside the clock")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--processes", type=int, default=usable_cores())
     return parser
 
 

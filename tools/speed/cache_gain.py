@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.bench.following import POSITIONS, Follower, StudyPosition
-from obscuro.engine.memory import MEBIBYTE
+from obscuro.engine.machine import MEBIBYTE
 from obscuro.evaluation.cache import CachedEvaluator, ExpansionCache
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
 from obscuro.evaluation.factory import BUILT_IN, make_evaluator, unwrapped

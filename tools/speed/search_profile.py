@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
-import os
 import sys
 import threading
 import time
@@ -28,6 +27,7 @@ from unittest import mock
 
 from obscuro.bench.following import POSITIONS, Follower
 from obscuro.engine.chess_game import ChessGame
+from obscuro.engine.machine import usable_cores
 from obscuro.search import expanders
 from obscuro.search.expanders import Expanders
 from obscuro.search.search import Search
@@ -119,7 +119,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--movetime", type=int, default=5000, help="milliseconds")
     parser.add_argument("--nodes", type=int, help="bound the searches by these, not by time")
     add_evaluator(parser)
-    parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--threads", type=int, default=min(2, usable_cores()))
     return parser
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -29,6 +28,7 @@ from obscuro.arena.game_record import Turn
 from obscuro.arena.referee import play_game
 from obscuro.arena.time_control import Allowance
 from obscuro.board.position import from_board
+from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import SearchInfo
@@ -249,7 +249,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = tool_parser("tools.speed.search_scale", __doc__)
     parser.add_argument("--games", type=int, default=4)
     parser.add_argument("--movetime", type=int, default=5000, help="milliseconds a move")
-    parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--threads", type=int, default=min(2, usable_cores()))
     add_evaluator(parser)
     parser.add_argument("--hash", type=int, default=find_option("Hash").default, help="MiB a side")
     parser.add_argument("--max-plies", type=int, default=600, help="longest game")
