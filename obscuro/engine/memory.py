@@ -1,8 +1,9 @@
 """How much memory this process may take: what the system has free, and what its limits leave."""
 
-import os
 import resource
 from pathlib import Path
+
+import psutil
 
 from obscuro.engine.machine import MEBIBYTE
 
@@ -14,12 +15,12 @@ _CGROUPS = (
 )
 
 
-def usable_mebibytes(proc: str = "/proc", cgroup: str = "/sys/fs/cgroup") -> int | None:
+def usable_mebibytes(cgroup: str = "/sys/fs/cgroup") -> int | None:
     """Return how many MiB may be taken at once; None where the system doesn't say.
 
-    proc, cgroup: where the system says it; tests give their own.
+    cgroup: where the system tells a container's limits; tests give their own.
     """
-    found = [_available(proc), _left_by_limit(proc)]
+    found = [_available(), _left_by_limit()]
     for most, used in _CGROUPS:
         limit, usage = _number(Path(cgroup, most)), _number(Path(cgroup, used))
         if limit is not None and usage is not None:
@@ -28,27 +29,23 @@ def usable_mebibytes(proc: str = "/proc", cgroup: str = "/sys/fs/cgroup") -> int
     return max(0, int(USABLE_SHARE * min(known)) // MEBIBYTE) if known else None
 
 
-def _available(proc: str) -> int | None:
+def _available() -> int | None:
     """Return the bytes that a program can take without swapping others out."""
     try:
-        for line in Path(proc, "meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
+        return psutil.virtual_memory().available
+    except (OSError, LookupError, ValueError):  # /proc is missing, or another program fakes it
+        return None
 
 
-def _left_by_limit(proc: str) -> int | None:
+def _left_by_limit() -> int | None:
     """Return the bytes of address space that a limit (`ulimit -v`) leaves us."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return None
     try:
-        pages = int(Path(proc, "self", "statm").read_text().split()[0])
-    except (OSError, ValueError, IndexError):
+        return limit - psutil.Process().memory_info().vms
+    except (OSError, psutil.Error):
         return limit
-    return limit - pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _number(path: Path) -> int | None:

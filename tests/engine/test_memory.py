@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
+import psutil
 import pytest
 
 from obscuro.engine import equipment as equipment_module
@@ -13,8 +15,19 @@ from obscuro.engine.options import LEAST_HASH, Options
 from obscuro.engine.player import Player
 from obscuro.search.search import Search
 
+MEMINFO = """\
+MemTotal:      999999999 kB
+MemFree:             100 kB
+MemAvailable: {available} kB
+Buffers:             100 kB
+Cached:              100 kB
+Active:              100 kB
+Inactive:            100 kB
+Shmem:               100 kB
+"""
 
-def say(root: Path, **files: str) -> str:
+
+def write(root: Path, **files: str) -> str:
     for name, text in files.items():
         path = root / name.replace("__", "/").replace("_dot_", ".")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -22,27 +35,57 @@ def say(root: Path, **files: str) -> str:
     return str(root)
 
 
-def test_what_is_free(tmp_path: Path) -> None:
-    proc = say(tmp_path, meminfo="MemTotal: 9 kB\nMemAvailable:  4096000 kB\n")
-    assert usable_mebibytes(proc, str(tmp_path / "no")) == 3000
+@pytest.fixture
+def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What psutil reads for `/proc`: an empty directory."""
+    path = tmp_path / "proc"
+    path.mkdir()
+    monkeypatch.setattr(psutil, "PROCFS_PATH", str(path))
+    return path
 
 
-def test_a_containers_limit_counts(tmp_path: Path) -> None:
-    proc = say(tmp_path / "proc", meminfo="MemAvailable: 999999999 kB\n")
+def test_what_is_free(proc: Path) -> None:
+    write(proc, meminfo=MEMINFO.format(available=4096000))
+    assert usable_mebibytes(str(proc)) == 3000
+
+
+def test_a_containers_limit_counts(proc: Path, tmp_path: Path) -> None:
+    write(proc, meminfo=MEMINFO.format(available=999999999))
     limit = {"memory_dot_max": str(1000 * MEBIBYTE), "memory_dot_current": str(200 * MEBIBYTE)}
-    assert usable_mebibytes(proc, say(tmp_path / "v2", **limit)) == 600
+    assert usable_mebibytes(write(tmp_path / "v2", **limit)) == 600
     limit["memory_dot_max"] = "max\n"
-    assert usable_mebibytes(proc, say(tmp_path / "v2", **limit)) == 732421
+    assert usable_mebibytes(write(tmp_path / "v2", **limit)) == 732421
     old = {
         "memory__memory_dot_limit_in_bytes": str(100 * MEBIBYTE),
         "memory__memory_dot_usage_in_bytes": str(200 * MEBIBYTE),
     }
-    assert usable_mebibytes(proc, say(tmp_path / "v1", **old)) == 0
+    assert usable_mebibytes(write(tmp_path / "v1", **old)) == 0
 
 
-def test_a_system_that_says_nothing(tmp_path: Path) -> None:
-    assert usable_mebibytes(str(tmp_path), str(tmp_path)) is None
-    assert usable_mebibytes() is None or usable_mebibytes() >= 0  # type: ignore[operator]
+def test_a_limit_of_the_address_space_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Far less than what is free, and far more than what this process holds or grows by meanwhile.
+    held = psutil.Process().memory_info().vms
+    limit = held + 400 * MEBIBYTE
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    usable = usable_mebibytes(str(tmp_path))
+    assert usable is not None and 200 <= usable <= 300
+
+
+def test_a_limit_counts_whole_where_it_is_unknown_what_is_held(
+    proc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = 100 * MEBIBYTE
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    assert usable_mebibytes(str(proc)) == 75
+
+
+@pytest.mark.parametrize("meminfo", [None, "", "MemAvailable: 100 kB\n", "MemTotal: much kB\n"])
+def test_a_system_that_says_nothing(meminfo: str | None, proc: Path) -> None:
+    if meminfo is not None:
+        write(proc, meminfo=meminfo)
+    assert usable_mebibytes(str(proc)) is None
 
 
 @pytest.fixture
