@@ -23,6 +23,7 @@ from obscuro.search.invariants import check
 from obscuro.search.tree import EDGES, IN_FLIGHT
 from tests.evaluation.fakes import is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
+from tests.processes import children
 from tools.proofs.evaluator_faults import write_proxy
 
 pytestmark = pytest.mark.xdist_group("timing")
@@ -185,8 +186,7 @@ def test_each_expander_has_a_process_and_none_is_left() -> None:
     table.search()
     table.player.close()
     assert all(is_gone(pid) for pid in pids)
-    children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    assert not any(str(pid) in file.read_text().split() for file in children for pid in pids)
+    assert not set(pids) & set(children(os.getpid()))
 
 
 @needs_stockfish

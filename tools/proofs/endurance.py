@@ -14,14 +14,15 @@ import random
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import chess
+import psutil
 
 from obscuro.arena.uci_process import UciProcess
 from obscuro.bridge.our_view import OurView
 from obscuro.cli.local_engine import engine_command
+from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
 from tools.common import (
     add_options,
@@ -49,16 +50,12 @@ class State(NamedTuple):
 
 def state_of(pid: int) -> State:
     """Look at a process."""
-    status = dict(
-        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
-    )
-    tasks = Path(f"/proc/{pid}/task").iterdir()  # a child belongs to the thread that started it
-    children = [child for task in tasks for child in (task / "children").read_text().split()]
+    process = psutil.Process(pid)
     return State(
-        mebibytes=int(status["VmRSS"].split()[0]) / 1024,
-        threads=int(status["Threads"]),
-        files=len(list(Path(f"/proc/{pid}/fd").iterdir())),
-        children=len(children),
+        mebibytes=process.memory_info().rss / MEBIBYTE,
+        threads=process.num_threads(),
+        files=process.num_fds(),
+        children=len(process.children()),
     )
 
 

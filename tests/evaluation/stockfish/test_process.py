@@ -21,6 +21,7 @@ from obscuro.evaluation.stockfish.process import (
 )
 from tests.evaluation.fakes import QUICK, ends, fake_search, fake_stockfish, is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
+from tests.processes import children
 
 pytestmark = pytest.mark.xdist_group("timing")
 
@@ -258,10 +259,9 @@ def test_a_script_may_stand_for_it(tmp_path: Path) -> None:
     script.write_text(f"#!/bin/sh\n{STOCKFISH}\nexit 0\n")
     script.chmod(0o755)
     process = StockfishProcess(str(script))
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    (stockfish,) = children(process.pid)
     process.close()
-    assert len(children) == 1
-    assert ends(int(children[0]))
+    assert ends(stockfish)
 
 
 class TestPath:
