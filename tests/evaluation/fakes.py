@@ -7,6 +7,8 @@ import select
 import sys
 from pathlib import Path
 
+import psutil
+
 from obscuro.evaluation.stockfish.process import TimeLimits
 
 QUICK = TimeLimits(start=20.0, start_wait=20.0, silence=0.1, starved=20.0, restart_wait=20.0)
@@ -64,8 +66,4 @@ def ends(pid: int, seconds: float = 20.0) -> bool:
 
 def is_gone(pid: int) -> bool:
     """Whether there is no such process any more, not even a zombie."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
+    return not psutil.pid_exists(pid)

@@ -70,7 +70,11 @@ class Vitals(NamedTuple):
 
 
 def vitals(pid: int) -> Vitals | None:
-    """Return the facts about a process; None if the system has none or the process is gone."""
+    """Return the facts about a process; None if the system has none or the process is gone.
+
+    psutil does not serve here: it tells the state of the first thread alone, which sleeps while
+    Stockfish searches in another, and the CPU time in hundredths of a second.
+    """
     states = ""
     seconds = 0.0
     folder = f"{_PROC}/{pid}/task"
