@@ -5,7 +5,7 @@
     python -m tools.proofs.all_proofs --list
 
 Runs one command after the other. If one fails, the others are run all the same, and the exit code is
-1 in the end. The whole takes about an hour on two cores. With --raw, the last run is stored with its
+1 in the end. The whole takes about half an hour on two cores. With --raw, the last run is stored with its
 date, commit and machine, for the page docs/results/proofs.md; Ctrl-C stores what was run.
 """
 
