@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from obscuro.engine.kernel_loading import load_kernels
 from obscuro.engine.player import Player
 from tests.belief.comparison import DifferenceError
 from tools.proofs import belief_reference, belief_selfplay
@@ -123,6 +124,8 @@ def test_a_position_that_a_sample_lacks_is_no_failure(
 def test_an_error_in_a_game_fails_and_the_next_one_is_played(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    # Getting ready plays a trial game, in which nothing is to be broken.
+    load_kernels(lambda options: Player(options, lambda text: None), lambda text: None)
     update, broken = Player.update, []
 
     def fail_once(player: Player, deadline: float | None = None) -> None:
