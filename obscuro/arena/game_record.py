@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import chess
 
+from obscuro.arena.coverage import Coverage
 from obscuro.arena.move_report import Report
 from obscuro.arena.time_control import UNTIMED, Allowance, TimeControl
 from obscuro.fog.board import FogOfWarBoard
 
+OWN_OBSERVATIONS = "own observations"
+EVERYTHING = "everything"
+"""What a player is told in a game: what its side saw, or the whole game."""
+
 
 class Forfeit(Exception):  # noqa: N818 - the field calls it a forfeit
     """A player loses by its own failure. The text says why: `died`, `resigned`."""
+
+
+class LateForfeit(Forfeit):
+    """A player loses because it took too long, if the machine did not stand still meanwhile."""
 
 
 class BeliefError(AssertionError):
@@ -26,13 +36,15 @@ class Turn:
 
     uci: the move as the player gave it. seconds: its duration on the referee's clock. report: what
     an engine reported about it. belief_checks: how often, since the player's last turn, the referee
-    looked for the true position in the engine's belief and found it.
+    looked for the true position in the engine's belief and found it. coverage: where the true
+    position was in the engine's search; None: the engine was not asked, or did not answer.
     """
 
     uci: str
     seconds: float = 0.0
     report: Report | None = None
     belief_checks: int = 0
+    coverage: Coverage | None = None
 
 
 class Contestant(Protocol):
@@ -45,6 +57,10 @@ class Contestant(Protocol):
     @property
     def name(self) -> str:
         """The name for tables and PGN headers."""
+
+    @property
+    def told(self) -> str:
+        """What the player is told: OWN_OBSERVATIONS or EVERYTHING. It holds from `new_game` on."""
 
     def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
         """Prepare to play *color* from this position. Raises EngineError if that fails.
@@ -77,6 +93,9 @@ class GameRecord:
 
     winner: None for a draw. ending: the cause in words, such as `king captured`. regular: whether
     the rules ended the game; False after a player's failure, a resignation or the limit of moves.
+    controls: the time of each side. opening: the name of the line from which the game began; empty
+    for the plain start. told: what each side was told. started: the time of the first move, UTC, as
+    ISO 8601.
     """
 
     white: str
@@ -86,7 +105,14 @@ class GameRecord:
     ending: str
     regular: bool = True
     plies: list[PlayedPly] = field(default_factory=list)
-    control: TimeControl = UNTIMED
+    controls: Mapping[chess.Color, TimeControl] = field(
+        default_factory=lambda: dict.fromkeys(chess.COLORS, UNTIMED)
+    )
+    opening: str = ""
+    told: Mapping[chess.Color, str] = field(
+        default_factory=lambda: dict.fromkeys(chess.COLORS, OWN_OBSERVATIONS)
+    )
+    started: str = ""
 
     @property
     def result(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TextIO
 
+import chess
 import chess.pgn
 
 from obscuro.arena.game_record import GameRecord, Turn
@@ -35,12 +36,11 @@ def to_pgn(
             "Termination": record.ending,
         }
     )
-    if record.control.movetime:
-        game.headers["MoveTime"] = f"{record.control.movetime} ms"
-    elif record.control.base:
-        base, increment = (
-            ms / MILLISECONDS for ms in (record.control.base, record.control.increment)
-        )
+    control = record.controls[chess.WHITE]
+    if control.movetime:
+        game.headers["MoveTime"] = f"{control.movetime} ms"
+    elif control.base:
+        base, increment = (ms / MILLISECONDS for ms in (control.base, control.increment))
         game.headers["TimeControl"] = f"{base:g}+{increment:g}"
     for node, ply in zip(game.mainline(), record.plies, strict=True):
         node.comment = comment(ply.turn)

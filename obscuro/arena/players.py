@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Protocol
 
 import chess
 
-from obscuro.arena.game_record import BeliefError, Forfeit, Turn
+from obscuro.arena.game_record import (
+    EVERYTHING,
+    OWN_OBSERVATIONS,
+    BeliefError,
+    Forfeit,
+    LateForfeit,
+    Turn,
+)
 from obscuro.arena.move_report import Report
 from obscuro.arena.restartable_engine import RestartableEngine
 from obscuro.arena.time_control import Allowance
-from obscuro.arena.uci_process import EngineError, UciProcess
+from obscuro.arena.uci_process import EngineError, MachineFault, SilentEngineError, UciProcess
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
 from obscuro.fog.account import PlyListener, last_ply
 from obscuro.fog.board import FogOfWarBoard
@@ -34,6 +41,8 @@ LISTING_SECONDS = 60.0
 
 class RandomPlayer:
     """Plays every legal move with the same probability. It looks at nothing but the legal moves."""
+
+    told = OWN_OBSERVATIONS
 
     def __init__(self, name: str = "random") -> None:
         self.name = name
@@ -89,6 +98,11 @@ class UciPlayer:
         return self._name if self._name is not None else self._engine.name
 
     @property
+    def told(self) -> str:
+        """What the engine is told: everything."""
+        return EVERYTHING
+
+    @property
     def knows_variant(self) -> bool:
         """Whether the running engine offers Fog of War chess."""
         return self._engine.knows_variant
@@ -117,7 +131,11 @@ class UciPlayer:
             self.start()
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
-        """Let the engine search. Raises Forfeit if it dies or hangs; raises BeliefError."""
+        """Let the engine search.
+
+        Raises Forfeit if it dies, LateForfeit if it hangs, MachineFault if something outside kills
+        it, and BeliefError.
+        """
         process = self._engine.process
         if process is None:
             raise Forfeit("has no engine")
@@ -131,9 +149,13 @@ class UciPlayer:
             self._engine.report_warnings(lines)
             report = Report.of_lines(lines)
             checks = int(self._check_belief and self._check(board, report, process))
+        except MachineFault:
+            self._engine.kill()
+            raise
         except EngineError as error:
             self._engine.kill()
-            raise Forfeit(f"forfeits: {error}") from error
+            late = isinstance(error, SilentEngineError)
+            raise (LateForfeit if late else Forfeit)(f"forfeits: {error}") from error
         words = last.split()
         return Turn(words[1] if len(words) > 1 else "", seconds, report, checks)
 
@@ -228,6 +250,8 @@ class InProcessPlayer:
     belief, look for the true position in it, and raise BeliefError if an exact belief lacks it.
     The clock does not count this time, so the measured times then mean less.
     """
+
+    told = OWN_OBSERVATIONS
 
     def __init__(
         self, player: EnginePlayer, *, name: str = "obscuro", check_belief: bool = False

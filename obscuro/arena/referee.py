@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import datetime
+import time
+from collections.abc import Callable, Mapping
 
 import chess
 
-from obscuro.arena.game_record import Contestant, Forfeit, GameRecord, PlayedPly
+from obscuro.arena.game_record import Contestant, Forfeit, GameRecord, LateForfeit, PlayedPly
 from obscuro.arena.time_control import ChessClock, TimeControl
 from obscuro.fog.board import FogOfWarBoard
 
@@ -17,6 +19,7 @@ ENDINGS = {
 }
 
 OnPly = Callable[[FogOfWarBoard, PlayedPly], None]
+OnLate = Callable[[float], None]
 
 
 def play_game(
@@ -24,19 +27,24 @@ def play_game(
     black: Contestant,
     *,
     movetime: int | None = None,
-    control: TimeControl | None = None,
+    control: TimeControl | Mapping[chess.Color, TimeControl] | None = None,
     seed: int = 0,
     max_plies: int | None = None,
     board: FogOfWarBoard | None = None,
+    opening: str = "",
     on_ply: OnPly | None = None,
+    on_late: OnLate | None = None,
 ) -> GameRecord:
     """Play one game to its end and return its record.
 
     A player loses if it makes an illegal move, makes no move, or runs out of time on its clock.
     The caller gives either movetime or control. movetime: milliseconds for each move; the referee
-    measures an excess (`overrun`) but does not punish it. seed: the game's seed, from which the two
-    players get different seeds. max_plies: the game is a draw after this many plies. board: the
-    starting position. on_ply: called after every move.
+    measures an excess (`overrun`) but does not punish it. control: one for both sides, or one for
+    each. seed: the game's seed, from which the two players get different seeds. max_plies: the game
+    is a draw after this many plies. board: the starting position, which both sides know. opening:
+    its name, for the record. on_ply: called after every move. on_late: called when a player is to
+    lose by its time, with the second of `time.monotonic` at which its turn began; it may raise an
+    error in place of the loss.
 
     Raises ValueError unless exactly one of movetime and control is given. Errors of players other
     than Forfeit (EngineError, BeliefError) pass through.
@@ -44,24 +52,41 @@ def play_game(
     board = FogOfWarBoard() if board is None else board
     players = {chess.WHITE: white, chess.BLACK: black}
     plies: list[PlayedPly] = []
-    control = TimeControl.of(movetime, control)
-    clock = ChessClock(control)
+    controls = _controls(movetime, control)
+    clock = ChessClock(controls[chess.WHITE], controls[chess.BLACK])
+    started = ""
 
     def record(winner: chess.Color | None, ending: str, regular: bool = True) -> GameRecord:
-        return GameRecord(white.name, black.name, board, winner, ending, regular, plies, control)
+        return GameRecord(
+            white.name,
+            black.name,
+            board,
+            winner,
+            ending,
+            regular,
+            plies,
+            controls,
+            opening,
+            {color: player.told for color, player in players.items()},
+            started,
+        )
 
     for color, player in players.items():
         player.new_game(board, color, 2 * seed + (color == chess.BLACK))
+    started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     while (outcome := board.outcome()) is None:
         if max_plies is not None and len(plies) >= max_plies:
             return record(None, f"stopped after {max_plies} plies", regular=False)
         mover = board.turn
+        begin = time.monotonic()
         try:
             turn = players[mover].choose(board, clock.allowance(mover))
             if not clock.press(mover, turn.seconds):
-                raise Forfeit("lost on time")
+                raise LateForfeit("lost on time")
             move = _legal_move(board, turn.uci)
         except Forfeit as forfeit:
+            if on_late is not None and isinstance(forfeit, LateForfeit):
+                on_late(begin)
             return record(not mover, f"{chess.COLOR_NAMES[mover]} {forfeit}", regular=False)
         plies.append(PlayedPly(mover, turn, board.san(move)))
         board.push(move)
@@ -71,6 +96,17 @@ def play_game(
         if on_ply is not None:
             on_ply(board, plies[-1])
     return record(outcome.winner, ENDINGS.get(outcome.termination) or _cause_of_loss(board))
+
+
+def _controls(
+    movetime: int | None, control: TimeControl | Mapping[chess.Color, TimeControl] | None
+) -> dict[chess.Color, TimeControl]:
+    """Return each side's control. Raises ValueError unless exactly one of the two is given."""
+    if isinstance(control, Mapping):
+        if movetime is not None:
+            raise ValueError("give either a movetime or a time control")
+        return dict(control)
+    return dict.fromkeys(chess.COLORS, TimeControl.of(movetime, control))
 
 
 def _legal_move(board: FogOfWarBoard, uci: str) -> chess.Move:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 import chess
 
@@ -53,6 +54,17 @@ class TimeControl:
             return f"{self.movetime} ms a move"
         return f"{self.base / MILLISECONDS:g}+{self.increment / MILLISECONDS:g} s"
 
+    def to_json(self) -> dict[str, int | None]:
+        """Return the control as a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, int | None]) -> TimeControl:
+        """Read what `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        movetime = data["movetime"]
+        base, increment = (int(data[name] or 0) for name in ("base", "increment"))
+        return cls(None if movetime is None else int(movetime), base, increment)
+
 
 UNTIMED = TimeControl(0)
 
@@ -61,8 +73,9 @@ UNTIMED = TimeControl(0)
 class Allowance:
     """The times that a player learns before its move, as `go` states them, in milliseconds.
 
-    movetime: the time for this move; None if both sides have clocks. white, black: the time left on
-    each clock. increment: what each side gains after a move.
+    movetime: the time for this move; None if the mover has a clock. white, black: the time left on
+    each clock. increment, black_increment: what White and Black gain after a move; None: Black's is
+    White's. A side without a clock shows the mover's own time in place of its own.
     """
 
     color: chess.Color
@@ -70,6 +83,7 @@ class Allowance:
     white: int = 0
     black: int = 0
     increment: int = 0
+    black_increment: int | None = None
 
     @property
     def most(self) -> int:
@@ -83,8 +97,12 @@ class Allowance:
         """The words after `go`."""
         if self.movetime is not None:
             return f"movetime {self.movetime}"
-        increments = f"winc {self.increment} binc {self.increment}"
+        increments = f"winc {self.increment} binc {self._black_increment}"
         return f"wtime {self.white} btime {self.black} {increments}"
+
+    @property
+    def _black_increment(self) -> int:
+        return self.increment if self.black_increment is None else self.black_increment
 
     def limits(self, received: float) -> GoLimits:
         """Convert to the limits of an engine in this process.
@@ -98,34 +116,41 @@ class Allowance:
             wtime=self.white,
             btime=self.black,
             winc=self.increment,
-            binc=self.increment,
+            binc=self._black_increment,
         )
 
 
 class ChessClock:
-    """The two clocks of a game."""
+    """The times of both sides in a game. Each side has its own control."""
 
-    def __init__(self, control: TimeControl) -> None:
-        """Set both clocks to the control's base."""
-        self._control = control
-        self._left = {color: float(control.base) for color in chess.COLORS}
+    def __init__(self, white: TimeControl, black: TimeControl | None = None) -> None:
+        """Set both clocks to their base. black: None for the same control as White's."""
+        self._controls = {chess.WHITE: white, chess.BLACK: white if black is None else black}
+        self._left = {color: float(self._controls[color].base) for color in chess.COLORS}
 
     def allowance(self, color: chess.Color) -> Allowance:
         """Return the times that *color* learns before its move."""
-        if self._control.movetime is not None:
-            return Allowance(color, self._control.movetime)
-        allowance = Allowance(color, None, increment=self._control.increment)
-        return replace(
-            allowance,
-            white=max(1, int(self._left[chess.WHITE])),
-            black=max(1, int(self._left[chess.BLACK])),
-        )
+        own = self._controls[color]
+        if own.movetime is not None:
+            return Allowance(color, own.movetime)
+        # An opponent with a fixed time for each move has no clock: the mover is told its own time.
+        shown = {
+            side: side if self._controls[side].movetime is None else color for side in chess.COLORS
+        }
+        white, black = (max(1, int(self._left[shown[side]])) for side in (chess.WHITE, chess.BLACK))
+        winc, binc = (self._controls[shown[side]].increment for side in (chess.WHITE, chess.BLACK))
+        return Allowance(color, None, white, black, winc, binc)
 
     def press(self, color: chess.Color, seconds: float) -> bool:
         """Subtract the duration of a move; return whether the move came in time."""
-        if self._control.movetime is not None:
+        control = self._controls[color]
+        if control.movetime is not None:
             return True
         self._left[color] -= MILLISECONDS * seconds
         in_time = self._left[color] >= 0
-        self._left[color] += self._control.increment
+        self._left[color] += control.increment
         return in_time
+
+    def left(self, color: chess.Color) -> float | None:
+        """Return the milliseconds on the clock of *color*; None if it has a time for each move."""
+        return self._left[color] if self._controls[color].movetime is None else None

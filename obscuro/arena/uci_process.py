@@ -8,6 +8,7 @@ it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import queue
 import signal
@@ -24,10 +25,23 @@ READY_SILENCE_SECONDS = 120.0
 """The most seconds of these without any line of output."""
 QUIT_SECONDS = 3.0
 _KEPT_STDERR_LINES = 8
+_WRONG_COMMAND = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.ENOTDIR}
+"""What the system says about a program that can't be run by any machine like this one."""
+_SIGNALS_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
+_SHELL_KILLED = 128
+"""A shell that has started the engine exits with this plus the signal that killed the engine."""
 
 
 class EngineError(Exception):
     """An engine did not start, died, or did not answer in time; the text is for the user."""
+
+
+class SilentEngineError(EngineError):
+    """An engine did not answer in time."""
+
+
+class MachineFault(EngineError):  # noqa: N818 - a fault, as in `Played.fault`
+    """The machine is at fault, not the engine: something killed it, or resources ran out."""
 
 
 class UciProcess:
@@ -46,7 +60,8 @@ class UciProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            raise EngineError(f"can't run {self._command}: {error.strerror or error}") from error
+            kind = EngineError if error.errno in _WRONG_COMMAND else MachineFault
+            raise kind(f"can't run {self._command}: {error.strerror or error}") from error
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()  # None: end of output
         self._stderr: deque[str] = deque(maxlen=_KEPT_STDERR_LINES)
         self._readers = [
@@ -55,6 +70,7 @@ class UciProcess:
         ]
         for reader in self._readers:
             reader.start()
+        self._killed = False  # by us
         self.name = self._command
         self.options: dict[str, str] = {}
         """The engine's options: the name in lower case to the line that declares the option."""
@@ -94,7 +110,7 @@ class UciProcess:
         try:
             self._popen.stdin.write(line.encode() + b"\n")
         except (OSError, ValueError) as error:
-            raise EngineError(self._exit_message()) from error
+            raise self._exit_error() from error
 
     def lines(
         self, seconds: float, silence: float | None = None, awaited: str = "answer"
@@ -112,10 +128,10 @@ class UciProcess:
             try:
                 line = self._lines.get(timeout=max(patience, 0.0))
             except queue.Empty:
-                raise EngineError(f"{self.name} gave no {awaited} in time") from None
+                raise SilentEngineError(f"{self.name} gave no {awaited} in time") from None
             if line is None:
                 self._lines.put(None)
-                raise EngineError(self._exit_message())
+                raise self._exit_error()
             yield line
 
     def until(self, last: str, seconds: float, silence: float | None = None) -> Iterator[str]:
@@ -147,20 +163,27 @@ class UciProcess:
         """The process's id."""
         return self._popen.pid
 
-    def _exit_message(self) -> str:
-        """Describe how an engine that is gone ended, with its last line on stderr."""
+    def _exit_error(self) -> EngineError:
+        """Say how an engine that is gone ended, with its last line on stderr.
+
+        It is the machine's fault if something outside killed the engine. A signal that a process
+        brings upon itself, by a bad access or an abort, is the engine's own fault.
+        """
         try:
             code = self._popen.wait(1.0)
         except subprocess.TimeoutExpired:
-            return f"{self.name} closed its output"
+            return EngineError(f"{self.name} closed its output")
         for reader in self._readers:
             reader.join(1.0)
         how = f"exited with code {code}"
-        if code < 0:
+        killer = -code if code < 0 else code - _SHELL_KILLED
+        if code < 0 or killer == signal.SIGKILL:
             with contextlib.suppress(ValueError):
-                how = f"was killed by {signal.Signals(-code).name}"
+                how = f"was killed by {signal.Signals(killer).name}"
         last_line = next((line for line in reversed(self._stderr) if line.strip()), "")
-        return f"{self.name} {how}" + (f": {last_line.strip()}" if last_line else "")
+        text = f"{self.name} {how}" + (f": {last_line.strip()}" if last_line else "")
+        from_outside = killer > 0 and killer in _SIGNALS_FROM_OUTSIDE and not self._killed
+        return MachineFault(text) if from_outside else EngineError(text)
 
     def close(self) -> None:
         """Ask the engine to quit, and kill it if it does not. A second call does nothing."""
@@ -174,6 +197,7 @@ class UciProcess:
     def kill(self) -> None:
         """Kill the engine and its children at once. A second call does nothing."""
         if self._popen.poll() is None:
+            self._killed = True
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, signal.SIGKILL)
             self._popen.wait()

@@ -14,9 +14,9 @@ from types import FrameType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from obscuro.arena.builtin_players import engine_command
 from obscuro.arena.uci_process import EngineError
 from obscuro.cli.command_error import CommandError
-from obscuro.cli.local_engine import engine_command
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_command import read_options
 from obscuro.engine.options import OptionError, Options

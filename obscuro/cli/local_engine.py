@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 from obscuro.arena.players import EnginePlayer
@@ -37,8 +36,3 @@ def prepare(player: EnginePlayer) -> None:
         return
     with console.status("getting ready (the first time it compiles, for a minute or so)") as status:
         player.prepare(lambda text: status.update(f"getting ready: {text}"))
-
-
-def engine_command() -> list[str]:
-    """Return the command that starts this very program as a UCI engine."""
-    return [sys.executable, "-P", "-m", "obscuro.cli.main", "uci"]

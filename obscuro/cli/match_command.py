@@ -14,6 +14,7 @@ import chess
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from obscuro.arena.builtin_players import engine_command
 from obscuro.arena.game_record import Contestant, GameRecord
 from obscuro.arena.match import MatchResult, play_match
 from obscuro.arena.pgn import write_pgn
@@ -22,7 +23,6 @@ from obscuro.arena.statistics import QUANTITIES, Statistics, number
 from obscuro.arena.time_control import TimeControl
 from obscuro.arena.uci_process import EngineError
 from obscuro.cli.command_error import CommandError
-from obscuro.cli.local_engine import engine_command
 from obscuro.cli.main import INTERRUPTED
 from obscuro.engine.options import OptionError, Options
 

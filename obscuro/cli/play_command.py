@@ -10,7 +10,7 @@ from collections.abc import Callable
 import chess
 from rich.console import Console
 
-from obscuro.arena.game_record import Forfeit, GameRecord, PlayedPly, Turn
+from obscuro.arena.game_record import OWN_OBSERVATIONS, Forfeit, GameRecord, PlayedPly, Turn
 from obscuro.arena.players import InProcessPlayer
 from obscuro.arena.referee import play_game
 from obscuro.arena.time_control import Allowance
@@ -40,6 +40,8 @@ class HumanPlayer:
     """A person at the terminal. They are shown what their side sees, and nothing else."""
 
     name = "you"
+
+    told = OWN_OBSERVATIONS
 
     def __init__(self, console: Console, ask: Ask) -> None:
         self._console = console

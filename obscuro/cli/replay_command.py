@@ -6,10 +6,10 @@ import argparse
 
 from rich.console import Console
 
+from obscuro.arena.builtin_players import engine_command
 from obscuro.arena.log_replay import LoggedSearch, Replay
 from obscuro.arena.uci_process import EngineError, UciProcess
 from obscuro.cli.command_error import CommandError
-from obscuro.cli.local_engine import engine_command
 from obscuro.cli.match_command import read_options
 from obscuro.engine.options import OptionError, Options
 from obscuro.protocol.log import facts

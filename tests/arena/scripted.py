@@ -10,7 +10,7 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.arena.game_record import Forfeit, Turn
+from obscuro.arena.game_record import OWN_OBSERVATIONS, Forfeit, Turn
 from obscuro.arena.time_control import Allowance
 from obscuro.board.make import make_move
 from obscuro.board.position import find_move, legal_moves, move_squares, move_to_uci
@@ -23,6 +23,8 @@ Words = npt.NDArray[np.uint64]
 
 class Scripted:
     """Plays these moves in order, then resigns."""
+
+    told = OWN_OBSERVATIONS
 
     def __init__(self, moves: Sequence[str], name: str = "script") -> None:
         self.name = name

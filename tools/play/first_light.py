@@ -156,7 +156,7 @@ def to_figures(result: MatchResult) -> list[dict[str, Any]]:
                 "ending": game.ending,
                 "regular": game.regular,
                 "plies": len(game.plies),
-                "movetime": game.control.movetime,
+                "movetime": game.controls[color].movetime,
                 "moves": [to_move(turn) for turn in game.turns(color)],
             }
         )

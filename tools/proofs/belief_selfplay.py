@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import chess
 import numpy as np
 
-from obscuro.arena.game_record import Turn
+from obscuro.arena.game_record import OWN_OBSERVATIONS, Turn
 from obscuro.arena.referee import play_game
 from obscuro.arena.time_control import Allowance
 from obscuro.bench.common import progress
@@ -100,6 +100,8 @@ class Played(NamedTuple):
 
 class WatchedPlayer:
     """The engine as a contestant, whose belief is looked at in each of its turns."""
+
+    told = OWN_OBSERVATIONS
 
     def __init__(self, settings: Settings) -> None:
         self.name = "obscuro"

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import chess
 import psutil
 
+from obscuro.arena.builtin_players import engine_command
 from obscuro.arena.uci_process import UciProcess
 from obscuro.bridge.our_view import OurView
-from obscuro.cli.local_engine import engine_command
 from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
 from tools.common import (

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import chess
 import numpy as np
 
-from obscuro.arena.game_record import Turn
+from obscuro.arena.game_record import OWN_OBSERVATIONS, Turn
 from obscuro.arena.referee import play_game
 from obscuro.arena.time_control import Allowance
 from obscuro.board.position import from_board
@@ -121,6 +121,7 @@ class WatchedPlayer:
     """The engine as a contestant, whose tree is looked at after each of its searches."""
 
     name = "obscuro"
+    told = OWN_OBSERVATIONS
 
     def __init__(self, options: Options, looks: list[Look]) -> None:
         self.unsearched = 0
