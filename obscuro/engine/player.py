@@ -9,11 +9,12 @@ import hashlib
 import time
 from collections.abc import Callable
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import STATE
+from obscuro.board.layout import STATE, WORDS
 from obscuro.board.position import move_squares, move_to_uci, to_fen
 from obscuro.engine.constants import BELIEF_SHARE, SAMPLING_SHARE
 from obscuro.engine.equipment import Equipment
@@ -21,7 +22,7 @@ from obscuro.engine.kernel_compiling import compile_in_processes
 from obscuro.engine.kernel_loading import load_kernels
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.options import Options
-from obscuro.engine.report import Choice, GoLimits, SearchInfo
+from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
 from obscuro.engine.roots import build_subgame
 from obscuro.engine.turn_report import TurnReport
 from obscuro.engine.turn_time import TurnTime, turn_time
@@ -32,6 +33,13 @@ from obscuro.search.progress import Progress
 from obscuro.search.search import Search
 
 Words = npt.NDArray[np.uint64]
+
+
+class _LastTurn(NamedTuple):
+    """When our last move was chosen."""
+
+    plies: int  # of the game
+    searched: bool  # whether the move needed a search
 
 
 class Player:
@@ -48,12 +56,14 @@ class Player:
         self.searched_at = 0  # plies of the game at the roots of the last search
         self._warn = warn
         self._known: Knowledge | None = None
+        self._last_turn: _LastTurn | None = None
         self._seed = 1
 
     # -- life ------------------------------------------------------------------------------------
 
     def set_options(self, options: Options) -> None:
         """Take over options between two searches; what depends on a changed one is made anew."""
+        self._last_turn = None
         self.equipment.set_options(options)
 
     def prepare(self, progress: Callable[[str], None] | None = None) -> None:
@@ -76,6 +86,7 @@ class Player:
 
     def close(self) -> None:
         """End all child processes and drop the tree. The game stays; a search makes them anew."""
+        self._last_turn = None
         self.equipment.close()
 
     # -- the game --------------------------------------------------------------------------------
@@ -88,6 +99,7 @@ class Player:
         options = self.equipment.options
         self._seed = options.integer("Seed") or time.time_ns() & 0x7FFFFFFF or 1
         self.searched_at = 0
+        self._last_turn = None
         if self._known is not None:
             self._known.release()
         self._known = Knowledge(
@@ -184,6 +196,7 @@ class Player:
         none, or if `stop` is set before the belief is up to date. Raises GameError as `update`, and
         if it is not our turn.
         """
+        self._last_turn = None
         known = self.knowledge
         options = self.equipment.options
         turn = turn_time(limits, known.side, options.integer("Move Overhead"))
@@ -198,12 +211,37 @@ class Player:
         forced = self._forced_move(moves)
         if forced is not None:
             move, captures_king = forced
+            self._last_turn = _LastTurn(known.plies, searched=False)
             value = 1.0 if captures_king else self.equipment.last_value or 0.0
             info = TurnReport(options, known.belief, [move], limits.received).forced(move, value)
             if report is not None:
                 report(info)
             return Choice(move, info=info)
-        return self._search_moves(limits, turn, stop, moves, report)
+        choice = self._search_moves(limits, turn, stop, moves, report)
+        self._last_turn = _LastTurn(known.plies, searched=True)
+        return choice
+
+    def coverage(self, words: Words) -> Coverage:
+        """Say what the last search knew of a position uint64[8]. The question changes nothing.
+
+        Raises GameError if no move was chosen in this game, or if the belief has gone on since.
+        """
+        turn, known = self._last_turn, self.knowledge
+        if turn is None:
+            raise GameError("there is no search to ask about")
+        if turn.plies != known.plies:
+            raise GameError("the game has gone on since the last search")
+        in_belief = bool(known.belief.contains(words))
+        if not turn.searched:
+            return Coverage(in_belief)
+        histories = self.equipment.search.our_histories()
+        same = (histories.states[:, :WORDS] == words).all(axis=1)
+        return Coverage(
+            in_belief,
+            in_infoset=bool(same.any()),
+            expanded=bool(histories.expanded[same].any()),
+            weight=float(histories.weights[same].sum()),
+        )
 
     def build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
         """Give the search the tree of this turn; it expands roots until the deadline or `stop`.

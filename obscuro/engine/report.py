@@ -55,3 +55,19 @@ class Choice:
     move: str | None
     ponder: str | None = None
     info: SearchInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a player's last search knew of one position, which may be the true one.
+
+    in_belief: whether it was in P. in_infoset: whether it was among the positions of our infoset at
+    the root. expanded: whether it was expanded there when the search began. weight: its share of
+    the root's weight, [0, 1] (`obscuro.search.root_share`). The last three are None if the move
+    needed no search.
+    """
+
+    in_belief: bool
+    in_infoset: bool | None = None
+    expanded: bool | None = None
+    weight: float | None = None

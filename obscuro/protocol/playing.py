@@ -24,6 +24,7 @@ from obscuro.protocol.printing import (
     belief_size_text,
     bestmove_line,
     board_lines,
+    coverage_line,
     info_lines,
 )
 from obscuro.protocol.ticker import TICK_SECONDS, Ticker
@@ -143,6 +144,24 @@ class Playing:
             player = self._updated(history)
             fens = player.belief_fens(count)
             self._output.lines(*belief_lines(player.belief_size, player.belief_exact, fens))
+
+    def coverage(self, fen: str) -> None:
+        """Answer `coverage`: what the player's last search knew of a position.
+
+        The player is told nothing: it is asked, and keeps nothing of the question.
+        """
+        from obscuro.board.position import from_fen  # noqa: PLC0415 - loads numba
+        from obscuro.engine.knowledge import GameError  # noqa: PLC0415 - loads numba
+
+        player = self._player
+        if player is None or self._told is None or self._preparation is not None:
+            self._output.error("coverage: there is no search to ask about")
+            return
+        with self._failing("coverage"):
+            try:
+                self._output.lines(coverage_line(player.coverage(from_fen(fen))))
+            except GameError as error:
+                self._output.error(f"coverage: {error}")
 
     def close(self) -> None:
         """Release the player and its child processes."""

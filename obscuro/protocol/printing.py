@@ -6,7 +6,7 @@ import chess
 
 from obscuro import __version__
 from obscuro.engine.options import OPTIONS
-from obscuro.engine.report import SearchInfo
+from obscuro.engine.report import Coverage, SearchInfo
 from obscuro.protocol.history import History
 
 DRAW_SHARE = 0.1
@@ -33,6 +33,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("ponderhit", "the move pondered on was played: go on, with the clock running"),
     ("d", "the board as our side sees it"),
     ("belief [n]", "how many positions are possible, and n of them"),
+    ("coverage <FEN>", "what the last search knew of a position"),
     ("debug (on | off)", "read, and without effect"),
     ("help", "this list"),
     ("quit", "leave"),
@@ -40,11 +41,16 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 """Every command: its syntax, and what it does."""
 
 
+CAPABILITIES = ("position-fog", "coverage")
+"""What the engine can do beyond UCI; docs/protocol.md says what the words mean."""
+
+
 def uci_lines() -> list[str]:
     """Return the answer to `uci`."""
     return [
         f"id name Obscuro {__version__}",
         "id author the Obscuro contributors",
+        f"info string capabilities {' '.join(CAPABILITIES)}",
         *(option.uci() for option in OPTIONS),
         "uciok",
     ]
@@ -130,6 +136,17 @@ def belief_lines(size: int, exact: bool, fens: Iterable[str]) -> list[str]:
         f"info string {belief_size_text(size, exact)}",
         *(f"info string belief fen {fen}" for fen in fens),
     ]
+
+
+def coverage_line(coverage: Coverage) -> str:
+    """Return the answer to `coverage`."""
+    said = f"info string coverage belief {_flag(coverage.in_belief)}"
+    if coverage.in_infoset is None or coverage.expanded is None or coverage.weight is None:
+        return f"{said} search none"
+    return (
+        f"{said} infoset {_flag(coverage.in_infoset)} expanded {_flag(coverage.expanded)} "
+        f"weight {coverage.weight:.6g}"
+    )
 
 
 def _flag(value: bool) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from obscuro.engine.options import OptionError, Options
 from obscuro.protocol.channel import Output
-from obscuro.protocol.history import History
+from obscuro.protocol.history import History, start_text
 from obscuro.protocol.order import SearchOrder
 from obscuro.protocol.parsing import parse_belief, parse_go, parse_setoption
 from obscuro.protocol.playing import MakePlayer, Playing
 from obscuro.protocol.positions import PositionReader
 from obscuro.protocol.printing import help_lines, uci_lines
 from obscuro.protocol.protocol_error import ProtocolError
+from obscuro.protocol.start import start_board
 from obscuro.protocol.ticker import TICK_SECONDS
 from obscuro.protocol.worker import Job, Worker
 
@@ -50,6 +51,7 @@ class Session:
             "ponderhit": self._ponderhit,
             "d": self._d,
             "belief": self._belief,
+            "coverage": self._coverage,
             "debug": lambda text: None,
             "register": lambda text: None,  # a command of UCI; there is nothing to register
             "help": lambda text: output.lines(*help_lines()),
@@ -149,6 +151,12 @@ class Session:
     def _belief(self, text: str) -> None:
         history, count = self._history, parse_belief(text)
         self._post(lambda: self._playing.belief(history, count))
+
+    def _coverage(self, text: str) -> None:
+        fen = start_text(start_board(text))
+        if self._order is not None and not self._order.done:
+            raise ProtocolError("coverage: a search is under way")
+        self._post(lambda: self._playing.coverage(fen))
 
     def _post(self, job: Job) -> None:
         """Queue a job and end pondering."""

@@ -28,6 +28,7 @@ from obscuro.search.parameters import (
     SearchParameters,
 )
 from obscuro.search.progress import Progress
+from obscuro.search.root_share import RootHistories, our_histories
 from obscuro.search.selection import exploration, release, select_batch
 from obscuro.search.solver import iterate
 from obscuro.search.subgame import NewRoots, build_subgame
@@ -82,6 +83,7 @@ class Search:
         self._random = np.array([seed], dtype=np.uint64)
         self._fruitless = 0
         self._last_absent = np.zeros(MAX_ACTIONS, dtype=np.int64)
+        self._nodes_before = 0  # of the tree, when the last search began
         self.last_value: float | None = None
         self.forget()
 
@@ -216,6 +218,7 @@ class Search:
         """
         self._last_absent = np.full(MAX_ACTIONS, -1, dtype=np.int64)
         self._fruitless = 0
+        self._nodes_before = int(self.tree.counts[NODES])
         self.progress.exhausted = False
         clock = Clock(self.progress, limits, stop)
         expanders = self._start_expanders(clock) if self.threads > 1 else None
@@ -261,6 +264,16 @@ class Search:
             actions.append(action)
             node = int(tree.edge_child[tree.node_first_edge[node] + action])
         return state, actions
+
+    def our_histories(self) -> RootHistories:
+        """The histories of our infoset in the last search's tree; see `root_share`."""
+        return our_histories(
+            self.tree,
+            self.gadget.prior,
+            self._our_key,
+            at_roots=bool(self._root_key == self._our_key),
+            nodes_before=self._nodes_before,
+        )
 
     # -- the steps of a search: `run` takes them by the clock, others one by one --------------
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from obscuro.board.position import to_fen
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
-from obscuro.engine.report import Choice, GoLimits, SearchInfo
+from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
 from obscuro.fog.observation import Observation
 from obscuro.protocol.channel import read_lines
 from obscuro.protocol.playing import MakePlayer
@@ -192,7 +192,7 @@ class Fakes:
     calls: what all of them were told, in order. error: raised by the next search. early: a search
     without a limit ends at once. move: what is chosen in place of the first legal move. hold: what
     `prepare` waits for. prepare_error: raised by the next `prepare`. late: what a search waits for
-    after `stop`. silent: it reports nothing.
+    after `stop`. silent: it reports nothing. coverage: what is said to be covered, or raised.
     """
 
     def __init__(self) -> None:
@@ -205,6 +205,7 @@ class Fakes:
         self.hold: threading.Event | None = None
         self.late: threading.Event | None = None
         self.silent = False
+        self.coverage: Coverage | Exception = Coverage(True, True, False, 0.25)
         self.info: SearchInfo = INFO
         self.made = 0
         self.closed = 0
@@ -284,6 +285,12 @@ class FakePlayer:
 
     def belief_fens(self, count: int) -> Sequence[str]:
         return ["a w - -", "b w - -", "c w - -"][:count]
+
+    def coverage(self, words: npt.NDArray[np.uint64]) -> Coverage:
+        self._fakes.record(("coverage", to_fen(words)))
+        if isinstance(self._fakes.coverage, Exception):
+            raise self._fakes.coverage
+        return self._fakes.coverage
 
     def search(self, limits: GoLimits, stop: threading.Event, report: object) -> Choice:
         fakes = self._fakes

@@ -33,6 +33,8 @@ OTHERS = [
     "go nodes x",
     "d",
     "belief 1",
+    "coverage rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
+    "coverage 8/8",
     "uci",
     "help",
     "nonsense",

@@ -9,15 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obscuro.engine.options import OPTIONS
-from obscuro.engine.report import SearchInfo
+from obscuro.engine.report import Coverage, SearchInfo
 from obscuro.evaluation.evaluator import CacheUse
 from obscuro.protocol.positions import PositionReader
 from obscuro.protocol.printing import (
+    CAPABILITIES,
     COMMANDS,
     LONGEST_MESSAGE,
     belief_lines,
     bestmove_line,
     board_lines,
+    coverage_line,
     help_lines,
     info_lines,
     one_line,
@@ -97,6 +99,29 @@ def test_uci_declares_every_option() -> None:
     assert sum(line.startswith("option name ") for line in lines) == len(OPTIONS)
 
 
+def test_uci_declares_the_capabilities_between_the_author_and_the_end() -> None:
+    lines = uci_lines()
+    (said,) = [line for line in lines if line.startswith("info ")]
+    assert said.split() == ["info", "string", "capabilities", *CAPABILITIES]
+    assert 1 < lines.index(said) < len(lines) - 1
+
+
+@pytest.mark.parametrize(
+    ("coverage", "said"),
+    [
+        (
+            Coverage(True, True, False, 0.003125),
+            "belief true infoset true expanded false weight 0.003125",
+        ),
+        (Coverage(False, False, False, 0.0), "belief false infoset false expanded false weight 0"),
+        (Coverage(True, True, True, 1.0), "belief true infoset true expanded true weight 1"),
+        (Coverage(True), "belief true search none"),
+    ],
+)
+def test_coverage_is_a_line(coverage: Coverage, said: str) -> None:
+    assert coverage_line(coverage) == f"info string coverage {said}"
+
+
 def test_help_has_a_line_for_each_command() -> None:
     assert len(help_lines()) == len(COMMANDS)
 
@@ -107,6 +132,8 @@ def test_the_docs_name_every_command_and_option() -> None:
         assert f"`{usage.split()[0]}" in text
     for option in OPTIONS:
         assert f"`{option.name}`" in text
+    for capability in CAPABILITIES:
+        assert f"`{capability}`" in text
 
 
 def test_the_board_shows_the_fog() -> None:

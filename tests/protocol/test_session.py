@@ -13,6 +13,7 @@ from pathlib import Path
 import chess
 import pytest
 
+from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.report import GoLimits
 from obscuro.fog.board import FogOfWarBoard
@@ -33,6 +34,7 @@ INFO_LINES = [
     "info string policy ",
     "info string play ",
 ]
+COVERED = "info string coverage belief true infoset true expanded false weight 0.25$"
 BEST = [*INFO_LINES, "bestmove [a-h]"]
 
 
@@ -137,8 +139,25 @@ DIALOGUES: dict[str, list[tuple[str, list[str]]]] = {
         ("belief x", [ERROR + "belief: must be a whole number"]),
         ("d", ["8  "] + [".*"] * 8 + ["side white, to move$", "fog fen ", "belief size 3 exact"]),
     ],
+    "coverage": [
+        (f"coverage {START}", [ERROR + "coverage: there is no search to ask about$"]),
+        ("go nodes 1", BEST),
+        (f"coverage {START}", [COVERED]),
+        (f"coverage {START[:-4]}", [COVERED]),
+        ("position startpos moves e2e4", []),
+        (f"coverage {START}", [COVERED]),
+        ("coverage", [ERROR + "bad FEN"]),
+        ("coverage 8/8/8/8/8/8/8/K7 w - -", [ERROR + "bad FEN, black has no king"]),
+        ("ucinewgame", []),
+        (f"coverage {START}", [ERROR + "coverage: there is no search to ask about$"]),
+    ],
     "uci and help": [
-        ("uci", ["id name Obscuro", "id author "] + ["option name "] * len(OPTIONS) + ["uciok$"]),
+        (
+            "uci",
+            ["id name Obscuro", "id author ", "info string capabilities position-fog coverage$"]
+            + ["option name "] * len(OPTIONS)
+            + ["uciok$"],
+        ),
         ("help", ["info string "] * len(COMMANDS)),
     ],
 }
@@ -338,6 +357,37 @@ def test_looking_inside_in_mid_search_waits_for_its_end(talk: InProcess) -> None
     assert talk.ask("belief 1") == []
     talk.say("stop")
     assert talk.until("info string belief fen")[0].startswith("bestmove")
+
+
+def test_coverage_is_refused_in_mid_search(fakes: Fakes, talk: InProcess) -> None:
+    talk.say("go infinite")
+    talk.until("info string play")
+    assert talk.ask(f"coverage {START}") == [ERROR + "coverage: a search is under way"]
+    talk.say("stop")
+    talk.until("bestmove")
+    assert re.match(COVERED, talk.ask(f"coverage {START}")[0])
+
+
+def test_a_question_about_coverage_tells_the_player_nothing(fakes: Fakes, talk: InProcess) -> None:
+    talk.say("position startpos moves e2e4 e7e5", "go nodes 1")
+    talk.until("bestmove")
+    before = [call for call in fakes.calls if call[0] != "prepare"]
+    talk.ask("coverage rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
+    after = [call for call in fakes.calls if call[0] != "prepare"]
+    position = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -"
+    assert after == [*before, ("coverage", position)]
+
+
+def test_a_question_that_the_player_cannot_answer_leaves_it_as_it_is(
+    fakes: Fakes, talk: InProcess
+) -> None:
+    talk.say("go nodes 1")
+    talk.until("bestmove")
+    fakes.coverage = GameError("the game has gone on since the last search")
+    assert talk.ask(f"coverage {START}") == [
+        ERROR + "coverage: the game has gone on since the last search"
+    ]
+    assert fakes.made == 1 and fakes.closed == 0
 
 
 # -- the game ---------------------------------------------------------------------------------

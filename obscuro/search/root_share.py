@@ -1,0 +1,60 @@
+"""Which histories a search holds at the root of its thinking, and how much weight each has.
+
+A measurement after a search: nothing here changes the tree.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.search.game import MAX
+from obscuro.search.tree import EDGES, LEAF, NO_PARENT, NODES, ROOTS, TERMINAL, Tree
+
+Words = npt.NDArray[np.uint64]
+
+
+class RootHistories(NamedTuple):
+    """The histories of our present infoset I in a tree: n of them. Several may be one position."""
+
+    states: Words  # [n, W]
+    expanded: npt.NDArray[np.bool_]  # [n] whether expanded when the search began
+    weights: npt.NDArray[np.float64]  # [n] shares of the reach of I; they sum to 1, or are all 0
+
+
+def our_histories(
+    tree: Tree,
+    prior: npt.NDArray[np.float32],
+    our_key: np.uint64,
+    *,
+    at_roots: bool,
+    nodes_before: int,
+) -> RootHistories:
+    """Find the histories of our infoset.
+
+    A history's weight is α(J) times the probability of what leads from J to it: chance's choice of
+    the history within J, and for an infoset below the roots the strategies in the tree. The
+    gadget's choice among the J does not count: it looks for the worst case.
+
+    prior: α, float32[ROOTS]. at_roots: whether our infoset is at the roots, so that only their
+    edges need looking at. nodes_before: the tree's nodes when the search began.
+    """
+    roots = int(tree.counts[ROOTS])
+    limit = int(tree.node_edges[:roots].sum()) if at_roots else int(tree.counts[EDGES])
+    ours = tree.edge_keys[:limit, MAX] == our_key
+    edges = np.flatnonzero(ours & (tree.edge_status[:limit] != TERMINAL))
+    children = tree.edge_child[edges]
+    firsts = tree.node_first_edge[: int(tree.counts[NODES])]
+    nodes = np.searchsorted(firsts, edges, side="right") - 1
+    actions = tree.node_first_action[nodes] + edges - firsts[nodes]
+    weights = tree.strategy[actions].astype(np.float64)
+    while (inner := tree.node_parent[nodes] != NO_PARENT).any():
+        weights[inner] *= tree.strategy[tree.node_parent_action[nodes[inner]]]
+        nodes = np.where(inner, tree.node_parent[nodes], nodes)
+    weights *= prior[nodes]  # the first nodes are the roots, in the order of α
+    total = weights.sum()
+    return RootHistories(
+        np.array(tree.edge_state[edges]),
+        (children != LEAF) & (children < nodes_before),
+        weights / total if total > 0 else weights,
+    )
