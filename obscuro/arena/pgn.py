@@ -8,25 +8,31 @@ from typing import TextIO
 import chess
 import chess.pgn
 
-from obscuro.arena.game_record import GameRecord, Turn
-from obscuro.arena.time_control import MILLISECONDS
+from obscuro.arena.game_record import GameRecord
+from obscuro.arena.pgn_comments import write_comment
+from obscuro.arena.time_control import MILLISECONDS, ChessClock, TimeControl
 
 VARIANT = "Fog of War"
 
 
 def to_pgn(
-    record: GameRecord, *, event: str = "Obscuro arena", round_: int | None = None
+    record: GameRecord,
+    *,
+    event: str = "Obscuro arena",
+    round_: int | str | None = None,
+    fingerprint: str | None = None,
 ) -> chess.pgn.Game:
-    """Convert a record to a game with headers and a comment on each move of an engine.
+    """Convert a record to a game with headers, and a comment on each move (`pgn_comments`).
 
-    round_: the number for the header `Round`; None writes `?`.
+    round_: for the header `Round`; None writes `?`. fingerprint: of the event, for the header
+    `Fingerprint`, by which a file's games are known to belong to a journal.
     """
     game = chess.pgn.Game.from_board(record.board)
     game.headers.update(
         {
             "Event": event,
             "Site": "?",
-            "Date": datetime.datetime.now(datetime.UTC).strftime("%Y.%m.%d"),
+            "Date": _date(record),
             "Round": str(round_) if round_ is not None else "?",
             "White": record.white,
             "Black": record.black,
@@ -34,40 +40,58 @@ def to_pgn(
             "Variant": VARIANT,
             "PlyCount": str(len(record.plies)),
             "Termination": record.ending,
+            **_opening_header(record),
+            **_time_headers(record),
+            "WhiteTold": record.told[chess.WHITE],
+            "BlackTold": record.told[chess.BLACK],
         }
     )
-    control = record.controls[chess.WHITE]
-    if control.movetime:
-        game.headers["MoveTime"] = f"{control.movetime} ms"
-    elif control.base:
-        base, increment = (ms / MILLISECONDS for ms in (control.base, control.increment))
-        game.headers["TimeControl"] = f"{base:g}+{increment:g}"
+    if fingerprint is not None:
+        game.headers["Fingerprint"] = fingerprint
+    clock = ChessClock(record.controls[chess.WHITE], record.controls[chess.BLACK])
     for node, ply in zip(game.mainline(), record.plies, strict=True):
-        node.comment = comment(ply.turn)
+        clock.press(ply.color, ply.turn.seconds)
+        node.comment = write_comment(ply.turn, ply.color, clock.left(ply.color))
     return game
 
 
 def write_pgn(
-    stream: TextIO, record: GameRecord, *, event: str = "Obscuro arena", round_: int | None = None
+    stream: TextIO,
+    record: GameRecord,
+    *,
+    event: str = "Obscuro arena",
+    round_: int | str | None = None,
+    fingerprint: str | None = None,
 ) -> None:
     """Append the game to an open file and flush it, so an interrupted match keeps its games."""
-    print(to_pgn(record, event=event, round_=round_), file=stream, end="\n\n")
+    game = to_pgn(record, event=event, round_=round_, fingerprint=fingerprint)
+    print(game, file=stream, end="\n\n")
     stream.flush()
 
 
-def comment(turn: Turn) -> str:
-    """Summarise an engine's report on its turn in a few words; empty if it made no report."""
-    report = turn.report
-    if report is None:
-        return ""
-    parts = []
-    if report.belief is not None:
-        parts.append(f"|P| {report.belief}" + ("" if report.exact in (True, None) else " inexact"))
-    if report.nodes is not None:
-        parts.append(f"nodes {report.nodes:.0f}")
-    if report.depth is not None:
-        parts.append(f"depth {report.depth:g}")
-    if report.centipawns is not None:
-        parts.append(f"cp {report.centipawns:+.0f}")
-    parts.append(f"{turn.seconds:.3f} s")
-    return ", ".join(parts)
+def _date(record: GameRecord) -> str:
+    """Return the day of the game, UTC."""
+    if not record.started:
+        return "????.??.??"
+    return datetime.datetime.fromisoformat(record.started).strftime("%Y.%m.%d")
+
+
+def _opening_header(record: GameRecord) -> dict[str, str]:
+    return {"Opening": record.opening} if record.opening else {}
+
+
+def _time_headers(record: GameRecord) -> dict[str, str]:
+    """Return `MoveTime` or `TimeControl`; `WhiteTime` and `BlackTime` if the sides differ."""
+    white, black = record.controls[chess.WHITE], record.controls[chess.BLACK]
+    if white != black:
+        return {"WhiteTime": _time(white), "BlackTime": _time(black)}
+    if white.movetime:
+        return {"MoveTime": _time(white)}
+    return {"TimeControl": _time(white)} if white.base else {}
+
+
+def _time(control: TimeControl) -> str:
+    if control.movetime is not None:
+        return f"{control.movetime} ms"
+    base, increment = (ms / MILLISECONDS for ms in (control.base, control.increment))
+    return f"{base:g}+{increment:g}"

@@ -4,12 +4,12 @@ import io
 
 import chess
 import chess.pgn
+import pytest
 
-from obscuro.arena.game_record import Turn
-from obscuro.arena.move_report import Report
-from obscuro.arena.pgn import comment, to_pgn, write_pgn
+from obscuro.arena.pgn import to_pgn, write_pgn
 from obscuro.arena.players import RandomPlayer
 from obscuro.arena.referee import play_game
+from obscuro.arena.time_control import TimeControl
 from obscuro.fog.board import FogOfWarBoard
 from tests.arena.scripted import Scripted
 
@@ -56,8 +56,40 @@ def test_a_game_from_a_position_keeps_it() -> None:
     assert game.board().fen() == "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
 
 
-def test_comments_say_what_the_engine_knew() -> None:
-    report = Report(belief=12, exact=True, nodes=345, depth=4.5, centipawns=-20)
-    assert comment(Turn("e2e4", 0.25, report)) == "|P| 12, nodes 345, depth 4.5, cp -20, 0.250 s"
-    assert comment(Turn("e2e4", 0.25, Report(belief=12, exact=False))) == "|P| 12 inexact, 0.250 s"
-    assert comment(Turn("e2e4")) == ""
+def test_headers_say_what_each_side_was_told_and_where_the_game_began() -> None:
+    board = FogOfWarBoard()
+    record = play_game(
+        Scripted(["e2e4"]), Scripted([]), movetime=1, board=board, opening="start, again"
+    )
+    headers = to_pgn(record, event="Cup", round_="3.1", fingerprint="abc").headers
+    assert headers["Opening"] == "start, again"
+    assert (headers["WhiteTold"], headers["BlackTold"]) == ("own observations", "own observations")
+    assert (headers["Round"], headers["Fingerprint"]) == ("3.1", "abc")
+    assert headers["Date"] == record.started[:10].replace("-", ".")
+
+
+@pytest.mark.parametrize(
+    ("white", "black", "expected"),
+    [
+        (TimeControl(50), TimeControl(50), {"MoveTime": "50 ms"}),
+        (TimeControl(None, 60_000, 500), TimeControl(None, 60_000, 500), {"TimeControl": "60+0.5"}),
+        (
+            TimeControl(50),
+            TimeControl(None, 60_000, 0),
+            {"WhiteTime": "50 ms", "BlackTime": "60+0"},
+        ),
+    ],
+)
+def test_headers_say_the_time_of_each_side(
+    white: TimeControl, black: TimeControl, expected: dict[str, str]
+) -> None:
+    controls = {chess.WHITE: white, chess.BLACK: black}
+    headers = to_pgn(play_game(Scripted(["e2e4"]), Scripted([]), control=controls)).headers
+    assert {name: text for name, text in headers.items() if "Time" in name} == expected
+
+
+def test_a_clock_is_in_the_comments() -> None:
+    record = play_game(Scripted(["e2e4"]), Scripted([]), control=TimeControl(None, 60_000, 500))
+    (node,) = to_pgn(record).mainline()
+    assert node.comment == "[%clk 0:01:00.5]"
+    assert node.clock() == 60.5

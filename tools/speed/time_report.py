@@ -11,7 +11,6 @@ file; exits with 1 if a game was lost on time.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ import chess.pgn
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.arena.pgn_comments import read_comment
 from obscuro.arena.time_control import MILLISECONDS, TimeControl
 from obscuro.engine.options import Options
 from obscuro.fog.board import FogOfWarBoard
@@ -29,7 +29,6 @@ from tools.common import given, table, tool_parser
 from tools.results.manifest import Loaded
 from tools.results.raw import open_text
 
-MOVE_SECONDS = re.compile(r"(\d+\.\d+) s$")
 LOST_ON_TIME = "lost on time"
 COLOURS = {chess.WHITE: "tab:orange", chess.BLACK: "tab:blue"}
 
@@ -67,13 +66,13 @@ def read_games(path: Path) -> Iterator[Game]:
                 control = TimeControl.parse(headers["TimeControl"])
             else:
                 raise ValueError(f"{path}: a game has neither MoveTime nor TimeControl")
-            found = [MOVE_SECONDS.search(node.comment) for node in game.mainline()]
+            notes = [read_comment(node.comment, not node.turn()) for node in game.mainline()]
             yield Game(
                 headers["White"],
                 headers["Black"],
                 headers["Result"],
                 control,
-                np.array([float(match[1]) if match else np.nan for match in found]),
+                np.array([np.nan if n.seconds is None else n.seconds for n in notes]),
                 headers.get("Termination", "").endswith(LOST_ON_TIME),
             )
 
