@@ -125,7 +125,7 @@ def read_comment(text: str, color: chess.Color) -> MoveNotes:
     if pawns is not None:
         fields["centipawns"] = (1 if color == chess.WHITE else -1) * round(pawns * CENTIPAWNS, 6)
     size, _, kind = commands.get("belief", "").partition(" ")
-    if size.isdigit():
+    if size.isdecimal():
         fields["belief"] = int(size)
         fields["exact"] = {"exact": True, "inexact": False}.get(kind.strip())
     for name in ("nodes", "depth"):
