@@ -9,6 +9,7 @@ from typing import NamedTuple
 from obscuro.arena.game_record import Contestant
 from obscuro.arena.players import RandomPlayer, UciPlayer
 from obscuro.engine.options import Options
+from obscuro.engine.player_kind import OBSCURO
 
 Warn = Callable[[str], None]
 
@@ -27,9 +28,13 @@ class BuiltInPlayer(NamedTuple):
     make: Callable[[str, Mapping[str, str], Warn, bool], Contestant]
 
 
-def engine_command() -> list[str]:
-    """Return the command that starts this very program as a UCI engine."""
-    return [sys.executable, "-P", "-m", "obscuro.cli.main", "uci"]
+def engine_command(player: str = OBSCURO.name) -> list[str]:
+    """Return the command that starts this very program as a UCI engine.
+
+    player: a name of `obscuro.opponents.roster`.
+    """
+    command = [sys.executable, "-P", "-m", "obscuro.cli.main", "uci"]
+    return command if player == OBSCURO.name else [*command, "--player", player]
 
 
 def refuse_options(player: str) -> Callable[[Mapping[str, str]], None]:

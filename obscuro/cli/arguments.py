@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from obscuro import __version__
 from obscuro.engine.options import OPTIONS
+from obscuro.opponents.roster import PLAYERS
 
 _EXAMPLES = """\
 examples:
@@ -61,7 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"obscuro {__version__}")
     parser.add_argument("--log", metavar="FILE", help="UCI: write the whole session to a file")
-    parser.set_defaults(command="uci")
+    parser.set_defaults(command="uci", player="obscuro")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for add in (
         _add_uci,
@@ -91,7 +92,14 @@ def _add(commands: _Parsers, name: str, about: str, epilog: str = "") -> argpars
 
 
 def _add_uci(commands: _Parsers) -> None:
-    parser = _add(commands, "uci", "speak UCI on stdin and stdout")
+    parser = _add(commands, "uci", "speak UCI on stdin and stdout", _players_text())
+    parser.add_argument(
+        "--player",
+        metavar="NAME",
+        choices=tuple(PLAYERS),
+        default="obscuro",
+        help=f"who plays: {', '.join(PLAYERS)}; default: obscuro",
+    )
     # A default would overwrite what `obscuro --log FILE uci` has set.
     parser.add_argument(
         "--log",
@@ -99,6 +107,13 @@ def _add_uci(commands: _Parsers) -> None:
         default=argparse.SUPPRESS,
         help="write the whole session to a file",
     )
+
+
+def _players_text() -> str:
+    """Return the list of the players for the help."""
+    width = max(map(len, PLAYERS))
+    rows = (f"  {kind.name:{width}}  {kind.about}" for kind in PLAYERS.values())
+    return "\n".join(("players:", *rows))
 
 
 def _add_play(commands: _Parsers) -> None:

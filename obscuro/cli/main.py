@@ -26,17 +26,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(parse(arguments))
 
 
-def uci(log: str | None) -> int:
-    """Speak UCI on stdin and stdout, and return the exit code. log: a file for the session."""
+def uci(log: str | None, player: str = "obscuro") -> int:
+    """Speak UCI on stdin and stdout, and return the exit code.
+
+    log: a file for the session. player: a name of `obscuro.opponents.roster`.
+    """
     import signal  # noqa: PLC0415
 
     # Until the front end handles SIGINT, it ends the process without a traceback.
     # In a thread of a test `signal` raises ValueError.
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from obscuro.opponents.roster import player_kind  # noqa: PLC0415
     from obscuro.protocol.uci import run as run_uci  # noqa: PLC0415
 
-    return run_uci(sys.stdin, sys.stdout, log)
+    return run_uci(sys.stdin, sys.stdout, log, kind=player_kind(player))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -46,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     from obscuro.cli.command_error import CommandError  # noqa: PLC0415
 
     if arguments.command == "uci":
-        return uci(arguments.log)
+        return uci(arguments.log, arguments.player)
     try:
         code: int = importlib.import_module(f"obscuro.cli.{arguments.command}_command").run(
             arguments

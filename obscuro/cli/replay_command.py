@@ -12,6 +12,8 @@ from obscuro.arena.uci_process import EngineError, UciProcess
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_command import read_options
 from obscuro.engine.options import OptionError, Options
+from obscuro.engine.player_kind import OBSCURO, PlayerKind
+from obscuro.opponents.roster import player_kind
 from obscuro.protocol.log import facts
 from obscuro.protocol.logged_session import LoggedSession, read_sessions
 
@@ -25,8 +27,9 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
     The exit code is 1 with --compare if a repeatable search came out differently.
     """
     console = console or Console(highlight=False, markup=False)
-    overrides = _options(arguments.option)
     session = read_session(arguments.log, arguments.session)
+    kind = _player(session)
+    overrides = _options(arguments.option, kind)
 
     def say(text: str) -> None:
         console.print(text, soft_wrap=True)
@@ -35,7 +38,7 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
         say(line)
     searches: list[LoggedSearch] = []
     try:
-        with UciProcess(engine_command()) as process:
+        with UciProcess(engine_command(kind.name)) as process:
             for search in Replay(session, process, overrides, note=say).run():
                 searches.append(search)
                 say(search_line(search))
@@ -65,8 +68,16 @@ def read_session(path: str, number: int | None) -> LoggedSession:
     return sessions[number - 1]
 
 
-def _options(texts: list[str]) -> dict[str, str]:
-    options, known = read_options(texts, "--option"), Options()
+def _player(session: LoggedSession) -> PlayerKind:
+    """Return who played. Raises CommandError if there is no such player here."""
+    try:
+        return player_kind(session.fact("player") or OBSCURO.name)
+    except ValueError as error:
+        raise CommandError(f"the log's player is missing: {error}") from None
+
+
+def _options(texts: list[str], kind: PlayerKind) -> dict[str, str]:
+    options, known = read_options(texts, "--option"), Options(kind.options)
     try:
         return {known.set(name, value): value for name, value in options.items()}
     except OptionError as error:

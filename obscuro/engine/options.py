@@ -155,18 +155,31 @@ OPTIONS: tuple[Option, ...] = (
     Option("Tau", "spin", 600, 50, 5000, help="centipawns of Stockfish 14 worth tanh(1)"),
 )
 
-_BY_NAME = {option.name.lower(): option for option in OPTIONS}
+
+def options_named(*names: str) -> tuple[Option, ...]:
+    """The engine's options with these names, in this order, for another player that has them."""
+    by_name = {option.name: option for option in OPTIONS}
+    return tuple(by_name[name] for name in names)
 
 
 class Options:
-    """The values of all options. `set` takes the text that a GUI sends."""
+    """The values of all options of one player. `set` takes the text that a GUI sends.
 
-    def __init__(self) -> None:
-        self._values: dict[str, Value] = {option.name: option.default for option in OPTIONS}
+    table: the options that there are; by default the engine's.
+    """
+
+    def __init__(self, table: tuple[Option, ...] = OPTIONS) -> None:
+        self.table = table
+        self._by_name = {option.name.lower(): option for option in table}
+        self._values: dict[str, Value] = {option.name: option.default for option in table}
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is an option with this proper name."""
+        return name in self._values
 
     def set(self, name: str, text: str) -> str:
         """Set an option by its name in any case; returns the proper name. Raises OptionError."""
-        option = _BY_NAME.get(" ".join(name.split()).lower())
+        option = self._by_name.get(" ".join(name.split()).lower())
         if option is None:
             raise OptionError(f"no such option: {name!r}")
         self._values[option.name] = option.parse(text)
@@ -192,7 +205,7 @@ class Options:
 
     def copy(self) -> "Options":
         """An independent copy."""
-        copied = Options()
+        copied = Options(self.table)
         copied._values = dict(self._values)
         return copied
 

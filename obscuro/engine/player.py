@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.board.layout import STATE, WORDS
-from obscuro.board.position import move_squares, move_to_uci, to_fen
+from obscuro.board.position import from_fen, move_squares, move_to_uci, to_fen
 from obscuro.engine.constants import BELIEF_SHARE, SAMPLING_SHARE
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.kernel_compiling import compile_in_processes
@@ -113,6 +113,10 @@ class Player:
             lost_place=self.equipment.forget_tree,
         )
         self.equipment.new_game(self._seed)
+
+    def new_game_from_fen(self, side: int, fen: str) -> None:
+        """Start a game as `new_game` does, from a FEN without counters."""
+        self.new_game(side, from_fen(fen))
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
         """Queue our move `uci` and what we saw after it (None: we were not told)."""
@@ -242,6 +246,10 @@ class Player:
             expanded=bool(histories.expanded[same].any()),
             weight=float(histories.weights[same].sum()),
         )
+
+    def coverage_of_fen(self, fen: str) -> Coverage:
+        """Say what the last search knew of a position; see `coverage`."""
+        return self.coverage(from_fen(fen))
 
     def build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
         """Give the search the tree of this turn; it expands roots until the deadline or `stop`.

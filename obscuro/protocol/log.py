@@ -17,7 +17,8 @@ from collections.abc import Iterator
 
 from obscuro import __version__
 from obscuro.engine.machine import processor_name, usable_cores
-from obscuro.engine.options import OPTIONS, Options
+from obscuro.engine.options import Options
+from obscuro.engine.player_kind import OBSCURO
 
 FORMAT = 1
 MARKS = IN, OUT, FACT, FAILURE = "><#!"
@@ -91,13 +92,17 @@ class Log:
                 self._failure = f"the log may be incomplete, {error}"
 
 
-def facts(options: Options) -> Iterator[tuple[str, object]]:
-    """Yield the names and values that a session begins with. Imports none of the packages."""
+def facts(options: Options, player: str = OBSCURO.name) -> Iterator[tuple[str, object]]:
+    """Yield the names and values that a session begins with. Imports none of the packages.
+
+    player: the name of the player's kind.
+    """
     from importlib import metadata  # noqa: PLC0415 - takes 50 ms, and only logs need it
 
     yield "log", FORMAT
     yield "date", time.strftime("%Y-%m-%d %H:%M:%S %z")
     yield "obscuro", __version__
+    yield "player", player
     yield "python", f"{platform.python_implementation()} {platform.python_version()}"
     for package in PACKAGES:
         try:
@@ -106,5 +111,5 @@ def facts(options: Options) -> Iterator[tuple[str, object]]:
             yield package, "missing"
     yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
     yield "cpu", f"{processor_name()}, {os.cpu_count()} threads, {usable_cores()} usable"
-    for option in OPTIONS:
+    for option in options.table:
         yield "option", f"{option.name} = {options.get(option.name)}"

@@ -1,4 +1,4 @@
-"""The engine behind the front end: all that uses the Player, in one thread.
+"""The player behind the front end: all that uses it, in one thread.
 
 A failure in here becomes one line for the user, and the game goes on.
 """
@@ -9,11 +9,11 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import chess
 
 from obscuro.engine.options import Options
+from obscuro.engine.player_kind import AnyPlayer, PlayerKind
 from obscuro.engine.report import SearchInfo
 from obscuro.protocol.channel import Output
 from obscuro.protocol.history import History
@@ -29,21 +29,9 @@ from obscuro.protocol.printing import (
 )
 from obscuro.protocol.ticker import TICK_SECONDS, Ticker
 
-if TYPE_CHECKING:
-    from obscuro.engine.player import Player
-
-MakePlayer = Callable[[Options, Callable[[str], None]], "Player"]
-
-
-def make_player(options: Options, warn: Callable[[str], None]) -> "Player":
-    """Make the real Player. This loads numba."""
-    from obscuro.engine.player import Player  # noqa: PLC0415 - takes seconds
-
-    return Player(options, warn)
-
 
 class Playing:
-    """One Player, made when it is first needed and made anew after a failure.
+    """One player, made when it is first needed and made anew after a failure.
 
     One thread calls its methods, except where they say otherwise. tick_seconds: see `Ticker`.
     """
@@ -52,14 +40,14 @@ class Playing:
         self,
         output: Output,
         options: Options,
-        make: MakePlayer,
+        kind: PlayerKind,
         tick_seconds: float = TICK_SECONDS,
     ) -> None:
         self._output = output
         self._options = options
-        self._make = make
+        self._kind = kind
         self._tick_seconds = tick_seconds
-        self._player: Player | None = None
+        self._player: AnyPlayer | None = None
         self._told: History | None = None  # what the player knows of the game
         self._ready = False  # whether this player is prepared
         self._compiled = False  # whether some player was prepared, so that all is compiled
@@ -133,7 +121,8 @@ class Playing:
             return
         with self._failing("d"):
             player = self._updated(history)
-            self._output.lines(belief_size_text(player.belief_size, player.belief_exact))
+            if player.belief_size is not None:
+                self._output.lines(belief_size_text(player.belief_size, player.belief_exact))
 
     def belief(self, history: History, count: int) -> None:
         """Answer `belief`."""
@@ -142,15 +131,17 @@ class Playing:
             return
         with self._failing("belief"):
             player = self._updated(history)
-            fens = player.belief_fens(count)
-            self._output.lines(*belief_lines(player.belief_size, player.belief_exact, fens))
+            size, exact = player.belief_size, player.belief_exact
+            if size is None:
+                self._output.error(f"belief: the player {self._kind.name} keeps no belief")
+                return
+            self._output.lines(*belief_lines(size, exact, player.belief_fens(count)))
 
     def coverage(self, fen: str) -> None:
         """Answer `coverage`: what the player's last search knew of a position.
 
         The player is told nothing: it is asked, and keeps nothing of the question.
         """
-        from obscuro.board.position import from_fen  # noqa: PLC0415 - loads numba
         from obscuro.engine.knowledge import GameError  # noqa: PLC0415 - loads numba
 
         player = self._player
@@ -159,9 +150,14 @@ class Playing:
             return
         with self._failing("coverage"):
             try:
-                self._output.lines(coverage_line(player.coverage(from_fen(fen))))
+                coverage = player.coverage_of_fen(fen)
             except GameError as error:
                 self._output.error(f"coverage: {error}")
+                return
+            if coverage is None:
+                self._output.error(f"coverage: the player {self._kind.name} keeps no belief")
+                return
+            self._output.lines(coverage_line(coverage))
 
     def close(self) -> None:
         """Release the player and its child processes."""
@@ -212,12 +208,12 @@ class Playing:
             order.move = move
             self._output.lines(bestmove_line(move, ponder))
 
-    def _player_now(self) -> "Player":
+    def _player_now(self) -> AnyPlayer:
         if self._player is None:
-            self._player = self._make(self._options, self._output.warning)
+            self._player = self._kind.make(self._options, self._output.warning)
         return self._player
 
-    def _prepared(self, given_up: Callable[[], bool] = lambda: False) -> "Player | None":
+    def _prepared(self, given_up: Callable[[], bool] = lambda: False) -> AnyPlayer | None:
         """Return the player, ready to search at once; None if given_up() became true before.
 
         The user is told now and then that this takes a while.
@@ -248,7 +244,7 @@ class Playing:
         order = self._awaited
         return order is not None and order.overdue()
 
-    def _updated(self, history: History) -> "Player":
+    def _updated(self, history: History) -> AnyPlayer:
         """Return the player with its belief brought up to the end of this history."""
         if self._preparation is not None:
             self._prepared()
@@ -262,17 +258,15 @@ class Playing:
     def _ticker(self) -> Ticker:
         return Ticker(self._output.lines, self._tick_seconds)
 
-    def _tell(self, player: "Player", history: History) -> None:
+    def _tell(self, player: AnyPlayer, history: History) -> None:
         """Tell the player the plies that it does not know: of its game, or all of another game."""
-        from obscuro.board.position import from_fen  # noqa: PLC0415 - loads numba
-
         if history is self._told:
             return
         earlier, self._told = self._told, None  # set again when every ply is told
         if earlier is not None and history.continues(earlier):
             new = history.plies[len(earlier.plies) :]
         else:
-            player.new_game(0 if history.side == chess.WHITE else 1, from_fen(history.start))
+            player.new_game_from_fen(0 if history.side == chess.WHITE else 1, history.start)
             self._output.fact("seed", player.seed)
             new = history.plies
         for ply in new:

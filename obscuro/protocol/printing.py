@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import chess
 
 from obscuro import __version__
-from obscuro.engine.options import OPTIONS
+from obscuro.engine.player_kind import OBSCURO, PlayerKind
 from obscuro.engine.report import Coverage, SearchInfo
 from obscuro.protocol.history import History
 
@@ -41,17 +41,13 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 """Every command: its syntax, and what it does."""
 
 
-CAPABILITIES = ("position-fog", "coverage")
-"""What the engine can do beyond UCI; docs/protocol.md says what the words mean."""
-
-
-def uci_lines() -> list[str]:
-    """Return the answer to `uci`."""
+def uci_lines(kind: PlayerKind = OBSCURO) -> list[str]:
+    """Return the answer to `uci`. kind: the player behind the front end."""
     return [
-        f"id name Obscuro {__version__}",
+        f"id name {kind.title} {__version__}",
         "id author the Obscuro contributors",
-        f"info string capabilities {' '.join(CAPABILITIES)}",
-        *(option.uci() for option in OPTIONS),
+        f"info string capabilities {' '.join(kind.capabilities)}",
+        *(option.uci() for option in kind.options),
         "uciok",
     ]
 

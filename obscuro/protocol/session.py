@@ -5,11 +5,12 @@ import traceback
 from collections.abc import Callable
 
 from obscuro.engine.options import OptionError, Options
+from obscuro.engine.player_kind import PlayerKind
 from obscuro.protocol.channel import Output
 from obscuro.protocol.history import History, start_text
 from obscuro.protocol.order import SearchOrder
 from obscuro.protocol.parsing import parse_belief, parse_go, parse_setoption
-from obscuro.protocol.playing import MakePlayer, Playing
+from obscuro.protocol.playing import Playing
 from obscuro.protocol.positions import PositionReader
 from obscuro.protocol.printing import help_lines, uci_lines
 from obscuro.protocol.protocol_error import ProtocolError
@@ -19,7 +20,7 @@ from obscuro.protocol.worker import Job, Worker
 
 
 class Session:
-    """The state of a dialogue.
+    """The state of a dialogue. kind: who plays.
 
     `handle` never blocks for long. What takes time is a job for another thread, which does jobs in
     the order of their commands.
@@ -29,19 +30,19 @@ class Session:
     """
 
     def __init__(
-        self, output: Output, make: MakePlayer, tick_seconds: float = TICK_SECONDS
+        self, output: Output, kind: PlayerKind, tick_seconds: float = TICK_SECONDS
     ) -> None:
         self._output = output
-        self._options = Options()
+        self._options = Options(kind.options)
         self._positions = PositionReader()
         self._history = self._positions.read("startpos")
         self._order: SearchOrder | None = None  # the last search
         self._stop_pondering = threading.Event()  # ends the last pondering
         self._received = 0.0
-        self._playing = Playing(output, self._options.copy(), make, tick_seconds)
+        self._playing = Playing(output, self._options.copy(), kind, tick_seconds)
         self._worker = Worker(last=self._playing.close)
         self._commands: dict[str, Callable[[str], None]] = {
-            "uci": lambda text: output.lines(*uci_lines()),
+            "uci": lambda text: output.lines(*uci_lines(kind)),
             "isready": self._isready,
             "ucinewgame": self._ucinewgame,
             "setoption": self._setoption,
@@ -116,7 +117,7 @@ class Session:
         history = self._positions.read(text)
         self._end_search()
         self._history = history
-        if self._options.flag("Ponder") and not history.our_turn:
+        if self._flag("Ponder") and not history.our_turn:
             self._ponder(lambda: history)
 
     def _go(self, text: str) -> None:
@@ -124,16 +125,17 @@ class Session:
         for word in go.ignored:
             self._output.warning(f"go: {word} is not supported")
         self._end_search()
+        overhead = "Move Overhead"
         order = SearchOrder(
             self._history,
             go,
-            self._options.integer("Move Overhead"),
-            self._options.flag("UCI_ShowWDL"),
+            self._options.integer(overhead) if overhead in self._options else 0,
+            self._flag("UCI_ShowWDL"),
         )
         self._order = order
         self._playing.await_search(order)
         self._post(lambda: self._playing.search(order))
-        if self._options.flag("Ponder"):
+        if self._flag("Ponder"):
             after = self._positions.anticipation()
             self._ponder(lambda: after(order.move) if order.move else None)
 
@@ -157,6 +159,10 @@ class Session:
         if self._order is not None and not self._order.done:
             raise ProtocolError("coverage: a search is under way")
         self._post(lambda: self._playing.coverage(fen))
+
+    def _flag(self, name: str) -> bool:
+        """Return whether an option is on; False for a player without it."""
+        return name in self._options and self._options.flag(name)
 
     def _post(self, job: Job) -> None:
         """Queue a job and end pondering."""

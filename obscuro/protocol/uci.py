@@ -16,9 +16,9 @@ from types import FrameType
 from typing import Protocol
 
 from obscuro.engine.options import Options
+from obscuro.engine.player_kind import OBSCURO, PlayerKind
 from obscuro.protocol.channel import TOO_LONG, Output, is_hung_up, read_lines
 from obscuro.protocol.log import IN, Log, facts
-from obscuro.protocol.playing import MakePlayer, make_player
 from obscuro.protocol.session import Session
 from obscuro.protocol.ticker import TICK_SECONDS
 
@@ -47,14 +47,14 @@ def run(
     stdout: int | HasDescriptor | None = 1,
     log: str | None = None,
     *,
-    make: MakePlayer = make_player,
+    kind: PlayerKind = OBSCURO,
     leave: Callable[[int], object] = os._exit,
     tick_seconds: float = TICK_SECONDS,
 ) -> int:
     """Speak UCI on two streams until `quit`, the end of the input, SIGTERM or SIGINT; returns 0.
 
-    log: a file that gets all lines. leave: ends the process with an exit code if a thread does not
-    end because it compiles. make, tick_seconds: for tests.
+    log: a file that gets all lines. kind: who plays. leave: ends the process with an exit code if a
+    thread does not end because it compiles. tick_seconds: for tests.
     """
     if stdin is None or stdout is None:  # the parent process closed it
         return 0
@@ -64,9 +64,9 @@ def run(
     if failure := journal.take_failure():
         output.warning(failure)
     if journal.is_open:
-        for name, value in facts(Options()):
+        for name, value in facts(Options(kind.options), kind.name):
             output.fact(name, value)
-    session = Session(output, make, tick_seconds)
+    session = Session(output, kind, tick_seconds)
     ending, finished = threading.Event(), threading.Event()
 
     def watch_output() -> None:

@@ -10,6 +10,7 @@ import pytest
 import obscuro
 from obscuro.cli.arguments import parse
 from obscuro.cli.main import main
+from obscuro.opponents.roster import PLAYERS
 from tests.hanging import HANG_SECONDS
 
 COMMAND = [sys.executable, "-P", "-m", "obscuro.cli.main"]
@@ -26,8 +27,20 @@ def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("arguments", [[], ["uci"]])
-def test_uci_is_answered_before_anything_heavy_is_loaded(arguments: list[str]) -> None:
+UCI_IS_ANSWERED_WITHOUT = {"numba", "numpy", "rich", "chess.engine", "llvmlite"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "not_loaded"),
+    [
+        ([], {*UCI_IS_ANSWERED_WITHOUT, "argparse"}),
+        (["uci"], {*UCI_IS_ANSWERED_WITHOUT, "argparse"}),
+        *((["uci", "--player", name], UCI_IS_ANSWERED_WITHOUT) for name in PLAYERS),
+    ],
+)
+def test_uci_is_answered_before_anything_heavy_is_loaded(
+    arguments: list[str], not_loaded: set[str]
+) -> None:
     code = (
         "import sys\n"
         "from obscuro.cli.main import main\n"
@@ -44,7 +57,7 @@ def test_uci_is_answered_before_anything_heavy_is_loaded(arguments: list[str]) -
     )
     assert "uciok" in result.stdout
     loaded = set(result.stderr.split())
-    assert not loaded & {"numba", "numpy", "rich", "argparse", "chess.engine", "llvmlite"}
+    assert not loaded & not_loaded
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,6 +37,23 @@ def test_a_session_repeats_itself(log: Path, capsys: pytest.CaptureFixture[str])
     assert out.endswith("3 repeatable searches, 3 came out the same\n")
 
 
+def test_the_log_of_another_player_is_replayed_by_that_player(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "session.log"
+    with Process("--player", "random", "--log", str(path)) as process:
+        process.say("setoption name Seed value 5", "position startpos", "go nodes 1")
+        best = process.until("bestmove")[-1].split()[1]
+        assert process.leave()[0] == 0
+    assert main(["replay", str(path), "--option", "Seed=5"]) == 0
+    assert f"{best:7} {best:7} same" in capsys.readouterr().out
+    assert main(["replay", str(path), "--option", "Hash=16"]) == 1
+    assert capsys.readouterr().err == "obscuro: no such option: 'Hash'\n"
+    path.write_text(path.read_text().replace("# player random", "# player nobody"))
+    assert main(["replay", str(path)]) == 1
+    assert "there is no player 'nobody'; there are obscuro, random" in capsys.readouterr().err
+
+
 def test_a_difference_is_shown(
     log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import queue
 import re
@@ -13,16 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import cast
 
-import numpy as np
-import numpy.typing as npt
-
-from obscuro.board.position import to_fen
 from obscuro.engine.options import Options
-from obscuro.engine.player import Player
+from obscuro.engine.player_kind import OBSCURO, MakePlayer
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
 from obscuro.fog.observation import Observation
 from obscuro.protocol.channel import read_lines
-from obscuro.protocol.playing import MakePlayer
 from obscuro.protocol.start import start_board
 from obscuro.protocol.uci import run
 from obscuro.protocol.witness import Witness
@@ -155,7 +151,7 @@ class InProcess(Dialogue):
                 engine_reads,
                 engine_writes,
                 log,
-                make=make,
+                kind=dataclasses.replace(OBSCURO, make=make),
                 leave=self.exit_codes.append,
                 tick_seconds=tick_seconds,
             )
@@ -222,10 +218,10 @@ class Fakes:
         with self._news:
             assert self._news.wait_for(lambda: call in self.calls, HANG_SECONDS), self.calls
 
-    def __call__(self, options: Options, warn: object) -> Player:
+    def __call__(self, options: Options, warn: object) -> FakePlayer:
         self.made += 1
         self.options.append(options)
-        return cast(Player, FakePlayer(self))
+        return FakePlayer(self)
 
     def told(self) -> list[tuple[object, ...]]:
         """Return the calls that tell of a game."""
@@ -259,9 +255,9 @@ class FakePlayer:
         if error is not None:
             raise error
 
-    def new_game(self, side: int, start: npt.NDArray[np.uint64]) -> None:
-        self._fakes.record(("new_game", side, to_fen(start)))
-        self._witness = Witness(side == 0, start_board(to_fen(start)))
+    def new_game_from_fen(self, side: int, fen: str) -> None:
+        self._fakes.record(("new_game", side, fen))
+        self._witness = Witness(side == 0, start_board(fen))
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
         seen = None if observation is None else observation.text()
@@ -286,8 +282,8 @@ class FakePlayer:
     def belief_fens(self, count: int) -> Sequence[str]:
         return ["a w - -", "b w - -", "c w - -"][:count]
 
-    def coverage(self, words: npt.NDArray[np.uint64]) -> Coverage:
-        self._fakes.record(("coverage", to_fen(words)))
+    def coverage_of_fen(self, fen: str) -> Coverage:
+        self._fakes.record(("coverage", fen))
         if isinstance(self._fakes.coverage, Exception):
             raise self._fakes.coverage
         return self._fakes.coverage

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obscuro.engine.options import OPTIONS
+from obscuro.engine.player_kind import OBSCURO
 from obscuro.engine.report import Coverage, SearchInfo
 from obscuro.evaluation.evaluator import CacheUse
 from obscuro.protocol.positions import PositionReader
 from obscuro.protocol.printing import (
-    CAPABILITIES,
     COMMANDS,
     LONGEST_MESSAGE,
     belief_lines,
@@ -102,7 +102,7 @@ def test_uci_declares_every_option() -> None:
 def test_uci_declares_the_capabilities_between_the_author_and_the_end() -> None:
     lines = uci_lines()
     (said,) = [line for line in lines if line.startswith("info ")]
-    assert said.split() == ["info", "string", "capabilities", *CAPABILITIES]
+    assert said.split() == ["info", "string", "capabilities", *OBSCURO.capabilities]
     assert 1 < lines.index(said) < len(lines) - 1
 
 
@@ -132,7 +132,7 @@ def test_the_docs_name_every_command_and_option() -> None:
         assert f"`{usage.split()[0]}" in text
     for option in OPTIONS:
         assert f"`{option.name}`" in text
-    for capability in CAPABILITIES:
+    for capability in OBSCURO.capabilities:
         assert f"`{capability}`" in text
 
 

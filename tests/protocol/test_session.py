@@ -15,6 +15,7 @@ import pytest
 
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import OPTIONS
+from obscuro.engine.player_kind import OBSCURO
 from obscuro.engine.report import GoLimits
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.protocol import uci
@@ -716,8 +717,9 @@ def test_leaves_when_nobody_reads_any_more(fakes: Fakes) -> None:
     os.close(reading)
     os.write(writing, b"uci\ngo infinite\n")
     done: list[int] = []
+    kind = replace(OBSCURO, make=fakes)
     thread = threading.Thread(
-        target=lambda: done.append(run(engine_reads, engine_writes, make=fakes, leave=print))
+        target=lambda: done.append(run(engine_reads, engine_writes, kind=kind, leave=print))
     )
     thread.start()
     thread.join(HANG_SECONDS)

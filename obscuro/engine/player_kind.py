@@ -1,0 +1,111 @@
+"""Kinds of players: what one player is to the front end and to match runners.
+
+The import is quick: nothing here needs compiled code.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import Protocol
+
+from obscuro.engine.options import OPTIONS, Option, Options
+from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
+from obscuro.fog.account import PlyListener
+
+
+class AnyPlayer(PlyListener, Protocol):
+    """One side's player, as the front end uses it. One thread at a time calls the methods.
+
+    It is told a game as `PlyListener` says. What it is told waits until `update` or `search`.
+    """
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random numbers of this game: the option `Seed`, or from the clock."""
+
+    @property
+    def evaluator(self) -> str:
+        """The evaluator's name, for logs; empty if there is none yet."""
+
+    @property
+    def belief_size(self) -> int | None:
+        """The number of possible positions; None for a player without a belief."""
+
+    @property
+    def belief_exact(self) -> bool:
+        """Whether the belief holds exactly the positions that fit all that was seen."""
+
+    def prepare(self, progress: Callable[[str], None] | None = None) -> None:
+        """Load or compile all that a search needs. progress: called with what comes next."""
+
+    def set_options(self, options: Options) -> None:
+        """Take over options between two searches."""
+
+    def new_game_from_fen(self, side: int, fen: str) -> None:
+        """Start a game in which the player plays `side` (0 = White).
+
+        fen: the position that both sides know, without counters.
+        """
+
+    def update(self) -> None:
+        """Bring the belief up to date."""
+
+    def belief_fens(self, count: int) -> Sequence[str]:
+        """The first `count` positions of the belief, in sorted order, as FENs without counters."""
+
+    def ponder(self, stop: Event) -> None:
+        """Use the other side's time; ends soon after `stop` is set."""
+
+    def search(self, limits: GoLimits, stop: Event, report: Callable[[SearchInfo], None]) -> Choice:
+        """Choose a move; blocks until a limit is reached or `stop` is set.
+
+        The choice holds no move if there is none, or if `stop` is set before the player knows any.
+        """
+
+    def coverage_of_fen(self, fen: str) -> Coverage | None:
+        """Say what the last search knew of a position; None for a player without a belief.
+
+        The question changes nothing. Raises GameError if no move was chosen in this game, or if the
+        belief has gone on since.
+        """
+
+    def close(self) -> None:
+        """Release all processes and memory. A later search makes them anew."""
+
+
+MakePlayer = Callable[[Options, Callable[[str], None]], AnyPlayer]
+"""Makes a player from its options and a function that takes a line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerKind:
+    """A player that can be asked for by its name.
+
+    about: what it does, in a few words. options: all options that act on it. make: makes one, and
+    loads what it needs. title: what the protocol calls it. capabilities: what it can do beyond UCI;
+    docs/protocol.md says what the words mean.
+    """
+
+    name: str
+    about: str
+    options: tuple[Option, ...]
+    make: MakePlayer
+    title: str = "Obscuro"
+    capabilities: tuple[str, ...] = ("position-fog",)
+
+
+def _make_engine(options: Options, warn: Callable[[str], None]) -> AnyPlayer:
+    """Make the engine's player. This loads numba."""
+    from obscuro.engine.player import Player  # noqa: PLC0415 - takes seconds
+
+    return Player(options, warn)
+
+
+OBSCURO = PlayerKind(
+    "obscuro",
+    "the engine",
+    OPTIONS,
+    _make_engine,
+    capabilities=("position-fog", "coverage"),
+)
+"""The engine itself."""

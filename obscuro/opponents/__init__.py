@@ -1,0 +1,1 @@
+"""Opponents for the engine, behind the same front end."""

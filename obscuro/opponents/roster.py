@@ -1,0 +1,42 @@
+"""All players that a user can name: the engine and its opponents.
+
+This is the one table of them; the command line, the front end and matches use it. The import is
+quick: a player's code is loaded when the player is made.
+"""
+
+from collections.abc import Callable, Mapping
+
+from obscuro.engine.options import Options, options_named
+from obscuro.engine.player_kind import OBSCURO, AnyPlayer, PlayerKind
+
+Warn = Callable[[str], None]
+
+
+def player_kind(name: str) -> PlayerKind:
+    """Return the kind of player with this name. Raises ValueError, with the names there are."""
+    kind = PLAYERS.get(name)
+    if kind is None:
+        raise ValueError(f"there is no player {name!r}; there are {', '.join(PLAYERS)}")
+    return kind
+
+
+def _make_random(options: Options, warn: Warn) -> AnyPlayer:
+    from obscuro.opponents.onlooker import Onlooker, random_move  # noqa: PLC0415
+
+    return Onlooker(options, random_move)
+
+
+PLAYERS: Mapping[str, PlayerKind] = {
+    kind.name: kind
+    for kind in (
+        OBSCURO,
+        PlayerKind(
+            "random",
+            "every move with the same probability",
+            options_named("UCI_Variant", "Seed"),
+            _make_random,
+            title="Obscuro random",
+        ),
+    )
+}
+"""The players by their names, the engine first."""
