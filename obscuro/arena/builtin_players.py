@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from obscuro.arena.game_record import Contestant
-from obscuro.arena.players import RandomPlayer, UciPlayer
-from obscuro.engine.options import Options
-from obscuro.engine.player_kind import OBSCURO
+from obscuro.arena.light_contestant import LightContestant, set_options
+from obscuro.arena.players import UciPlayer
+from obscuro.engine.player_kind import OBSCURO, PlayerKind
+from obscuro.opponents.roster import PLAYERS
 
 Warn = Callable[[str], None]
 
@@ -37,31 +38,21 @@ def engine_command(player: str = OBSCURO.name) -> list[str]:
     return command if player == OBSCURO.name else [*command, "--player", player]
 
 
-def refuse_options(player: str) -> Callable[[Mapping[str, str]], None]:
-    """Return a check for a player that has no options."""
+def _built_in(kind: PlayerKind) -> BuiltInPlayer:
+    """Return how a match makes a player of this kind.
+
+    A player that is not light gets a process of its own, so that its turns are measured fairly.
+    """
 
     def check(options: Mapping[str, str]) -> None:
-        if options:
-            raise ValueError(f"{player} has no options")
+        set_options(kind, options)  # OptionError is a ValueError
 
-    return check
+    def make(name: str, options: Mapping[str, str], warn: Warn, coverage: bool) -> Contestant:
+        if kind.light:
+            return LightContestant(kind, name, options, warn)
+        return UciPlayer(engine_command(kind.name), name=name, options=options, on_warning=warn)
 
-
-def _check_obscuro(options: Mapping[str, str]) -> None:
-    known = Options()
-    for name, value in options.items():
-        known.set(name, value)  # OptionError is a ValueError
+    return BuiltInPlayer(kind.about, check, make)
 
 
-def _make_obscuro(name: str, options: Mapping[str, str], warn: Warn, coverage: bool) -> Contestant:
-    return UciPlayer(engine_command(), name=name, options=options, on_warning=warn)
-
-
-def _make_random(name: str, options: Mapping[str, str], warn: Warn, coverage: bool) -> Contestant:
-    return RandomPlayer(name)
-
-
-BUILT_IN: Mapping[str, BuiltInPlayer] = {
-    "obscuro": BuiltInPlayer("this engine, as a UCI process", _check_obscuro, _make_obscuro),
-    "random": BuiltInPlayer("any legal move", refuse_options("random"), _make_random),
-}
+BUILT_IN: Mapping[str, BuiltInPlayer] = {name: _built_in(kind) for name, kind in PLAYERS.items()}

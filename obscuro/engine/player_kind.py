@@ -83,7 +83,8 @@ class PlayerKind:
 
     about: what it does, in a few words. options: all options that act on it. make: makes one, and
     loads what it needs. title: what the protocol calls it. capabilities: what it can do beyond UCI;
-    docs/protocol.md says what the words mean.
+    docs/protocol.md says what the words mean. light: whether it is so cheap that a match plays it
+    in its own process; it must have the option `Seed`.
     """
 
     name: str
@@ -92,6 +93,7 @@ class PlayerKind:
     make: MakePlayer
     title: str = "Obscuro"
     capabilities: tuple[str, ...] = ("position-fog",)
+    light: bool = False
 
 
 def _make_engine(options: Options, warn: Callable[[str], None]) -> AnyPlayer:

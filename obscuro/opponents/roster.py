@@ -26,6 +26,13 @@ def _make_random(options: Options, warn: Warn) -> AnyPlayer:
     return Onlooker(options, random_move)
 
 
+def _make_greedy(options: Options, warn: Warn) -> AnyPlayer:
+    from obscuro.opponents.greedy import greedy_move  # noqa: PLC0415
+    from obscuro.opponents.onlooker import Onlooker  # noqa: PLC0415
+
+    return Onlooker(options, greedy_move)
+
+
 PLAYERS: Mapping[str, PlayerKind] = {
     kind.name: kind
     for kind in (
@@ -36,6 +43,15 @@ PLAYERS: Mapping[str, PlayerKind] = {
             options_named("UCI_Variant", "Seed"),
             _make_random,
             title="Obscuro random",
+            light=True,
+        ),
+        PlayerKind(
+            "greedy",
+            "takes what it sees, saves what is attacked, else develops",
+            options_named("UCI_Variant", "Seed"),
+            _make_greedy,
+            title="Obscuro greedy",
+            light=True,
         ),
     )
 }
