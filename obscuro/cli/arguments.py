@@ -16,6 +16,7 @@ examples:
   obscuro demo                              watch a game
   obscuro play --side black --movetime 2000
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
+  obscuro tournament scaling.toml           play a tournament, with a rating list and a report
   obscuro bridge                            play as a bot on pychess.org
   obscuro uci --log session.log             speak UCI and write everything down
   obscuro replay session.log                play that session again
@@ -32,6 +33,23 @@ examples:
   obscuro match obscuro "/opt/other/engine --uci" --games 20 --tc 180+2
 
 Colours alternate. Ctrl-C ends the match with the result so far.
+"""
+
+_TOURNAMENT_EXAMPLES = """\
+examples:
+  obscuro tournament scaling.toml           write the results into the directory scaling
+  obscuro tournament --report scaling       make the report again, also of a broken-off tournament
+
+a tournament file:
+  games = 10                                for each pairing
+  movetime = 200
+  [[player]]
+  player = "obscuro"
+  [[player]]
+  player = "random"
+
+docs/arena.md says what else can stand in it. Ctrl-C ends the tournament with the results so far; the
+same command resumes it.
 """
 
 _BRIDGE_EXAMPLES = """\
@@ -69,6 +87,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_play,
         _add_demo,
         _add_match,
+        _add_tournament,
         _add_bridge,
         _add_replay,
         _add_bench,
@@ -168,6 +187,23 @@ def _add_match(commands: _Parsers) -> None:
             default=[],
             help=f"set a UCI option of {player.upper()}; may be given several times",
         )
+
+
+def _add_tournament(commands: _Parsers) -> None:
+    about = "play a tournament of many players, and rate them"
+    parser = _add(commands, "tournament", about, _TOURNAMENT_EXAMPLES)
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the tournament, a TOML file")
+    parser.add_argument(
+        "--out", metavar="DIR", help="directory for the results; default: FILE without .toml"
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=whole(1),
+        help="games played at the same time; default: what the file says, else 1",
+    )
+    parser.add_argument(
+        "--report", metavar="DIR", help="make the report of this directory again, and play nothing"
+    )
 
 
 def _add_bridge(commands: _Parsers) -> None:

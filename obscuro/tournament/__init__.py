@@ -1,0 +1,1 @@
+"""Tournaments: their files, standings, ratings against time, and the HTML report."""
