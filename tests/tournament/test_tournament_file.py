@@ -181,7 +181,7 @@ MISTAKES = [
     (TWO + "movetimes = [5, 5]", "line 8: movetimes has a time twice"),
     (TWO + "movetimes = [5]\nmovetime = 6", "line 8: movetimes excludes movetime and tc"),
     (TWO + "options = 5", "line 8: options must be like { Threads = 1 }, not 5"),
-    (TWO + "options = { Threads = 1 }", "line 8: random has no options"),
+    (TWO + "options = { Threads = 1 }", "line 8: no such option: 'Threads'"),
     (TWO + "[[player]]\nplayer = 'obscuro'\noptions = { Sead = 1 }", "line 10: no such option"),
     (TWO + "[[player]]\nplayer = 'obscuro'\n[player.options]\nThreads = 0", "Threads must be betw"),
     (TWO + "[[player]]\nplayer = 'obscuro'\n[player.options]\nThreads = [1]", "line 11: option Thr"),
