@@ -9,6 +9,19 @@ from collections.abc import Callable, Mapping
 from obscuro.engine.options import Options, options_named
 from obscuro.engine.player_kind import OBSCURO, AnyPlayer, PlayerKind
 
+ZS21_OPTIONS = (
+    "UCI_Variant",
+    "Evaluator",
+    "Stockfish",
+    "Tau",
+    "Eval Cache",
+    "Max Positions",
+    "Move Overhead",
+    "Ponder",
+    "Seed",
+)
+"""The options that act on zs21."""
+
 Warn = Callable[[str], None]
 
 
@@ -33,6 +46,12 @@ def _make_greedy(options: Options, warn: Warn) -> AnyPlayer:
     return Onlooker(options, greedy_move)
 
 
+def _make_zs21(options: Options, warn: Warn) -> AnyPlayer:
+    from obscuro.zs21.zs21_player import Zs21Player  # noqa: PLC0415
+
+    return Zs21Player(options, warn)
+
+
 PLAYERS: Mapping[str, PlayerKind] = {
     kind.name: kind
     for kind in (
@@ -52,6 +71,14 @@ PLAYERS: Mapping[str, PlayerKind] = {
             _make_greedy,
             title="Obscuro greedy",
             light=True,
+        ),
+        PlayerKind(
+            "zs21",
+            "the agent of Zhang and Sandholm 2021: knowledge-limited subgames, linear programs",
+            options_named(*ZS21_OPTIONS),
+            _make_zs21,
+            title="Obscuro zs21",
+            capabilities=("position-fog", "coverage"),
         ),
     )
 }

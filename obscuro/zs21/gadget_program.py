@@ -1,0 +1,248 @@
+"""The linear programs of a trunk's two gadgets, Maxmargin and Resolve, solved exactly by HiGHS.
+
+Variables: ▲'s open sequences x, the value v of each open ▼-infoset, the least margin t, and a
+margin m for each J. Rows: one for each of ▼'s open sequences, whose duals are ▼'s strategy y, and
+one for each of ▲'s open infosets.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from obscuro.zs21.reduction import OPEN, Entries, Reduction, reduce_trunk
+from obscuro.zs21.sequence_table import Integers, SequenceTable
+from obscuro.zs21.trunk import Floats, Trunk
+from obscuro.zs21.trunk_game import MAX, MIN
+from obscuro.zs21.zs21_constants import SUPPORT
+
+Gadget = Literal["maxmargin", "resolve"]
+
+
+class Profile(NamedTuple):
+    """Both players' strategies in a trunk, as probabilities of their sequences."""
+
+    x: Floats  # [▲'s sequences] 1 at the root
+    y: Floats  # [▼'s sequences] at the roots how often ▼ enters each J
+    value: float  # of the gadget's objective, with the penalties
+    margin: float  # the least margin, or in Resolve the mean of the negative ones
+    gadget: Gadget
+
+
+class Size(NamedTuple):
+    """The size of a linear program."""
+
+    rows: int
+    columns: int
+    entries: int
+
+
+class LateError(RuntimeError):
+    """HiGHS did not finish in time."""
+
+
+class GadgetProgram:
+    """The linear programs of a trunk as it stands.
+
+    penalty: float64[k], what each of ▲'s actions at the roots costs (K, D.3). Empty before the
+    roots are expanded. solver: HiGHS's name of the method.
+    """
+
+    def __init__(self, trunk: Trunk, penalty: Floats, solver: str = "simplex") -> None:
+        self._trunk = trunk
+        self._reduction = reduce_trunk(trunk)
+        self._layout = _Layout(trunk, self._reduction)
+        self._model = _model(self._layout, self._reduction.entries, trunk.alternate, penalty)
+        self._highs = _new_solver(solver)
+        self._highs.passModel(self._model)
+        self.size = Size(
+            self._model.num_row_, self._model.num_col_, len(self._model.a_matrix_.value_)
+        )
+
+    def solve(self, gadget: Gadget, deadline: float | None = None) -> Profile:
+        """Solve one of the gadgets; a second call starts from the first one's basis.
+
+        deadline: a second of `time.monotonic`. Raises LateError past it, and RuntimeError if HiGHS
+        finds no optimum.
+        """
+        import highspy  # noqa: PLC0415 - an optional package
+
+        layout, highs = self._layout, self._highs
+        groups = self._trunk.groups
+        t, m = layout.least_margin, layout.margins
+        infinity = highspy.kHighsInf
+        if gadget == "maxmargin":
+            highs.changeColBounds(t, -infinity, infinity)
+            lower, cost = 0.0, 0.0
+        else:
+            highs.changeColBounds(t, 0.0, 0.0)
+            lower, cost = -infinity, -1.0 / groups
+        columns = np.arange(m, m + groups, dtype=np.int32)
+        highs.changeColsBounds(groups, columns, np.full(groups, lower), np.zeros(groups))
+        highs.changeColsCost(groups, columns, np.full(groups, cost))
+        if deadline is not None:
+            left = deadline - time.monotonic()
+            if left <= 0.0:
+                raise LateError
+            highs.setOptionValue("time_limit", highs.getRunTime() + left)
+        highs.run()
+        status = highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            raise LateError
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise RuntimeError(f"HiGHS ended with {highs.modelStatusToString(status)}")
+        solution = highs.getSolution()
+        columns_ = np.array(solution.col_value)
+        duals = -np.array(solution.row_dual)
+        x, y = layout.profile(
+            columns_, duals, self._reduction, 1.0 if gadget == "maxmargin" else groups
+        )
+        margin = float(columns_[t]) if gadget == "maxmargin" else float(columns_[m:].mean())
+        return Profile(x, y, -highs.getInfo().objective_function_value, margin, gadget)
+
+
+class _Layout:
+    """Which column and row of the program belongs to what."""
+
+    def __init__(self, trunk: Trunk, reduction: Reduction) -> None:
+        self.trunk = trunk
+        mine, theirs = trunk.tables
+        open_mine = np.flatnonzero(reduction.choice[MAX] == OPEN)
+        open_theirs = np.flatnonzero(reduction.choice[MIN] == OPEN)
+        self.open = (open_mine, open_theirs)
+        self.column = _numbering(mine, open_mine)
+        self.row = _numbering(theirs, open_theirs)
+        self.columns_x = int(self.column.max()) + 1
+        self.rows_y = int(self.row.max()) + 1
+        self.value = self.columns_x
+        self.least_margin = self.columns_x + len(open_theirs)
+        self.margins = self.least_margin + 1
+        self.columns = self.margins + trunk.groups
+        self.rows = self.rows_y + len(open_mine)
+
+    def profile(
+        self, columns: Floats, duals: Floats, reduction: Reduction, scale: float
+    ) -> tuple[Floats, Floats]:
+        """Return x and y of all sequences from the values of columns and the duals of rows."""
+        mine, theirs = self.trunk.tables
+        x = np.where(self.column >= 0, columns[self.column], 0.0)
+        x[0] = 1.0
+        y = np.where(self.row >= 0, duals[self.row], 0.0)
+        roots = y[: theirs.roots]
+        roots[roots * scale < SUPPORT] = 0.0
+        _make_consistent(x, mine, reduction.choice[MAX])
+        _make_consistent(y, theirs, reduction.choice[MIN])
+        return x, y
+
+
+def _numbering(table: SequenceTable, open_infosets: Integers) -> Integers:
+    """Number the sequences of the roots and of the open infosets; -1 for the others."""
+    is_open = np.zeros(len(table) + 1, dtype=np.bool_)
+    is_open[open_infosets] = True
+    is_open[-1] = True  # the roots have the infoset -1
+    numbered = is_open[table.infoset_of()]
+    return np.where(numbered, np.cumsum(numbered) - 1, -1)
+
+
+def _make_consistent(plan: Floats, table: SequenceTable, choice: Integers) -> None:
+    """Play the choices at folded infosets, and remove the solver's rounding errors elsewhere."""
+    first, degree, parent, depths = table.first, table.degree, table.parent, table.depth
+    for depth in np.unique(depths):
+        here = depths == depth
+        folded = np.flatnonzero(here & (choice != OPEN))
+        plan[choice[folded]] = plan[parent[folded]]
+        infosets = np.flatnonzero(here & (choice == OPEN))
+        if not len(infosets):
+            continue
+        width = degree[infosets]
+        before = np.cumsum(width) - width
+        slots = np.repeat(first[infosets] - before, width) + np.arange(int(width.sum()))
+        share = plan[slots]
+        reach = np.repeat(plan[parent[infosets]], width)
+        share = np.where(share < SUPPORT * reach, 0.0, share)
+        total = np.add.reduceat(share, before)
+        lost = (total <= 0.0) & (plan[parent[infosets]] > 0.0)
+        share[before[lost]] = 1.0
+        total[lost] = 1.0
+        plan[slots] = reach * share / np.repeat(np.where(total > 0.0, total, 1.0), width)
+
+
+def _model(layout: _Layout, entries: Entries, alternate: Floats, penalty: Floats) -> Any:
+    """Build HiGHS's model: minimise the penalties less the least margin."""
+    import highspy  # noqa: PLC0415
+
+    mine, theirs = layout.trunk.tables
+    open_mine, open_theirs = layout.open
+    infinity = highspy.kHighsInf
+    groups = len(alternate)
+    rows: list[Integers] = []
+    columns: list[Integers] = []
+    values: list[Floats] = []
+
+    def add(row: Integers, column: Integers, value: Floats | float) -> None:
+        rows.append(row)
+        columns.append(column)
+        values.append(np.broadcast_to(np.asarray(value, dtype=np.float64), row.shape))
+
+    # ▼'s rows: the value of the infoset, less those that follow, is at most what the leaves yield.
+    add(layout.row[entries.sequence[MIN]], layout.column[entries.sequence[MAX]], -entries.value)
+    number = np.arange(len(open_theirs))
+    degree = theirs.degree[open_theirs]
+    add(
+        np.arange(groups, layout.rows_y),
+        layout.value + np.repeat(number, degree),
+        1.0,
+    )
+    add(layout.row[theirs.parent[open_theirs]], layout.value + number, -1.0)
+    of_groups = np.arange(groups)
+    add(of_groups, np.full(groups, layout.least_margin), 1.0)
+    add(of_groups, layout.margins + of_groups, 1.0)
+    # ▲'s rows: the sequences of an infoset sum to the one before it.
+    number = np.arange(len(open_mine))
+    degree = mine.degree[open_mine]
+    add(
+        layout.rows_y + np.repeat(number, degree),
+        np.arange(1, layout.columns_x),
+        1.0,
+    )
+    add(layout.rows_y + number, layout.column[mine.parent[open_mine]], -1.0)
+
+    row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+    order = np.lexsort((row, column))
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = layout.rows, layout.columns
+    lp.col_cost_ = cost = np.zeros(layout.columns)
+    cost[layout.least_margin] = -1.0
+    cost[1 : 1 + len(penalty)] = penalty
+    lp.col_cost_ = cost
+    lower = np.full(layout.columns, -infinity)
+    upper = np.full(layout.columns, infinity)
+    lower[: layout.columns_x] = 0.0
+    lower[0] = upper[0] = 1.0
+    lower[layout.margins :] = upper[layout.margins :] = 0.0
+    lp.col_lower_, lp.col_upper_ = lower, upper
+    floor, ceiling = np.full(layout.rows, -infinity), np.zeros(layout.rows)
+    floor[layout.rows_y :] = 0.0
+    ceiling[:groups] = -alternate
+    lp.row_lower_, lp.row_upper_ = floor, ceiling
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = np.concatenate(
+        ([0], np.cumsum(np.bincount(column, minlength=layout.columns)))
+    ).astype(np.int32)
+    lp.a_matrix_.index_ = row[order].astype(np.int32)
+    lp.a_matrix_.value_ = value[order]
+    return lp
+
+
+def _new_solver(method: str) -> Any:
+    """Return a silent HiGHS of one thread."""
+    import highspy  # noqa: PLC0415
+
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("threads", 1)
+    highs.setOptionValue("solver", method)
+    highs.setOptionValue("parallel", "off")
+    return highs

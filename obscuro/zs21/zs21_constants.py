@@ -1,0 +1,21 @@
+"""ZS21's constants: those of K, and the shares of a turn's time."""
+
+LEAST_ROOTS = 200
+"""L: so many positions are at the roots, if the belief holds as many (K, D.3)."""
+INFORMATION_PRICE = 1e7
+"""M: learning nothing costs |I| / M, each bit of information halves the price (K, D.3)."""
+SUPPORT = 1e-7
+"""A sequence that is less likely, given that its infoset is reached, is not played."""
+
+CHUNK = 32
+"""So many leaves are expanded between two looks at the clock."""
+LEAST_SOLVES = 1.5
+"""A round begins if there is time for so many programs like the last one."""
+SOLVING_TIME = 2.0
+"""Expanding ends while there is time for so many programs like the last one."""
+SOLVING_SHARE = 0.35
+"""Expanding leaves at least this share of the remaining time for the next program."""
+PLANTING_SHARE = 0.3
+"""Past this share of a turn's time no more roots are added."""
+MOST_NODES = 2_000_000
+"""A trunk with so many nodes, half a gigabyte, is not expanded any more."""
