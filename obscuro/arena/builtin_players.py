@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from obscuro.arena.game_record import Contestant
 from obscuro.arena.light_contestant import LightContestant, set_options
-from obscuro.arena.players import UciPlayer
+from obscuro.arena.uci_player import UciPlayer
 from obscuro.engine.player_kind import OBSCURO, PlayerKind
 from obscuro.opponents.roster import PLAYERS
 
@@ -50,7 +50,13 @@ def _built_in(kind: PlayerKind) -> BuiltInPlayer:
     def make(name: str, options: Mapping[str, str], warn: Warn, coverage: bool) -> Contestant:
         if kind.light:
             return LightContestant(kind, name, options, warn)
-        return UciPlayer(engine_command(kind.name), name=name, options=options, on_warning=warn)
+        return UciPlayer(
+            engine_command(kind.name),
+            name=name,
+            options=options,
+            coverage=coverage,
+            on_warning=warn,
+        )
 
     return BuiltInPlayer(kind.about, check, make)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from obscuro.arena.builtin_players import BUILT_IN, Warn
 from obscuro.arena.game_record import Contestant
-from obscuro.arena.players import UciPlayer
 from obscuro.arena.time_control import TimeControl
+from obscuro.arena.uci_player import UciPlayer
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +82,6 @@ def make_contestant(entrant: Entrant, warn: Warn, coverage: bool = False) -> Con
     if built_in is not None:
         return built_in.make(entrant.name, entrant.options, warn, coverage)
     command = split_command(entrant.player)
-    return UciPlayer(command, name=entrant.name, options=entrant.options, on_warning=warn)
+    return UciPlayer(
+        command, name=entrant.name, options=entrant.options, coverage=coverage, on_warning=warn
+    )

@@ -8,9 +8,9 @@ from typing import Protocol
 
 import chess
 
-from obscuro.arena.coverage import Coverage
 from obscuro.arena.move_report import Report
 from obscuro.arena.time_control import UNTIMED, Allowance, TimeControl
+from obscuro.engine.report import Coverage
 from obscuro.fog.board import FogOfWarBoard
 
 OWN_OBSERVATIONS = "own observations"

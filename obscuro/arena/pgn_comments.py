@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 
 import chess
 
-from obscuro.arena.coverage import Coverage
 from obscuro.arena.game_record import Turn
 from obscuro.arena.move_report import Policy, Report
 from obscuro.arena.time_control import MILLISECONDS
+from obscuro.engine.report import Coverage
 
 CENTIPAWNS = 100
 _LIKELIEST = 8
@@ -105,7 +105,7 @@ def _coverage_text(coverage: Coverage) -> str:
     ]
     if coverage.weight is not None:
         known.append(f"weight={coverage.weight:.4g}")
-    return " ".join(known) or "unknown"
+    return " ".join(known)
 
 
 # -- reading --------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def read_comment(text: str, color: chess.Color) -> MoveNotes:
         seconds=_seconds(commands.get("emt")),
         clock=_seconds(commands.get("clk")),
         report=Report(**fields) if fields else None,
-        coverage=_read_coverage(commands["coverage"]) if "coverage" in commands else None,
+        coverage=_read_coverage(commands.get("coverage", "")),
     )
 
 
@@ -192,7 +192,9 @@ def _read_shares(text: str) -> Policy:
     return tuple(_pairs(text, ":"))
 
 
-def _read_coverage(text: str) -> Coverage:
+def _read_coverage(text: str) -> Coverage | None:
     known = dict(_pairs(text, "="))
+    if "belief" not in known:
+        return None
     flags = {name: bool(known[key]) for key, name in _BELIEF_FIELDS.items() if key in known}
     return Coverage(**flags, weight=known.get("weight"))

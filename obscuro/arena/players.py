@@ -1,28 +1,20 @@
-"""The players: a random mover, a UCI engine in a process, and our engine in this process."""
+"""Players in this process: a random mover, and our engine. `uci_player` has those in processes."""
 
 from __future__ import annotations
 
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Protocol
 
 import chess
 
-from obscuro.arena.game_record import (
-    EVERYTHING,
-    OWN_OBSERVATIONS,
-    BeliefError,
-    Forfeit,
-    LateForfeit,
-    Turn,
-)
+from obscuro.arena.game_record import OWN_OBSERVATIONS, BeliefError, Turn
 from obscuro.arena.move_report import Report
-from obscuro.arena.restartable_engine import RestartableEngine
 from obscuro.arena.time_control import Allowance
-from obscuro.arena.uci_process import EngineError, MachineFault, SilentEngineError, UciProcess
+from obscuro.arena.told_game import whole_game
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
 from obscuro.fog.account import PlyListener, last_ply
 from obscuro.fog.board import FogOfWarBoard
@@ -30,13 +22,6 @@ from obscuro.fog.board import FogOfWarBoard
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-GRACE_SECONDS = 20.0
-"""An engine that is later than this has hung, and loses."""
-LARGEST_LISTED_BELIEF = 20_000
-"""`UciPlayer` does not look for the true position in a larger belief."""
-LISTING_SECONDS = 60.0
-"""The most seconds that an engine may take to list its belief."""
 
 
 class RandomPlayer:
@@ -61,148 +46,6 @@ class RandomPlayer:
 
     def close(self) -> None:
         """Do nothing: the player holds no resources."""
-
-
-class UciPlayer:
-    """An engine in its own process, which receives the whole game as a GUI would send it.
-
-    The first game starts the process; a later game starts it again if it has died.
-
-    options: the options to set at every start. check_belief: after each search, ask the engine for
-    its belief by the command `belief` and look for the true position in it, if the belief is exact
-    and not too large. This time is not part of the turn. on_warning: receives the engine's warnings
-    and errors.
-    """
-
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        name: str | None = None,
-        options: Mapping[str, str] | None = None,
-        check_belief: bool = False,
-        grace: float = GRACE_SECONDS,
-        on_warning: Callable[[str], None] | None = None,
-    ) -> None:
-        self._name = name
-        self._check_belief = check_belief
-        self._grace = grace
-        self._warn = on_warning or (lambda text: None)
-        self._engine = RestartableEngine(
-            command, options or {}, lambda text: self._warn(f"{self.name}: {text}")
-        )
-
-    @property
-    def name(self) -> str:
-        """The name that the caller gave, else the engine's own name."""
-        return self._name if self._name is not None else self._engine.name
-
-    @property
-    def told(self) -> str:
-        """What the engine is told: everything."""
-        return EVERYTHING
-
-    @property
-    def knows_variant(self) -> bool:
-        """Whether the running engine offers Fog of War chess."""
-        return self._engine.knows_variant
-
-    @property
-    def pid(self) -> int | None:
-        """The process's id; None if no process runs."""
-        return self._engine.pid
-
-    def start(self) -> None:
-        """Start the process if none runs, and wait until it can search. Raises EngineError."""
-        if self._engine.process is None:
-            self._engine.running()
-            if not self.knows_variant:
-                self._warn(f"{self.name} does not offer Fog of War chess (UCI_Variant fogofwar)")
-        self._engine.prepare()
-
-    def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
-        """Send `ucinewgame` to a running engine, or start one. Raises EngineError."""
-        try:
-            if self._engine.process is not None:
-                self._engine.process.send("ucinewgame")
-            self.start()
-        except EngineError:  # the engine may have died between the games
-            self._engine.kill()
-            self.start()
-
-    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
-        """Let the engine search.
-
-        Raises Forfeit if it dies, LateForfeit if it hangs, MachineFault if something outside kills
-        it, and BeliefError.
-        """
-        process = self._engine.process
-        if process is None:
-            raise Forfeit("has no engine")
-        try:
-            begin = time.monotonic()
-            process.send(_position(board))
-            process.send(f"go {allowance.words}")
-            patience = allowance.most / 1000 + self._grace
-            *lines, last = process.until("bestmove", patience)
-            seconds = time.monotonic() - begin
-            self._engine.report_warnings(lines)
-            report = Report.of_lines(lines)
-            checks = int(self._check_belief and self._check(board, report, process))
-        except MachineFault:
-            self._engine.kill()
-            raise
-        except EngineError as error:
-            self._engine.kill()
-            late = isinstance(error, SilentEngineError)
-            raise (LateForfeit if late else Forfeit)(f"forfeits: {error}") from error
-        words = last.split()
-        return Turn(words[1] if len(words) > 1 else "", seconds, report, checks)
-
-    def _check(self, board: FogOfWarBoard, report: Report, process: UciProcess) -> bool:
-        """Look for the true position; return whether that was possible. Raises BeliefError."""
-        if not report.exact or report.belief is None or report.belief > LARGEST_LISTED_BELIEF:
-            return False
-        listed = self._listed_belief(process)
-        truth = board.epd(en_passant="legal")
-        if truth not in listed:
-            raise BeliefError(
-                f"{self.name} has {len(listed)} positions in its belief, but not the true one: "
-                f"{truth} after {_position(board)}"
-            )
-        return True
-
-    @staticmethod
-    def _listed_belief(process: UciProcess) -> set[str]:
-        """Ask the engine for all positions of its belief. Raises EngineError."""
-        process.send(f"belief {LARGEST_LISTED_BELIEF}")
-        size, fen = "info string belief size ", "info string belief fen "
-        expected: int | None = None
-        listed: set[str] = set()
-        for line in process.lines(LISTING_SECONDS, awaited="belief"):
-            if line.startswith("info string error"):
-                raise EngineError(f"{process.name} can't list its belief: {line}")
-            if line.startswith(size):
-                expected = int(line.removeprefix(size).split()[0])
-            elif line.startswith(fen):
-                listed.add(line.removeprefix(fen))
-            if len(listed) == expected:
-                break
-        return listed
-
-    def after_ply(self, board: FogOfWarBoard) -> None:
-        """Do nothing: `choose` sends the whole game."""
-
-    def close(self) -> None:
-        """Ask the engine to quit, and kill it if it does not."""
-        self._engine.close()
-
-
-def _position(board: FogOfWarBoard) -> str:
-    root = board.root()
-    start = "startpos" if root.fen() == board.starting_fen else f"fen {root.fen()}"
-    moves = " ".join(move.uci() for move in board.move_stack)
-    return f"position {start} moves {moves}" if moves else f"position {start}"
 
 
 class EnginePlayer(PlyListener, Protocol):
@@ -305,7 +148,7 @@ class InProcessPlayer:
             raise BeliefError(
                 f"{self.name} ({chess.COLOR_NAMES[self._color]}) has {self.player.belief_size} "
                 f"positions in its belief, but not the true one: {board.epd(en_passant='legal')} "
-                f"after {_position(board)}"
+                f"after {whole_game(board)}"
             )
         self._checks += 1
 

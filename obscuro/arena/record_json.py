@@ -8,10 +8,10 @@ from typing import Any
 
 import chess
 
-from obscuro.arena.coverage import Coverage
 from obscuro.arena.game_record import GameRecord, PlayedPly, Turn
 from obscuro.arena.move_report import Report
 from obscuro.arena.time_control import TimeControl
+from obscuro.engine.report import Coverage
 from obscuro.fog.board import FogOfWarBoard
 
 _POLICIES = ("policy", "play")

@@ -25,6 +25,7 @@ READY_SILENCE_SECONDS = 120.0
 """The most seconds of these without any line of output."""
 QUIT_SECONDS = 3.0
 _KEPT_STDERR_LINES = 8
+_CAPABILITIES = "info string capabilities "
 _WRONG_COMMAND = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.ENOTDIR}
 """What the system says about a program that can't be run by any machine like this one."""
 _SIGNALS_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
@@ -74,6 +75,8 @@ class UciProcess:
         self.name = self._command
         self.options: dict[str, str] = {}
         """The engine's options: the name in lower case to the line that declares the option."""
+        self.capabilities: frozenset[str] = frozenset()
+        """What the engine can do beyond UCI: the words of its line (docs/protocol.md)."""
         try:
             self._shake_hands(start_seconds)
         except BaseException:
@@ -88,6 +91,8 @@ class UciProcess:
             elif line.startswith("option name "):
                 name = line.removeprefix("option name ").partition(" type ")[0]
                 self.options[name.strip().lower()] = line
+            elif line.startswith(_CAPABILITIES):
+                self.capabilities |= set(line.removeprefix(_CAPABILITIES).split())
 
     def _read_stdout(self) -> None:
         assert self._popen.stdout is not None

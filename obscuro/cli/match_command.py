@@ -18,9 +18,10 @@ from obscuro.arena.builtin_players import engine_command
 from obscuro.arena.game_record import Contestant, GameRecord
 from obscuro.arena.match import MatchResult, play_match
 from obscuro.arena.pgn import write_pgn
-from obscuro.arena.players import RandomPlayer, UciPlayer
+from obscuro.arena.players import RandomPlayer
 from obscuro.arena.statistics import QUANTITIES, Statistics, number
 from obscuro.arena.time_control import TimeControl
+from obscuro.arena.uci_player import UciPlayer
 from obscuro.arena.uci_process import EngineError
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import INTERRUPTED

@@ -7,8 +7,8 @@ import pytest
 from obscuro.arena.builtin_players import BUILT_IN
 from obscuro.arena.entrant import Entrant, check_entrant, make_contestant
 from obscuro.arena.game_record import OWN_OBSERVATIONS, Contestant
-from obscuro.arena.players import UciPlayer
 from obscuro.arena.referee import play_game
+from obscuro.arena.uci_player import UciPlayer
 from obscuro.opponents.roster import PLAYERS
 
 LIGHT = [name for name, kind in PLAYERS.items() if kind.light]

@@ -9,19 +9,16 @@ import pytest
 
 from obscuro.arena.log_replay import LoggedSearch, Replay
 from obscuro.arena.uci_process import EngineError, UciProcess
-from obscuro.fog.board import FogOfWarBoard
 from obscuro.protocol.logged_session import read_sessions
-from tests.arena.fake_engine import go
+from tests.arena.fake_engine import go, read_position
 
 ENGINE = Path(__file__).parent / "fake_engine.py"
 START = ["# log 1", "# option Threads = 1", "# option Seed = 0", "# option Move Overhead = 50"]
 
 
 def answer(*moves: str) -> str:
-    board = FogOfWarBoard()
-    for move in moves:
-        board.push_uci(move)
-    return go(board, "")[-1]
+    tail = ["moves", *moves] if moves else []
+    return go(*read_position(["position", "startpos", *tail]), "")[-1]
 
 
 class Talk:

@@ -10,9 +10,10 @@ from obscuro.arena.elo import Tally
 from obscuro.arena.game_record import Turn
 from obscuro.arena.match import MatchResult, play_match
 from obscuro.arena.move_report import Report
-from obscuro.arena.players import RandomPlayer, UciPlayer
+from obscuro.arena.players import RandomPlayer
 from obscuro.arena.statistics import Statistics
 from obscuro.arena.time_control import TimeControl
+from obscuro.arena.uci_player import UciPlayer
 from obscuro.arena.uci_process import EngineError
 from tests.arena.scripted import Scripted
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.arena.coverage import Coverage
 from obscuro.arena.game_record import Turn
 from obscuro.arena.move_report import Report
 from obscuro.arena.pgn_comments import MoveNotes, read_comment, write_comment
+from obscuro.engine.report import Coverage
 
 REPORT = Report(
     belief=312,
@@ -63,9 +63,10 @@ def test_a_move_of_which_nothing_is_known_has_no_comment() -> None:
     assert read_comment("", chess.WHITE) == MoveNotes()
 
 
-def test_an_unknown_coverage_differs_from_one_that_was_not_asked_for() -> None:
-    text = write_comment(Turn("e2e4", coverage=Coverage()), chess.WHITE)
-    assert read_comment(text, chess.WHITE).coverage == Coverage()
+def test_the_coverage_of_a_forced_move_is_that_of_the_belief_alone() -> None:
+    text = write_comment(Turn("e2e4", coverage=Coverage(True)), chess.WHITE)
+    assert text == "[%coverage belief=1]"
+    assert read_comment(text, chess.WHITE).coverage == Coverage(True)
 
 
 def test_comments_of_earlier_versions_are_read() -> None:

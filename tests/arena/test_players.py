@@ -8,11 +8,10 @@ import chess
 import pytest
 
 from obscuro.arena.game_record import BeliefError
-from obscuro.arena.players import InProcessPlayer, RandomPlayer, UciPlayer
+from obscuro.arena.players import InProcessPlayer, RandomPlayer
 from obscuro.arena.referee import play_game
 from obscuro.arena.uci_process import EngineError, UciProcess
-from obscuro.fog.board import FogOfWarBoard
-from tests.arena.scripted import FakePlayer, Scripted
+from tests.arena.scripted import FakePlayer
 
 pytestmark = pytest.mark.xdist_group("timing")
 
@@ -32,7 +31,7 @@ class TestUciProcess:
 
     def test_shakes_hands(self, engine: UciProcess) -> None:
         assert engine.name == "Fake 1.0"
-        assert set(engine.options) == {"uci_variant", "evaluator", "move overhead"}
+        assert set(engine.options) == {"uci_variant", "evaluator", "move overhead", "ponder"}
 
     def test_waits_until_it_is_ready(self, engine: UciProcess) -> None:
         engine.set_option("Move Overhead", "50")
@@ -63,6 +62,14 @@ class TestUciProcess:
         with pytest.raises(EngineError):
             engine.send("isready")
 
+    @pytest.mark.parametrize(
+        ("mode", "capabilities"),
+        [("", {"coverage"}), ("fog", {"position-fog", "dances", "coverage"}), ("orthodox", set())],
+    )
+    def test_reads_the_capabilities(self, mode: str, capabilities: set[str]) -> None:
+        with UciProcess([*FAKE, mode]) as engine:
+            assert engine.capabilities == capabilities
+
     def test_a_program_that_is_not_there(self) -> None:
         with pytest.raises(EngineError, match=r"can't run /nowhere/engine: No such file"):
             UciProcess(["/nowhere/engine"])
@@ -70,63 +77,6 @@ class TestUciProcess:
     def test_a_program_that_is_no_engine(self) -> None:
         with pytest.raises(EngineError, match=r"exited with code 0"):
             UciProcess([sys.executable, "-c", "pass"])
-
-
-class TestUciPlayer:
-    def test_plays_a_whole_game(self) -> None:
-        warnings: list[str] = []
-        player = UciPlayer(
-            FAKE, options={"Move Overhead": "5"}, check_belief=True, on_warning=warnings.append
-        )
-        record = play_game(player, RandomPlayer(), movetime=1, seed=1, max_plies=40)
-        assert (record.white, player.knows_variant) == ("Fake 1.0", True)
-        turns = record.turns(chess.WHITE)
-        assert record.result == "1-0" or record.regular or len(turns) == 20
-        assert all(turn.belief_checks == 1 for turn in turns)
-        report = turns[0].report
-        assert report is not None
-        assert (report.belief, report.nodes, report.depth, report.carried) == (2, 1000, 4.5, 10)
-        assert warnings[0] == "Fake 1.0: warning this is a fake"
-        player.close()
-        player.close()
-
-    @pytest.mark.parametrize(
-        ("mode", "ending"),
-        [
-            ("illegal", "black made the illegal move e2e5"),
-            ("die", "black forfeits: Fake 1.0 exited with code 3: out of cheese"),
-            ("hang", "black forfeits: Fake 1.0 gave no bestmove in time"),
-        ],
-    )
-    def test_misbehaving_loses_and_the_next_game_starts(self, mode: str, ending: str) -> None:
-        player = UciPlayer([*FAKE, mode], grace=0.01 if mode == "hang" else 60)
-        for _ in range(2):
-            record = play_game(Scripted(["e2e4"]), player, movetime=1)
-            assert (record.result, record.ending, record.regular) == ("1-0", ending, False)
-        player.close()
-
-    def test_a_belief_without_the_truth_stops_everything(self) -> None:
-        player = UciPlayer([*FAKE, "wrong-belief"], check_belief=True)
-        with pytest.raises(BeliefError, match=r"moves e2e4"):
-            play_game(Scripted(["e2e4"]), player, movetime=1)
-        player.close()
-
-    def test_a_cut_belief_is_not_checked(self) -> None:
-        player = UciPlayer([*FAKE, "inexact"], check_belief=True)
-        record = play_game(player, Scripted([]), movetime=1)
-        assert [turn.belief_checks for turn in record.turns(chess.WHITE)] == [0]
-        player.close()
-
-    def test_an_engine_that_cannot_start_is_an_error_not_a_loss(self) -> None:
-        with pytest.raises(EngineError):
-            play_game(UciPlayer(["/nowhere/engine"]), RandomPlayer(), movetime=1)
-
-    def test_starts_from_a_position(self) -> None:
-        board = FogOfWarBoard("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1")
-        player = UciPlayer(FAKE, check_belief=True)
-        record = play_game(Scripted([]), player, movetime=1, board=board)
-        assert record.turns(chess.BLACK)[0].belief_checks == 1
-        player.close()
 
 
 class TestInProcessPlayer:

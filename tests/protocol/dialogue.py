@@ -290,6 +290,7 @@ class FakePlayer:
 
     def search(self, limits: GoLimits, stop: threading.Event, report: object) -> Choice:
         fakes = self._fakes
+        late = fakes.late  # the next search may have another one
         fakes.record(("search", limits))
         if fakes.error is not None:
             error, fakes.error = fakes.error, None
@@ -300,8 +301,8 @@ class FakePlayer:
         limited = not limits.infinite and (limits.movetime, limits.nodes) != (None, None)
         if not limited and not fakes.early:
             assert stop.wait(HANG_SECONDS)
-        if fakes.late is not None:
-            assert fakes.late.wait(HANG_SECONDS)
+        if late is not None:
+            assert late.wait(HANG_SECONDS)
             report(fakes.info)
         return Choice(fakes.move or self._witness.history().moves[0], info=fakes.info)
 

@@ -293,10 +293,10 @@ def test_a_move_is_played_before_the_clock_runs_out(fakes: Fakes, talk: InProces
     talk.say("go wtime 400 btime 1")
     assert talk.until("bestmove")[-1] == "bestmove b1c3"
     assert time.monotonic() - begin > 0.35
-    talk.say("position startpos moves e2e4", "go ponder wtime 1 btime 400")
-    fakes.late.set()
-    fakes.late = threading.Event()
+    first, fakes.late = fakes.late, threading.Event()
     fakes.info = replace(INFO, play=[("b8c6", 1.0)])
+    first.set()
+    talk.say("position startpos moves e2e4", "go ponder wtime 1 btime 400")
     talk.until("info string play")
     talk.say("ponderhit")
     assert talk.until("bestmove") == ["bestmove b8c6"]

@@ -25,9 +25,10 @@ from obscuro.arena.game_record import Contestant, GameRecord, PlayedPly, Turn
 from obscuro.arena.match import MatchResult, play_match
 from obscuro.arena.move_report import Report
 from obscuro.arena.pgn import write_pgn
-from obscuro.arena.players import InProcessPlayer, RandomPlayer, UciPlayer
+from obscuro.arena.players import InProcessPlayer, RandomPlayer
 from obscuro.arena.statistics import QUANTITIES, Statistics, number
 from obscuro.arena.time_control import MILLISECONDS, TimeControl
+from obscuro.arena.uci_player import UciPlayer
 from obscuro.arena.uci_process import EngineError
 from obscuro.bench.common import progress
 from obscuro.fog.board import FogOfWarBoard
@@ -130,7 +131,7 @@ def make_engine(told: argparse.Namespace, warn: Callable[[str], None]) -> Contes
             [str(ENGINE)],
             name="obscuro",
             options={"Evaluator": told.evaluator},
-            check_belief=told.check_belief,
+            coverage=told.check_belief,
             on_warning=warn,
         )
     from obscuro.engine.player import Player  # noqa: PLC0415 - loads numba

@@ -1,0 +1,186 @@
+"""A UCI engine as a player: a process that is told what it asks to be told, and no more."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import chess
+
+from obscuro.arena.coverage import read_coverage
+from obscuro.arena.game_record import (
+    EVERYTHING,
+    OWN_OBSERVATIONS,
+    BeliefError,
+    Forfeit,
+    LateForfeit,
+    Turn,
+)
+from obscuro.arena.move_report import Report
+from obscuro.arena.restartable_engine import RestartableEngine
+from obscuro.arena.time_control import Allowance
+from obscuro.arena.told_game import OwnGame, whole_game
+from obscuro.arena.uci_process import EngineError, MachineFault, SilentEngineError, UciProcess
+from obscuro.engine.report import Coverage
+from obscuro.fog.board import FogOfWarBoard
+
+GRACE_SECONDS = 20.0
+"""An engine that is later than this has hung, and loses."""
+COVERAGE_SECONDS = 60.0
+"""The most seconds that an engine may take to answer `coverage`; ours takes milliseconds."""
+READS_OBSERVATIONS = "position-fog"
+TELLS_COVERAGE = "coverage"
+"""The words of the line `info string capabilities` (docs/protocol.md)."""
+
+
+class UciPlayer:
+    """An engine in its own process.
+
+    An engine with the capability `position-fog` is told its own moves and what it saw. Every other
+    engine is told the whole game, as a GUI would do. The first game starts the process; a later
+    game starts it again if it has died.
+
+    options: the options to set at every start. coverage: after each search, ask an engine with the
+    capability `coverage` what it knew of the true position. This time is not part of the turn.
+    on_warning: receives the engine's warnings and errors.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        name: str | None = None,
+        options: Mapping[str, str] | None = None,
+        coverage: bool = False,
+        grace: float = GRACE_SECONDS,
+        on_warning: Callable[[str], None] | None = None,
+    ) -> None:
+        self._name = name
+        self._coverage = coverage
+        self._grace = grace
+        self._warn = on_warning or (lambda text: None)
+        self._engine = RestartableEngine(
+            command, options or {}, lambda text: self._warn(f"{self.name}: {text}")
+        )
+        ponders = [name for name, value in (options or {}).items() if value.lower() == "true"]
+        self._ponders = "ponder" in [name.lower() for name in ponders]
+        self._own_game: OwnGame | None = None  # None: the engine is told everything
+        self._side: chess.Color = chess.WHITE
+
+    @property
+    def name(self) -> str:
+        """The name that the caller gave, else the engine's own name."""
+        return self._name if self._name is not None else self._engine.name
+
+    @property
+    def told(self) -> str:
+        """What the engine is told in this game. Before the first game nothing is known of that."""
+        return EVERYTHING if self._own_game is None else OWN_OBSERVATIONS
+
+    @property
+    def knows_variant(self) -> bool:
+        """Whether the running engine offers Fog of War chess."""
+        return self._engine.knows_variant
+
+    @property
+    def pid(self) -> int | None:
+        """The process's id; None if no process runs."""
+        return self._engine.pid
+
+    def start(self) -> None:
+        """Start the process if none runs, and wait until it can search. Raises EngineError."""
+        if self._engine.process is None:
+            process = self._engine.running()
+            if not (self.knows_variant or READS_OBSERVATIONS in process.capabilities):
+                self._warn(
+                    f"{self.name} does not offer Fog of War chess (UCI_Variant fogofwar); "
+                    "it is told the whole game and may play by other rules"
+                )
+        self._engine.prepare()
+
+    def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
+        """Send `ucinewgame` to a running engine, or start one. Raises EngineError."""
+        try:
+            if self._engine.process is not None:
+                self._engine.process.send("ucinewgame")
+            self.start()
+        except EngineError:  # the engine may have died between the games
+            self._engine.kill()
+            self.start()
+        process = self._engine.process
+        private = process is not None and READS_OBSERVATIONS in process.capabilities
+        self._own_game = OwnGame(board, color) if private else None
+        self._side = color
+
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
+        """Let the engine search.
+
+        Raises Forfeit if it dies, LateForfeit if it hangs, MachineFault if something outside kills
+        it, and BeliefError.
+        """
+        process = self._engine.process
+        if process is None:
+            raise Forfeit("has no engine")
+        try:
+            begin = time.monotonic()
+            process.send(whole_game(board) if self._own_game is None else self._own_game.text)
+            process.send(f"go {allowance.words}")
+            patience = allowance.most / 1000 + self._grace
+            *lines, last = process.until("bestmove", patience)
+            seconds = time.monotonic() - begin
+            self._engine.report_warnings(lines)
+            report = Report.of_lines(lines)
+            coverage = self._ask_coverage(board, process)
+        except MachineFault:
+            self._engine.kill()
+            raise
+        except EngineError as error:
+            self._engine.kill()
+            late = isinstance(error, SilentEngineError)
+            raise (LateForfeit if late else Forfeit)(f"forfeits: {error}") from error
+        checks = int(self._is_covered(board, report, coverage))
+        words = last.split()
+        return Turn(words[1] if len(words) > 1 else "", seconds, report, checks, coverage)
+
+    def _ask_coverage(self, board: FogOfWarBoard, process: UciProcess) -> Coverage | None:
+        """Ask what the last search knew of the true position; None: no answer is to be had.
+
+        Raises EngineError if the engine says nothing at all, or is gone.
+        """
+        if not self._coverage or TELLS_COVERAGE not in process.capabilities:
+            return None
+        process.send(f"coverage {board.epd(en_passant='legal')}")
+        said = process.lines(COVERAGE_SECONDS, awaited="answer to coverage")
+        answer = next(
+            line for line in said if line.startswith(("info string coverage", "info string error"))
+        )
+        coverage = read_coverage(answer)
+        if coverage is None:
+            self._engine.report_warnings([answer])
+        return coverage
+
+    def _is_covered(self, board: FogOfWarBoard, report: Report, coverage: Coverage | None) -> bool:
+        """Whether a belief that calls itself exact has the true position. Raises BeliefError."""
+        if coverage is None or not report.exact:
+            return False
+        if not coverage.in_belief:
+            raise BeliefError(
+                f"{self.name} has {report.belief} positions in its belief, but not the true one: "
+                f"{board.epd(en_passant='legal')} after {whole_game(board)}"
+            )
+        return True
+
+    def after_ply(self, board: FogOfWarBoard) -> None:
+        """Note what the side did and saw. An engine that ponders by itself is told at once."""
+        if self._own_game is None:
+            return
+        self._own_game.append(board)
+        process = self._engine.process
+        if self._ponders and board.turn != self._side and process is not None:
+            with contextlib.suppress(EngineError):  # `choose` meets it again, and it counts there
+                process.send(self._own_game.text)
+
+    def close(self) -> None:
+        """Ask the engine to quit, and kill it if it does not."""
+        self._engine.close()
