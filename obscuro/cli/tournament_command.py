@@ -134,10 +134,10 @@ def _play(
     ) as live:
 
         def on_game(task: GameTask, record: GameRecord) -> None:
-            console.print(game_line(task, record), soft_wrap=True)
             bar.update(progress, completed=len(journal.games))
             if console.is_terminal:
                 live.update(view())
+            console.print(game_line(task, record), soft_wrap=True)
 
         def on_fault(task: GameTask, fault: str) -> None:
             warn(f"game {task.number + 1} was broken off and is played again: {fault}")

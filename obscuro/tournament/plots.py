@@ -7,20 +7,22 @@ so that texts stay readable there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from obscuro.tournament.markup import Element, element
+from obscuro.tournament.time_scaling import time_text
 
 WIDTH = 440.0
 _ROW = 40.0
-_MARGIN = 16.0
+_MARGIN = 22.0
 _LEFT = 46.0  # room for the numbers of a vertical axis
 _BOTTOM = 40.0
 _HEIGHT = 280.0
 _MOST_TICKS = 6
-_LONGEST_NAME = 42
+_LONGEST_NAME = 40
+_LEAST_GAP = 44.0  # between two labels of a horizontal axis
 
 
 class Bar(NamedTuple):
@@ -32,7 +34,7 @@ class Bar(NamedTuple):
 
 
 class TimedPoint(NamedTuple):
-    """A player's time for a move in seconds, its rating, and half the rating's interval."""
+    """A player's time for a move in seconds, its rating, and half the interval to draw."""
 
     seconds: float
     elo: float
@@ -122,11 +124,11 @@ def scaling_plot(curves: Sequence[Curve]) -> Element:
             element("line", x1=_LEFT, x2=WIDTH - _MARGIN, y1=y, y2=y, class_=_grid(mark))
         )
         drawing.append(_label(_LEFT - 6, y + 4, f"{mark:+.0f}" if mark else "0", "end"))
-    for power in _powers(min(times), max(times)):
-        x = x_of(power)
+    for seconds in _shown_times({point.seconds for point in points}, x_of):
+        x = x_of(math.log2(seconds))
         drawing.append(element("line", x1=x, x2=x, y1=top, y2=bottom, class_="grid"))
-        drawing.append(_label(x, bottom + 16, power_of_two(power), "middle"))
-    drawing.append(_label((_LEFT + WIDTH) / 2, _HEIGHT - 6, "seconds for a move", "middle"))
+        drawing.append(_label(x, bottom + 16, time_text(seconds), "middle"))
+    drawing.append(_label((_LEFT + WIDTH) / 2, _HEIGHT - 6, "time for a move", "middle"))
     for number, curve in enumerate(curves):
         color = f"c{number % 4}"
         if len(curves) > 1:
@@ -232,15 +234,13 @@ RESULT_NAMES = {
 """Results to their class in the style sheet and their name."""
 
 
-def power_of_two(power: int) -> str:
-    """Write 2 to a whole power as people do: `4`, `1/8`."""
-    return f"{2**power}" if power >= 0 else f"1/{2**-power}"
-
-
-def _powers(low: float, high: float) -> list[int]:
-    """Return whole powers of two in a range of logarithms, at most about eight of them."""
-    first, last = math.ceil(low - 0.05), math.floor(high + 0.05)
-    return list(range(first, last + 1, max(1, math.ceil((last - first) / 8))))
+def _shown_times(times: Iterable[float], x_of: Callable[[float], float]) -> list[float]:
+    """Return the times that get a label: from the longest down, as long as there is room."""
+    shown: list[float] = []
+    for seconds in sorted(times, reverse=True):
+        if not shown or x_of(math.log2(shown[-1])) - x_of(math.log2(seconds)) >= _LEAST_GAP:
+            shown.append(seconds)
+    return shown
 
 
 def _scale(values: tuple[float, float], places: tuple[float, float]) -> Callable[[float], float]:

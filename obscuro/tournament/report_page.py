@@ -161,16 +161,20 @@ def _time_scaling(standings: Standings) -> list[Element]:
         _section(
             "Time",
             element("div", plots.scaling_plot(curves), element("div", *tables), class_="two"),
+            element(
+                "p",
+                "Bars are 95 % intervals relative to the mean of these players.",
+                class_="small soft",
+            ),
         )
     ]
 
 
 def _curve(standings: Standings, family: TimeFamily) -> plots.Curve:
     points = []
-    for player, seconds in zip(family.members, family.seconds, strict=True):
-        rating = standings.ratings.of(player)
-        name = standings.entrants[player].name
-        points.append(plots.TimedPoint(seconds, rating.elo, rating.error, name))
+    for player, seconds, error in zip(family.members, family.seconds, family.errors, strict=True):
+        name, rating = standings.entrants[player].name, standings.ratings.of(player)
+        points.append(plots.TimedPoint(seconds, rating.elo, error, name))
     slope = family.per_doubling.value
     return plots.Curve(family.name, tuple(points), slope, family.middle, family.level)
 

@@ -22,7 +22,9 @@ LEAST_MEMBERS = 3
 class TimeFamily:
     """Players that differ only in their time for a move.
 
-    members: the players' numbers, by time. seconds: the time of each. per_doubling: the Elo points
+    members: the players' numbers, by time. seconds: the time of each. errors: half the 95 % interval
+    of each one's rating relative to the mean of the members, so without what is unknown about the
+    distance from the family to other players. per_doubling: the Elo points
     that a doubling of the time is worth, fitted to all members by generalised least squares with
     the ratings' covariance. level: the fitted line's rating at the mean of log2 of the seconds.
     """
@@ -30,6 +32,7 @@ class TimeFamily:
     name: str
     members: tuple[int, ...]
     seconds: tuple[float, ...]
+    errors: tuple[float, ...]
     per_doubling: Estimate
     level: float
 
@@ -80,6 +83,9 @@ def _fitted(
     design = np.stack([np.ones(len(members)), logarithms - logarithms.mean()], axis=1)
     elo = np.array([ratings.of(number).elo for number in members])
     covariance = ratings.covariance[np.ix_(members, members)]
+    contrast = np.eye(len(members)) - 1 / len(members)
+    variances = np.diag(contrast @ covariance @ contrast.T)
+    errors = tuple(Z_95 * math.sqrt(max(0.0, float(variance))) for variance in variances)
     # Ratings are relative, so their covariance is singular along a common shift. Any variance of
     # the shift may be added: the level takes it up, the slope stays the same.
     covariance = covariance + max(1.0, float(np.trace(covariance)))
@@ -87,9 +93,8 @@ def _fitted(
     information = design.T @ weighted
     level, slope = np.linalg.solve(information, weighted.T @ elo)
     deviation = math.sqrt(float(np.linalg.inv(information)[1, 1]))
-    return TimeFamily(
-        name, members, seconds, Estimate(float(slope), Z_95 * deviation), float(level)
-    )
+    gain = Estimate(float(slope), Z_95 * deviation)
+    return TimeFamily(name, members, seconds, errors, gain, float(level))
 
 
 def _family_name(entrants: Sequence[Entrant], members: tuple[int, ...]) -> str:

@@ -15,7 +15,6 @@ from obscuro.tournament.plots import (
     Curve,
     TimedPoint,
     length_plot,
-    power_of_two,
     rating_plot,
     scaling_plot,
     ticks,
@@ -89,7 +88,15 @@ def test_doublings_of_time_have_equal_distances() -> None:
     assert list(ys) == sorted(ys, reverse=True)  # up is better
     assert all_inside(drawing)
     words = [part.text for part in drawing.iter("text")]
-    assert "1/16" in words and "4" in words
+    assert [one for one in words if one and one.endswith("s")] == [
+        "4 s", "1 s", "250 ms", "125 ms", "62.5 ms",
+    ]  # fmt: skip
+
+
+def test_times_too_close_for_labels_have_none() -> None:
+    drawing = scaling_plot([family("engine", [0.1, 0.11, 4.0])])
+    words = [part.text or "" for part in drawing.iter("text")]
+    assert "110 ms" in words and "100 ms" not in words
 
 
 def test_the_fitted_line_passes_through_points_on_a_line() -> None:
@@ -123,7 +130,3 @@ def test_every_game_has_its_share_of_the_bars() -> None:
 
 def test_games_without_moves_can_be_drawn() -> None:
     assert all_inside(length_plot([(0, "1-0")]))
-
-
-def test_powers_of_two_are_written_as_fractions() -> None:
-    assert [power_of_two(power) for power in (-4, -1, 0, 3)] == ["1/16", "1/2", "1", "8"]

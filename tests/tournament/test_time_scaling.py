@@ -36,6 +36,7 @@ def test_the_slope_does_not_depend_on_the_anchor() -> None:
     assert free.families[0].per_doubling.value == pytest.approx(
         fixed.families[0].per_doubling.value, abs=1e-6
     )
+    assert free.families[0].errors == pytest.approx(fixed.families[0].errors)
     assert free.families[0].per_doubling.error == pytest.approx(
         fixed.families[0].per_doubling.error, abs=1e-6
     )
@@ -57,6 +58,19 @@ def test_the_slope_is_that_of_generalised_least_squares_of_differences() -> None
     assert family.per_doubling.error == pytest.approx(
         1.959964 / math.sqrt(float(weighted @ doublings)), rel=1e-6
     )
+
+
+def test_errors_of_members_leave_out_the_distance_to_others() -> None:
+    alone = made_up_event(timed("engine", [100, 200, 400]), 40)
+    entrants = [*alone.entrants, *entrants_named("far away")]
+    event = made_up_event(entrants, 40)
+    games = played(event, [0, 20, 40, -2000], draws=0)
+    found = Standings(event, games, Anchor(3, 0))
+    (family,) = found.families
+    assert max(family.errors) < 80 < min(found.ratings.of(player).error for player in range(3))
+    # Two members of a family of equal errors differ by the error times the root of 3.
+    difference = found.ratings.difference(0, 1).error
+    assert difference == pytest.approx(family.errors[0] * math.sqrt(3), rel=0.2)
 
 
 def test_steps_are_gains_for_a_doubling() -> None:
