@@ -22,7 +22,7 @@ help:
 	@echo 'make demo       set up, then watch the engine play'
 	@echo 'make test       set up, then run every check: lint, format, types, layers, tests'
 	@echo 'make proofs     set up, then run all that takes too long for that; PAGE=1 writes the page'
-	@echo 'make setup      create .venv with all packages, install Stockfish, copy its network'
+	@echo 'make setup      create .venv with all packages, install Stockfish and Chromium'
 	@echo 'make warmup     compile the kernels now, so that the first game starts at once'
 	@echo 'make results    run the commands of a page of docs/results again: PAGE=NAME [SECTION=NAME]'
 	@echo 'make pages      render the pages of docs/results from their raw files'
@@ -75,17 +75,22 @@ $(RUN_READY): pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(DEV_READY): pyproject.toml | $(BIN)/python
-	$(call install,'.[dev]')
+	$(call install,'.[dev]',chromium)
 	@touch $(RUN_READY) $@
 
 # Two things make the set-up quick. Stockfish is installed while pip installs the packages. And pip
 # compiles no modules, because Python compiles the few that are imported.
+# $(1): what pip installs. $(2): `chromium` installs it after Stockfish; apt-get can't do both at once.
 define install
-@printf '\n=== set-up: Python packages into $(VENV), and Stockfish\n'
-@engine_bin/install_stockfish >$(VENV)/stockfish.log 2>&1 & stockfish=$$!; \
+@printf '\n=== set-up: Python packages into $(VENV), and Stockfish$(if $(2), and Chromium)\n'
+@{ engine_bin/install_stockfish; found=$$?; \
+	$(if $(2),engine_bin/install_chromium >$(VENV)/chromium.log 2>&1 || \
+		echo 'WARNING: going on without Chromium; the tests in a browser are skipped' \
+			>>$(VENV)/chromium.log;) \
+	exit $$found; } >$(VENV)/stockfish.log 2>&1 & stockfish=$$!; \
 	$(BIN)/python -m pip install --quiet --no-compile --editable $(1); packages=$$?; \
 	wait $$stockfish; found=$$?; \
-	cat $(VENV)/stockfish.log; \
+	cat $(VENV)/stockfish.log; $(if $(2),cat $(VENV)/chromium.log;) \
 	[ $$found -eq 0 ] || \
 		echo 'WARNING: going on without Stockfish; the engine falls back on its material evaluator'; \
 	exit $$packages

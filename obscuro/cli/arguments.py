@@ -17,6 +17,7 @@ examples:
   obscuro play --side black --movetime 2000
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
   obscuro tournament scaling.toml           play a tournament, with a rating list and a report
+  obscuro show games.pgn                    write its first game as a page to look at
   obscuro bridge                            play as a bot on pychess.org
   obscuro uci --log session.log             speak UCI and write everything down
   obscuro replay session.log                play that session again
@@ -50,6 +51,14 @@ a tournament file:
 
 docs/arena.md says what else can stand in it. Ctrl-C ends the tournament with the results so far; the
 same command resumes it.
+"""
+
+_SHOW_EXAMPLES = """\
+examples:
+  obscuro show games.pgn
+  obscuro show games.pgn --game 7 --out game7.html
+
+The page needs no server and no network. Open it in any browser of the last years.
 """
 
 _BRIDGE_EXAMPLES = """\
@@ -88,6 +97,7 @@ def build_parser() -> argparse.ArgumentParser:
         _add_demo,
         _add_match,
         _add_tournament,
+        _add_show,
         _add_bridge,
         _add_replay,
         _add_bench,
@@ -203,6 +213,28 @@ def _add_tournament(commands: _Parsers) -> None:
     )
     parser.add_argument(
         "--report", metavar="DIR", help="make the report of this directory again, and play nothing"
+    )
+
+
+def _add_show(commands: _Parsers) -> None:
+    about = "write a game as one HTML page: what each side saw and believed"
+    parser = _add(commands, "show", about, _SHOW_EXAMPLES)
+    parser.add_argument("pgn", metavar="GAME.pgn", help="a file of games")
+    parser.add_argument(
+        "--game", metavar="N", type=whole(1), default=1, help="number of the game; default: 1"
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="the page to write; default: GAME.html beside the games, or GAME-N.html",
+    )
+    most = next(option for option in OPTIONS if option.name == "Max Positions").default
+    parser.add_argument(
+        "--max-positions",
+        metavar="N",
+        type=whole(1),
+        default=most,
+        help=f"positions of a belief; larger ones are sampled; default: {most}",
     )
 
 

@@ -1,0 +1,98 @@
+"""The document that the page is drawn from: one JSON object for a game.
+
+Python writes it and `web/game.js` reads it; both declare the same fields. A field that is not known
+is None, never left out. Everything in it may come from a stranger's file: a reader must take all
+texts as plain text.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+SCHEMA = 1
+"""Its number changes when a reader of the old form could misread the new one."""
+
+SideName = Literal["white", "black"]
+
+
+class ShownBelief(TypedDict):
+    """The positions that one side held possible at one moment."""
+
+    size: int  # how many
+    exact: bool  # whether these were all possible ones; false: a sample of them
+    rebuilt: bool  # whether none was left, and these were drawn from what was known
+    shares: str  # base64 of 7 x 64 bytes, by piece (see `marginals.PLANES`) and square from a1;
+    # 0 = in no position, 255 = in all, else a share in 255ths
+
+
+class ShownSide(TypedDict):
+    """What one side knew at one moment."""
+
+    seen: str  # an observation in the protocol's form: `<placement>[,<ep>]`, `*` = fog
+    belief: ShownBelief | None  # null once the game is over
+
+
+class ShownPosition(TypedDict):
+    """One moment of the game. The first is the start, and there is one more after each move."""
+
+    placement: str  # the whole board, as in a FEN
+    turn: SideName
+    white: ShownSide
+    black: ShownSide
+
+
+class ShownOption(TypedDict):
+    """A move that the mover considered."""
+
+    uci: str
+    san: str
+    share: float  # how often it would play the move, in [0, 1]
+
+
+class ShownCoverage(TypedDict):
+    """Whether the mover's search knew the true position: in P, among its roots, expanded there."""
+
+    belief: bool | None
+    infoset: bool | None
+    expanded: bool | None
+    weight: float | None  # the position's share of the search's roots, in [0, 1]
+
+
+class ShownLoss(TypedDict):
+    """Points that a move lost; see `losses`."""
+
+    before: float
+    after: float
+
+
+class ShownMove(TypedDict):
+    """A move, and what its mover reported about the choice."""
+
+    uci: str
+    san: str
+    mover: SideName
+    number: int  # of the full move, as in a score sheet
+    pawns: float | None  # the mover's evaluation when it chose, in White's view
+    policy: list[ShownOption]  # largest share first; empty if the file tells none
+    belief: int | None  # |P| as the mover reported it
+    coverage: ShownCoverage | None
+    seconds: float | None  # time used for the move
+    clock: float | None  # seconds left on the mover's clock after it
+    nodes: int | None
+    depth: float | None
+    text: str  # the rest of the comment
+    loss: ShownLoss | None  # of the moves to mark only
+
+
+class GameDocument(TypedDict):
+    """A whole game."""
+
+    schema: int
+    white: str  # the players' names
+    black: str
+    result: str  # as in PGN
+    ending: str | None  # how the game ended, in words
+    headers: list[list[str]]  # all other headers: name and value
+    max_positions: int  # the size from which on a belief is a sample
+    positions: list[ShownPosition]
+    moves: list[ShownMove]  # one less than positions: move k leads from position k to k + 1

@@ -1,0 +1,90 @@
+"""Read one game of a PGN file, and refuse what is no game of Fog of War chess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import chess
+import chess.pgn
+
+from obscuro.fog.board import FogOfWarBoard
+
+VARIANT = "Fog of War"
+
+
+class GameFileError(ValueError):
+    """A file does not hold the game that was asked for. The message is one line for the user."""
+
+
+class _Reader(chess.pgn.GameBuilder[chess.pgn.Game]):
+    """Builds a game. Without a header `Variant` it takes the moves for those of our variant.
+
+    headers: how many the file gave. It keeps the errors and logs none.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.headers = 0
+
+    def visit_header(self, tagname: str, tagvalue: str) -> None:
+        self.headers += 1
+        super().visit_header(tagname, tagvalue)
+
+    def end_headers(self) -> None:
+        self.game.headers.setdefault("Variant", VARIANT)
+
+    def handle_error(self, error: Exception) -> None:
+        self.game.errors.append(error)
+
+    def result(self) -> chess.pgn.Game:
+        if not self.headers and self.game.is_end() and not self.game.errors:
+            self.game.errors.append(ValueError("it has neither headers nor moves"))
+        return self.game
+
+
+def read_game(path: Path, number: int = 1) -> chess.pgn.Game:
+    """Return a game of a PGN file; its boards are `FogOfWarBoard`s.
+
+    number: counts from 1. Side lines are left in the game; nobody asks for them. Raises
+    GameFileError if there is no such game, or if its variant, its position or a move is wrong.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+            for skipped in range(number - 1):
+                if not chess.pgn.skip_game(stream):
+                    raise GameFileError(_too_few(path, skipped, number))
+            game = chess.pgn.read_game(stream, Visitor=_Reader)
+    except OSError as error:
+        raise GameFileError(f"can't read {path}: {error.strerror}") from None
+    if game is None:
+        raise GameFileError(_too_few(path, number - 1, number))
+    fault = _fault(game)
+    if fault is not None:
+        raise GameFileError(f"game {number} of {path}: {fault}")
+    return game
+
+
+def _too_few(path: Path, games: int, number: int) -> str:
+    if not games:
+        return f"{path} holds no game in PGN"
+    return f"{path} has {games} game{'s' * (games > 1)}, and no game {number}"
+
+
+def _fault(game: chess.pgn.Game) -> str | None:
+    """Say what is wrong with a game, in one line; None if it can be shown."""
+    try:
+        board = game.board()
+    except ValueError as error:  # no such variant, or no position
+        return " ".join(str(error).split())
+    if not isinstance(board, FogOfWarBoard):
+        return f"its variant is {game.headers['Variant']!r}, not {VARIANT!r}"
+    if not board.is_valid() or board.has_chess960_castling_rights():
+        return f"nobody can play Fog of War chess from the position {board.fen()!r}"
+    nodes = list(game.mainline())
+    if game.errors:
+        where = f" after {len(nodes)} plies" if nodes else ""
+        return " ".join(f"{game.errors[0]}{where}".split())
+    for ply, node in enumerate(nodes, 1):
+        if not node.move:
+            return f"ply {ply} is a null move, which the rules do not know"
+    return None

@@ -1,0 +1,88 @@
+"""A file of games gives the game that was asked for, or one line that says why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from obscuro.fog.board import FogOfWarBoard
+from obscuro.show.game_file import GameFileError, read_game
+from tests.show.recorded import SHORT_GAME, game_of
+
+PLAIN = "1. e4 e5 2. Nf3 *\n"
+
+
+def refusal(text: str, folder: Path, number: int = 1) -> str:
+    """The message, which is one line."""
+    with pytest.raises(GameFileError) as caught:
+        game_of(text, folder, number)
+    (line,) = str(caught.value).splitlines()
+    return line.replace(f"{folder}/", "")
+
+
+def test_games_are_counted_from_one(tmp_path: Path) -> None:
+    text = f"{SHORT_GAME}\n{PLAIN}"
+    assert game_of(text, tmp_path).headers["White"] == "A & <b>B</b>"
+    assert len(list(game_of(text, tmp_path, 2).mainline())) == 3
+
+
+@pytest.mark.parametrize("variant", ["Fog of War", "fogofwar", "Dark chess", None])
+def test_the_variant_may_have_any_of_its_names_or_none(tmp_path: Path, variant: str | None) -> None:
+    header = f'[Variant "{variant}"]\n\n' if variant else ""
+    game = game_of(f"{header}1. e4 f6 2. Qh5 a6 3. Qxe8 1-0\n", tmp_path)
+    board = game.end().board()
+    assert isinstance(board, FogOfWarBoard)
+    assert board.is_variant_end()
+
+
+def test_a_game_may_begin_anywhere(tmp_path: Path) -> None:
+    game = game_of('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 7"]\n\n7... Ke7 8. e4 *\n', tmp_path)
+    assert [node.move.uci() for node in game.mainline()] == ["e8e7", "e2e4"]
+
+
+def test_a_game_without_moves_is_a_game(tmp_path: Path) -> None:
+    assert game_of('[White "A"]\n[Result "*"]\n\n*\n', tmp_path).is_end()
+
+
+def test_an_illegal_move_is_named_with_its_game(tmp_path: Path) -> None:
+    text = refusal(f"{PLAIN}\n1. e4 e5 2. Ke3 *\n", tmp_path, 2)
+    assert text.startswith("game 2 of games.pgn: illegal san: 'Ke3'")
+    assert text.endswith("after 2 plies")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "games.pgn holds no game in PGN"),
+        ("\n\n", "games.pgn holds no game in PGN"),
+        ("no game at all\n", "game 1 of games.pgn: it has neither headers nor moves"),
+        ("1. e4 -- *\n", "ply 2 is a null move"),
+        ('[Variant "Atomic"]\n\n1. e4 *\n', "its variant is 'Atomic', not 'Fog of War'"),
+        ('[Variant "Wobble"]\n\n1. e4 *\n', "unsupported variant: Wobble"),
+        ('[FEN "8/8/nonsense"]\n\n1. e4 *\n', "expected 8 rows"),
+        ('[FEN "8/8/8/8/8/8/8/K7 w - - 0 1"]\n\n1. Ka2 *\n', "nobody can play"),
+        ('[FEN "1r2k3/8/8/8/8/8/8/4K3 b b - 0 1"]\n\n*\n', "nobody can play"),
+    ],
+)
+def test_what_is_no_game_of_ours_is_refused_in_a_line(
+    tmp_path: Path, text: str, fault: str
+) -> None:
+    assert fault in refusal(text, tmp_path)
+
+
+def test_a_number_past_the_last_game_is_refused(tmp_path: Path) -> None:
+    assert refusal(PLAIN, tmp_path, 2) == "games.pgn has 1 game, and no game 2"
+    assert refusal(f"{PLAIN}\n{PLAIN}", tmp_path, 9) == "games.pgn has 2 games, and no game 9"
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none.pgn"):
+        with pytest.raises(GameFileError, match=f"can't read {path}"):
+            read_game(path)
+
+
+def test_bytes_that_are_no_text_stop_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "old.pgn"
+    path.write_bytes(b'\xef\xbb\xbf[White "Andr\xe9"]\n\n1. e4 *\n')
+    assert read_game(path).headers["White"] == "Andr\N{REPLACEMENT CHARACTER}"

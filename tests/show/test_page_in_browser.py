@@ -1,0 +1,294 @@
+"""The page in a real browser: it is opened from a file, and used by keys, clicks and its address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import pytest
+from playwright.sync_api import Page
+
+from obscuro.fog.board import FogOfWarBoard
+from obscuro.show.html_page import html_page
+from obscuro.show.make_document import make_document
+from tests.browser import GROUP, running_browser
+from tests.show.recorded import SHORT_GAME, game_of
+
+pytestmark = pytest.mark.xdist_group(GROUP)
+
+HOSTILE = "</script><img src=x onerror='document.title=1'>"
+
+
+class OpenPage:
+    """A page, what it wrote to the console, and what it asked the network for."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.faults: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", lambda message: self.faults.append(message.text))
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def open(self, path: Path, hash_: str = "", width: int = 1280) -> Page:
+        """Open a file anew, in a window of this width."""
+        self.page.set_viewport_size({"width": width, "height": 800})
+        self.page.goto("about:blank")
+        self.page.goto(f"{path.as_uri()}{hash_}")
+        self.page.wait_for_selector("#moves li")
+        return self.page
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[OpenPage]:
+    """One page for all tests, because to make one takes longer than most tests."""
+    with running_browser() as browser:
+        yield OpenPage(browser.new_page())
+
+
+@pytest.fixture
+def opened(tab: OpenPage) -> Iterator[OpenPage]:
+    """The page. Whatever a test does, nothing may fail in it or leave it."""
+    tab.faults.clear()
+    tab.requests.clear()
+    yield tab
+    assert tab.faults == []
+    assert tab.requests
+    assert [url for url in tab.requests if not url.startswith(("file:", "data:", "about:"))] == []
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    path = folder / "game.html"
+    document = make_document(game_of(SHORT_GAME, folder), 1000)
+    path.write_text(html_page(document), encoding="utf-8")
+    return path
+
+
+def pieces(page: Page, board: str) -> set[str]:
+    """The pieces that a board shows for certain, such as `e4P`."""
+    found = page.locator(f"#{board} [data-piece]").evaluate_all(
+        "all => all.map(each => each.dataset.piece)"
+    )
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+def pieces_of(board: chess.BaseBoard) -> set[str]:
+    return {chess.square_name(at) + piece.symbol() for at, piece in board.piece_map().items()}
+
+
+def fogged(page: Page, board: str) -> set[str]:
+    return set(
+        page.locator(f"#{board} .fog").evaluate_all("all => all.map(each => each.dataset.square)")
+    )
+
+
+def hidden(board: FogOfWarBoard, side: chess.Color) -> set[str]:
+    squares = chess.SquareSet(~board.vision_mask(side) & chess.BB_ALL)
+    return {chess.square_name(square) for square in squares}
+
+
+def heat(page: Page, board: str) -> dict[str, int]:
+    """The levels that a board shows, in 255ths, by square."""
+    found = page.locator(f"#{board} .heat").evaluate_all(
+        "all => all.map(each => [each.dataset.heat, Number(each.dataset.level)])"
+    )
+    return dict(found)
+
+
+def arrows(page: Page, board: str) -> set[str]:
+    return set(
+        page.locator(f"#{board} .arrow").evaluate_all("all => all.map(each => each.dataset.arrow)")
+    )
+
+
+def ply(page: Page) -> int:
+    return int(page.locator("#ply").input_value())
+
+
+def test_every_ply_shows_the_three_boards(opened: OpenPage, written: Path) -> None:
+    page = opened.open(written)
+    board = FogOfWarBoard()
+    for step, san in enumerate(["e4", "f6", "Qh5", "a6", "Qxe8", None]):
+        assert ply(page) == step
+        assert pieces(page, "truth") == pieces_of(board)
+        for name, side in (("white", chess.WHITE), ("black", chess.BLACK)):
+            assert pieces(page, name) == pieces_of(board.fogged(side))
+            assert fogged(page, name) == hidden(board, side)
+        if san is not None:
+            board.push_san(san)
+            page.keyboard.press("ArrowRight")
+
+
+def test_keys_buttons_the_slider_and_the_list_choose_a_ply(opened: OpenPage, written: Path) -> None:
+    page = opened.open(written)
+    for key, expected in [("End", 5), ("ArrowLeft", 4), ("Home", 0), ("ArrowLeft", 0)]:
+        page.keyboard.press(key)
+        assert ply(page) == expected
+    page.get_by_role("button", name="One ply on").click()
+    page.keyboard.press("ArrowRight")  # the button has the focus; the key works all the same
+    assert ply(page) == 2
+    page.get_by_role("button", name="2. Qh5").click()
+    assert ply(page) == 3
+    assert page.locator("#moves [aria-current]").inner_text() == "Qh5"
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowLeft")
+    assert ply(page) == 2
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    page.get_by_role("button", name="Start of the game").focus()
+    page.keyboard.press("Enter")
+    assert ply(page) == 0
+    assert page.get_by_role("button", name="One ply back").is_disabled()
+
+
+def test_the_address_names_the_ply(opened: OpenPage, written: Path) -> None:
+    page = opened.open(written, "#3")
+    assert ply(page) == 3
+    page.keyboard.press("ArrowRight")
+    assert page.url.endswith("#4")
+    page.evaluate("location.hash = '#1'")
+    page.wait_for_function("document.getElementById('ply').value === '1'")
+    for strange, shown in [("99", 5), ("-3", 0), ("1.5", 0), ("<b>", 0)]:
+        page.evaluate("strange => location.hash = strange", strange)
+        page.wait_for_function(f"document.getElementById('ply').value === '{shown}'")
+
+
+def test_a_belief_is_a_heat_map_of_the_piece_that_is_asked_for(
+    opened: OpenPage, written: Path
+) -> None:
+    page = opened.open(written, "#1")
+    # White has seen all of its own first move. Black knows that White made one of 20.
+    assert heat(page, "white")["e8"] == 255
+    shown = heat(page, "black")
+    assert 0 < shown["e2"] < 255 and "e4" in shown
+    assert shown["a1"] == 255
+    page.get_by_role("button", name="King").click()
+    assert heat(page, "black") == {"e1": 255}
+    page.keyboard.press("b")
+    assert heat(page, "black") == {}
+    assert page.get_by_role("button", name="Off").get_attribute("aria-pressed") == "true"
+    page.get_by_role("button", name="Knight").click()
+    assert set(heat(page, "black")) == {"b1", "g1", "a3", "c3", "f3", "h3"}
+    assert "20 positions" in page.locator("#black figcaption").inner_text()
+
+
+def test_a_square_tells_what_both_sides_believed_of_it(opened: OpenPage, written: Path) -> None:
+    page = opened.open(written, "#1")
+    box = page.locator("#black svg").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 4.5 / 8 * box["width"], box["y"] + 6.5 / 8 * box["height"])
+    told = page.locator("#square").inner_text()
+    assert told.startswith("e2 White: in sight · Black: pawn 90 %, empty 10 %")
+    page.keyboard.press("f")
+    page.mouse.click(box["x"] + 3.5 / 8 * box["width"], box["y"] + 1.5 / 8 * box["height"])
+    assert page.locator("#square").inner_text() == ""  # the same square again
+
+
+def test_a_flipped_board_shows_the_same_from_the_other_side(
+    opened: OpenPage, written: Path
+) -> None:
+    page = opened.open(written, "#2")
+    before = {name: pieces(page, name) for name in ("white", "truth", "black")}
+    low = page.locator('#truth [data-piece="a1R"]').bounding_box()
+    page.keyboard.press("f")
+    high = page.locator('#truth [data-piece="a1R"]').bounding_box()
+    assert low is not None and high is not None and low["y"] > high["y"]
+    assert {name: pieces(page, name) for name in before} == before
+
+
+def test_the_policy_is_shown_by_arrows_on_the_movers_board(opened: OpenPage, written: Path) -> None:
+    page = opened.open(written)
+    assert arrows(page, "white") == {"e2e4", "d2d4", "g1f3"}
+    assert arrows(page, "black") == set()
+    assert arrows(page, "truth") == {"e2e4"}
+    assert page.locator("#white .arrow.played").count() == 1
+    assert page.locator("#white .arrow-label").all_text_contents() == ["5", "20", "75"]
+    assert "75 %" in page.locator("#details .policy").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert (arrows(page, "white"), arrows(page, "black")) == (set(), {"f7f6", "e7e5"})
+    page.keyboard.press("a")
+    assert arrows(page, "black") == arrows(page, "truth") == set()
+
+
+def test_a_click_on_a_curve_goes_to_its_ply(opened: OpenPage, written: Path) -> None:
+    page = opened.open(written)
+    titles = page.locator(".curve strong").all_inner_texts()
+    assert [title.split()[0] for title in titles] == ["Evaluation,", "|P|:", "Coverage:", "Time"]
+    for curve in page.locator(".curve").all():
+        point = curve.locator('circle[data-ply="1"]').first.bounding_box()
+        assert point is not None
+        page.keyboard.press("End")
+        page.mouse.click(point["x"] + 2, point["y"] + 9)
+        assert ply(page) == 1
+    assert "Black 20" in page.locator(".curve").nth(1).inner_text()
+    assert "Black +0.10" in page.locator(".curve").nth(0).inner_text()
+
+
+def test_the_move_that_lost_most_is_marked(opened: OpenPage, written: Path) -> None:
+    page = opened.open(written)
+    assert page.locator(".mark").evaluate_all("all => all.map(each => each.dataset.mark)") == ["3"]
+    assert page.locator("#moves .bad").count() == 1
+    page.keyboard.press("m")
+    assert ply(page) == 3
+    expected = "2… a6 lost 50 points: Black expected 50 of 100 before it, and 0 at its next turn."
+    assert page.locator("#details .loss").inner_text() == expected
+    page.get_by_role("button", name="2… a6 lost 50 points of 100").click()
+    assert page.locator("#details .loss").inner_text() == expected
+
+
+def test_words_and_labels_say_what_the_boards_show(opened: OpenPage, written: Path) -> None:
+    page = opened.open(written, "#2")
+    details = page.locator("#details").inner_text()
+    assert "After 1… f6, White to move" in details and "White plays 2. Qh5" in details
+    label = page.locator("#white svg").get_attribute("aria-label")
+    assert label is not None
+    assert "Pe4" in label and "29 squares in the fog" in label and "Enemy king: e8" in label
+    for button in page.get_by_role("button").all():
+        assert button.inner_text() or button.get_attribute("aria-label")
+    page.keyboard.press("End")
+    assert "1-0, king captured" in page.locator("#details").inner_text()
+
+
+def test_names_from_a_strange_file_are_shown_as_they_are(opened: OpenPage, tmp_path: Path) -> None:
+    game = game_of(SHORT_GAME, tmp_path)
+    for name in ("White", "Black", "Event", "Result", "Termination"):
+        game.headers[name] = HOSTILE
+    game.next().comment = HOSTILE  # type: ignore[union-attr]
+    path = tmp_path / "strange.html"
+    path.write_text(html_page(make_document(game, 1000)), encoding="utf-8")
+    page = opened.open(path, "#1")
+    assert page.locator("#players .white").inner_text() == HOSTILE
+    assert HOSTILE in page.locator("#details").inner_text()
+    assert page.locator("img").count() == 0
+    assert page.title() == f"{HOSTILE} – {HOSTILE} {HOSTILE}"
+
+
+def test_a_game_without_comments_has_boards_and_sizes_only(
+    opened: OpenPage, tmp_path: Path
+) -> None:
+    path = tmp_path / "bare.html"
+    document = make_document(
+        game_of('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 7"]\n\nKd7 e4 *', tmp_path), 9
+    )
+    path.write_text(html_page(document), encoding="utf-8")
+    page = opened.open(path, "#1")
+    assert page.locator(".curve").count() == 1
+    assert arrows(page, "white") == set()
+    assert page.locator("#moves button").all_inner_texts() == ["Kd7", "e4"]
+    assert "7." in page.locator("#moves li").first.inner_text()
+
+
+@pytest.mark.parametrize("width", [390, 820, 1280])
+def test_nothing_is_wider_than_the_window(opened: OpenPage, written: Path, width: int) -> None:
+    page = opened.open(written, width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    tops = {
+        box["y"]
+        for name in ("white", "truth", "black")
+        if (box := page.locator(f"#{name}").bounding_box()) is not None
+    }
+    assert len(tops) == (3 if width == 390 else 1)
