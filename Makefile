@@ -90,9 +90,10 @@ define install
 	exit $$found; } >$(VENV)/stockfish.log 2>&1 & stockfish=$$!; \
 	$(BIN)/python -m pip install --quiet --no-compile --editable $(1); packages=$$?; \
 	wait $$stockfish; found=$$?; \
-	cat $(VENV)/stockfish.log; $(if $(2),cat $(VENV)/chromium.log;) \
+	cat $(VENV)/stockfish.log; \
 	[ $$found -eq 0 ] || \
 		echo 'WARNING: going on without Stockfish; the engine falls back on its material evaluator'; \
+	$(if $(2),cat $(VENV)/chromium.log;) \
 	exit $$packages
 @engine_bin/export_network || \
 	echo "WARNING: going on without Stockfish's network; the evaluator nnue can't be used"

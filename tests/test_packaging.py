@@ -13,9 +13,11 @@ import pytest
 
 import obscuro
 from obscuro.cli.doctor_command import PACKAGES
+from tests import browser
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALL_STOCKFISH = ROOT / "engine_bin" / "install_stockfish"
+INSTALL_CHROMIUM = ROOT / "engine_bin" / "install_chromium"
 LAUNCHER = ROOT / "engine_bin" / "obscuro"
 EXPORT_NETWORK = ROOT / "engine_bin" / "export_network"
 
@@ -96,6 +98,48 @@ class TestInstallStockfish:
         assert result.returncode == 1
         assert result.stdout == ""
         assert "could not install Stockfish" in result.stderr.splitlines()[-1]
+
+
+class TestInstallChromium:
+    """The script that finds or installs the browser of the tests."""
+
+    @pytest.mark.parametrize("name", browser.NAMES)
+    def test_prints_any_browser_that_the_tests_can_use(self, tmp_path: Path, name: str) -> None:
+        program = write_program(tmp_path / name, "true")
+        result = run(INSTALL_CHROMIUM, PATH=str(tmp_path))
+        assert (result.returncode, result.stdout, result.stderr) == (0, f"{program}\n", "")
+
+    @pytest.mark.parametrize(
+        ("programs", "advice"),
+        [
+            ({}, "install it and put it on PATH"),
+            ({"apt-get": "exit 1", "id": "echo 1000"}, "sudo apt-get install chromium"),
+        ],
+    )
+    def test_without_apt_or_root_says_what_to_do_in_one_line(
+        self, tmp_path: Path, programs: dict[str, str], advice: str
+    ) -> None:
+        for name, text in programs.items():
+            write_program(tmp_path / name, text)
+        result = run(INSTALL_CHROMIUM, PATH=str(tmp_path))
+        assert (result.returncode, result.stdout) == (1, "")
+        assert len(result.stderr.splitlines()) == 1
+        assert advice in result.stderr
+
+    def test_installs_with_apt_and_prints_the_path_alone(self, tmp_path: Path) -> None:
+        program, log = tmp_path / "chromium", tmp_path / "log"
+        write_program(tmp_path / "env", FAKE_ENV)
+        write_program(tmp_path / "id", "echo 0")
+        write_program(
+            tmp_path / "apt-get",
+            f'echo "$DEBIAN_FRONTEND $*" >>{log}; echo chatter\n'
+            f'case "$*" in *install*) echo >{program}; /bin/chmod +x {program}; esac',
+        )
+        result = run(INSTALL_CHROMIUM, PATH=str(tmp_path))
+        assert (result.returncode, result.stdout) == (0, f"{program}\n"), result.stderr
+        update, install = log.read_text().splitlines()
+        assert update.startswith("noninteractive") and update.endswith("update")
+        assert install.endswith("install -y --no-install-recommends chromium")
 
 
 class TestLauncher:
@@ -207,6 +251,7 @@ class TestMakefile:
         shutil.copy(ROOT / "Makefile", tmp_path)
         (tmp_path / "pyproject.toml").touch()
         write_program(tmp_path / "engine_bin" / "install_stockfish", "echo /found/stockfish")
+        write_program(tmp_path / "engine_bin" / "install_chromium", "echo /found/chromium")
         write_program(tmp_path / "engine_bin" / "export_network", "echo /found/network")
         write_program(tmp_path / ".venv" / "bin" / "python", 'echo "$@" >>calls')
         return tmp_path
@@ -227,7 +272,7 @@ class TestMakefile:
     def test_sets_up_once(self, checkout: Path) -> None:
         first, second = (self.make(checkout, "setup") for _ in range(2))
         assert (first.returncode, second.returncode) == (0, 0)
-        assert "/found/stockfish\n/found/network\n" in first.stdout
+        assert "/found/stockfish\n/found/chromium\n/found/network\n" in first.stdout
         installs = (checkout / "calls").read_text().splitlines()
         assert len(installs) == 1 and installs[0].endswith("--editable .[dev]")
 
@@ -235,6 +280,7 @@ class TestMakefile:
         write_program(checkout / ".venv" / "bin" / "obscuro", 'echo "obscuro $@"')
         result = self.make(checkout, "demo")
         assert result.stdout.endswith("obscuro demo\n")
+        assert "chromium" not in result.stdout
         assert (checkout / "calls").read_text().endswith("--editable .\n")
 
     def test_goes_on_without_stockfish(self, checkout: Path) -> None:
@@ -244,6 +290,14 @@ class TestMakefile:
         assert result.returncode == 0, result.stderr
         assert "there is none\nWARNING: going on without Stockfish;" in result.stdout
         assert "WARNING: going on without Stockfish's network;" in result.stdout
+
+    def test_goes_on_without_chromium(self, checkout: Path) -> None:
+        script = checkout / "engine_bin" / "install_chromium"
+        write_program(script, "echo there is none >&2; exit 1")
+        result = self.make(checkout, "setup")
+        assert result.returncode == 0, result.stderr
+        assert "there is none\nWARNING: going on without Chromium;" in result.stdout
+        assert "without Stockfish" not in result.stdout
 
     def test_fails_where_packages_cannot_be_installed(self, checkout: Path) -> None:
         write_program(checkout / ".venv" / "bin" / "python", "exit 3")

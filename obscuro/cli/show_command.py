@@ -56,7 +56,7 @@ def summary(document: GameDocument, target: Path) -> str:
     """Describe the page in a line."""
     moves = (len(document["moves"]) + 1) // 2
     players = f"{document['white']} - {document['black']} {document['result']}"
-    text = f"{target}: {players}, {moves} moves"
+    text = f"{target}: {players}, {moves} move{'' if moves == 1 else 's'}"
     samples = sum(
         1
         for position in document["positions"]

@@ -16,7 +16,7 @@ class GameFileError(ValueError):
     """A file does not hold the game that was asked for. The message is one line for the user."""
 
 
-class _Reader(chess.pgn.GameBuilder[chess.pgn.Game]):
+class _FogGameBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
     """Builds a game. Without a header `Variant` it takes the moves for those of our variant.
 
     headers: how many the file gave. It keeps the errors and logs none.
@@ -53,7 +53,7 @@ def read_game(path: Path, number: int = 1) -> chess.pgn.Game:
             for skipped in range(number - 1):
                 if not chess.pgn.skip_game(stream):
                     raise GameFileError(_too_few(path, skipped, number))
-            game = chess.pgn.read_game(stream, Visitor=_Reader)
+            game = chess.pgn.read_game(stream, Visitor=_FogGameBuilder)
     except OSError as error:
         raise GameFileError(f"can't read {path}: {error.strerror}") from None
     if game is None:

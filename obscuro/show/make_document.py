@@ -24,7 +24,7 @@ from obscuro.show.document import (
 )
 from obscuro.show.losses import Loss, losses, worst
 from obscuro.show.remarks import Remark, read_remark
-from obscuro.show.two_beliefs import Knowledge, replay
+from obscuro.show.two_beliefs import SideKnowledge, replay
 
 NAMED = ("White", "Black", "Result", "Termination", "Variant", "PlyCount", "FEN", "SetUp")
 """Headers that have a field of their own, or that the positions tell."""
@@ -73,7 +73,7 @@ def shown_positions(
         on_ply()
 
 
-def _shown_side(known: Knowledge) -> ShownSide:
+def _shown_side(known: SideKnowledge) -> ShownSide:
     belief = known.belief
     shown = None
     if belief is not None:

@@ -29,7 +29,7 @@ class Possibilities(NamedTuple):
     shares: Levels  # [7, 64] how likely each enemy piece is; see `marginals.levels`
 
 
-class Knowledge(NamedTuple):
+class SideKnowledge(NamedTuple):
     """What one side knew after a ply. belief: None once the game is over."""
 
     observation: Observation
@@ -55,11 +55,11 @@ class TwoBeliefs:
             for color in chess.COLORS
         }
 
-    def known(self, board: FogOfWarBoard) -> dict[chess.Color, Knowledge]:
+    def known(self, board: FogOfWarBoard) -> dict[chess.Color, SideKnowledge]:
         """Return what both sides know at the start; board: the position that they start from."""
         return {color: self._knowledge(board, color, rebuilt=False) for color in chess.COLORS}
 
-    def after_ply(self, board: FogOfWarBoard) -> dict[chess.Color, Knowledge]:
+    def after_ply(self, board: FogOfWarBoard) -> dict[chess.Color, SideKnowledge]:
         """Return what both sides know after the last ply of a board.
 
         It must be one ply further than at the last call. A belief holds only positions in which the
@@ -78,13 +78,15 @@ class TwoBeliefs:
         for belief in self._beliefs.values():
             belief.close()
 
-    def _knowledge(self, board: FogOfWarBoard, color: chess.Color, *, rebuilt: bool) -> Knowledge:
+    def _knowledge(
+        self, board: FogOfWarBoard, color: chess.Color, *, rebuilt: bool
+    ) -> SideKnowledge:
         belief = self._beliefs[color]
         observation = board.observation(color)
         if not goes_on(board):
-            return Knowledge(observation, None)
+            return SideKnowledge(observation, None)
         shares = levels(piece_counts(belief.records), len(belief))
-        return Knowledge(observation, Possibilities(len(belief), belief.exact, rebuilt, shares))
+        return SideKnowledge(observation, Possibilities(len(belief), belief.exact, rebuilt, shares))
 
 
 class _Teller:
@@ -107,7 +109,7 @@ def goes_on(board: FogOfWarBoard) -> bool:
 
 def replay(
     board: FogOfWarBoard, moves: list[chess.Move], max_positions: int, threads: int = 1
-) -> Iterator[dict[chess.Color, Knowledge]]:
+) -> Iterator[dict[chess.Color, SideKnowledge]]:
     """Yield what both sides knew at the start of a game and after each of its moves.
 
     board: the start; the iterator makes the moves on it. Raises ValueError as `TwoBeliefs`.

@@ -1,0 +1,79 @@
+"""`obscuro show` from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from obscuro.cli.arguments import parse
+from obscuro.cli.main import main
+from obscuro.cli.show_command import run
+from tests.cli.conftest import written
+from tests.show.recorded import SHORT_GAME
+
+TWO_GAMES = f"1. e4 e5 *\n\n{SHORT_GAME}"
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    path = tmp_path / "games.pgn"
+    path.write_text(TWO_GAMES, encoding="utf-8")
+    return path
+
+
+def test_the_page_is_written_beside_the_games(
+    games: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", str(games)]) == 0
+    assert main(["show", str(games), "--game", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        f"{games.with_name('games.html')}: ? - ? *, 1 move",
+        f'{games.with_name("games-2.html")}: A & <b>B</b> - C \\" D 1-0, 3 moves',
+    ]
+    assert err == ""
+    assert "A &amp; &lt;b&gt;B" in games.with_name("games-2.html").read_text(encoding="utf-8")
+
+
+def test_the_page_may_go_elsewhere_and_beliefs_may_be_samples(
+    games: Path, console: Console
+) -> None:
+    target = games.with_name("other.html")
+    words = ["show", str(games), "--game", "2", "--out", str(target), "--max-positions", "2"]
+    assert run(parse(words), console=console) == 0
+    assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "2 moves" not in written(console)
+    assert "beliefs are samples (--max-positions)" in " ".join(written(console).split())
+
+
+def test_a_terminal_shows_how_far_it_is(games: Path, console: Console, terminal: Console) -> None:
+    assert run(parse(["show", str(games)]), console=console, errors=terminal) == 0
+    assert "3/3" in written(terminal)
+    assert "plies" not in written(console)
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["games.pgn", "--game", "3"], "games.pgn has 2 games, and no game 3"),
+        (["none.pgn"], "can't read none.pgn: No such file or directory"),
+        (["games.pgn", "--out", "none/page.html"], "can't write none/page.html: No such file"),
+        (["bad.pgn"], "game 1 of bad.pgn: illegal san: 'e5'"),
+    ],
+)
+def test_mistakes_are_one_line(
+    games: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    fault: str,
+) -> None:
+    monkeypatch.chdir(games.parent)
+    Path("bad.pgn").write_text("1. e5 *\n", encoding="utf-8")
+    assert main(["show", *words]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    assert line.startswith("obscuro: ") and fault in line
