@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import chess.pgn
 
-from obscuro.arena.coverage import Coverage
 from obscuro.arena.move_report import Report
 from obscuro.arena.pgn_comments import CENTIPAWNS, read_comment
+from obscuro.engine.report import Coverage
 from obscuro.evaluation.scale import EVALUATION_LIMIT, centipawns_of_value
 
 _COMMAND = re.compile(r"\[%[^\]]*\]")
