@@ -22,7 +22,7 @@ from obscuro.arena.play_event import EventResult, play_event
 from obscuro.arena.rating import Anchor
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import INTERRUPTED
-from obscuro.tournament.report_page import points_text
+from obscuro.tournament.report_parts import points_text
 from obscuro.tournament.result_files import (
     JOURNAL,
     REPORT,

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from importlib import resources
 
 from obscuro import __version__
-from obscuro.arena.elo import Elo
 from obscuro.arena.game_record import EVERYTHING
-from obscuro.arena.rating import Estimate
 from obscuro.arena.statistics import QUANTITIES, number
 from obscuro.tournament import plots
 from obscuro.tournament.markup import Content, Element, element, page
+from obscuro.tournament.report_parts import (
+    elo_text,
+    error_text,
+    estimate_text,
+    percent_text,
+    points_text,
+    section,
+    table,
+)
 from obscuro.tournament.standings import Results, SeatedGame, Standings
 from obscuro.tournament.time_scaling import TimeFamily, time_text
 
@@ -87,15 +93,15 @@ def _ratings(standings: Standings) -> Element:
                 str(rank + 1),
                 standings.entrants[rating.player].name,
                 f"{rating.elo:+.0f}" + ("*" if rating.one_sided else ""),
-                _error(rating.error),
+                error_text(rating.error),
                 f"{points_text(tally.points)} / {tally.games}",
-                _percent(tally.points, tally.games),
-                _percent(tally.draws, tally.games),
+                percent_text(tally.points, tally.games),
+                percent_text(tally.draws, tally.games),
                 "" if math.isnan(superior) else f"{superior:.1%}",
             ]
         )
     heads = ["", "player", "Elo", "± 95 %", "points", "score", "drawn", "better than next"]
-    return _section(
+    return section(
         "Ratings",
         element(
             "div",
@@ -103,7 +109,7 @@ def _ratings(standings: Standings) -> Element:
             element("div", *(element("p", text, class_="small soft") for text in notes(standings))),
             class_="two",
         ),
-        _table(heads, rows, ["", "name"]),
+        table(heads, rows, ["", "name"]),
     )
 
 
@@ -145,7 +151,7 @@ def _time_scaling(standings: Standings) -> list[Element]:
         steps = family.steps(standings.ratings)
         texts = [time_text(seconds) for seconds in family.seconds]
         rows = [
-            [shorter, longer, _estimate(step)]
+            [shorter, longer, estimate_text(step)]
             for shorter, longer, step in zip(texts, texts[1:], steps, strict=False)
         ]
         tables += [
@@ -155,10 +161,10 @@ def _time_scaling(standings: Standings) -> list[Element]:
                 element("strong", f"{family.per_doubling} Elo"),
                 " on average (the dashed line).",
             ),
-            _table(["from", "to", "Elo for each doubling"], rows),
+            table(["from", "to", "Elo for each doubling"], rows),
         ]
     return [
-        _section(
+        section(
             "Time",
             element("div", plots.scaling_plot(curves), element("div", *tables), class_="two"),
             element(
@@ -193,7 +199,7 @@ def _cross_table(standings: Standings) -> Element:
         cells.append(element("td", standings.entrants[player].name, class_="name"))
         cells += [_encounter(standings, player, other) for other in order]
         rows.append(element("tr", *cells))
-    return _section(
+    return section(
         "Cross table",
         element(
             "div",
@@ -220,7 +226,7 @@ def _encounter(standings: Standings, player: int, other: int) -> Element:
     return element(
         "td",
         f"{points_text(found.tally.points)} / {found.tally.games}",
-        element("span", _elo(found.elo), class_="under"),
+        element("span", elo_text(found.elo), class_="under"),
         style=f"background: rgb(var({color}) / {0.7 * abs(score - 0.5):.2f})",
         title=f"won, drawn, lost: {found.tally}; {found.elo} Elo",
     )
@@ -249,16 +255,17 @@ def _players(standings: Standings) -> Element:
     heads = ["player", "time a move"]
     heads += [QUANTITIES[key] for key in _STATED]
     heads += ["largest |P|", "overrun, ms", "moves"]
-    return _section("Players", _table(heads, rows, ["name"]))
+    return section("Players", table(heads, rows, ["name"]))
 
 
 def _games_and_lengths(standings: Standings) -> Element:
     total = standings.results()
     lengths = [(len(game.record.plies), game.record.result) for game in standings.games]
     rows = [
-        [cause, str(count), _percent(count, total.games)] for cause, count in standings.endings()
+        [cause, str(count), percent_text(count, total.games)]
+        for cause, count in standings.endings()
     ]
-    return _section(
+    return section(
         "Lengths and endings",
         element(
             "div",
@@ -268,9 +275,9 @@ def _games_and_lengths(standings: Standings) -> Element:
                 element(
                     "p",
                     f"White won {total.white}, drew {total.drawn} and lost {total.black} "
-                    f"of {total.games} games: {_percent(total.white + total.drawn / 2, total.games)}.",
+                    f"of {total.games} games: {percent_text(total.white + total.drawn / 2, total.games)}.",
                 ),
-                _table(["ending", "games", ""], rows, ["words"]),
+                table(["ending", "games", ""], rows, ["words"]),
             ),
             class_="two",
         ),
@@ -279,13 +286,13 @@ def _games_and_lengths(standings: Standings) -> Element:
 
 def _openings(standings: Standings) -> list[Element]:
     rows: list[list[Content]] = [
-        [name, str(one.games), _percent(one.white + one.drawn / 2, one.games), _share(one)]
+        [name, str(one.games), percent_text(one.white + one.drawn / 2, one.games), _share(one)]
         for name, one in standings.openings().items()
     ]
     return [
-        _section(
+        section(
             "Openings",
-            _table(["opening", "games", "White's score", "won, drawn, lost"], rows, ["words"]),
+            table(["opening", "games", "White's score", "won, drawn, lost"], rows, ["words"]),
         )
     ]
 
@@ -311,10 +318,10 @@ def _irregular(standings: Standings) -> list[Element]:
     ]
     heads = ["game", "White", "Black", "result", "ending"]
     return [
-        _section(
+        section(
             "Irregular games",
             element("p", "The rules did not end these games.", class_="small soft"),
-            _table(heads, rows, ["", "words", "words", "", "words"]),
+            table(heads, rows, ["", "words", "words", "", "words"]),
         )
     ]
 
@@ -327,7 +334,7 @@ def _list_of_games(standings: Standings) -> Element:
         element(
             "details",
             element("summary", f"All {len(rows)} games"),
-            _table(heads, rows, ["", "words", "words", "", "", "words", "words"]),
+            table(heads, rows, ["", "words", "words", "", "", "words", "words"]),
         ),
         element("p", f"Made by obscuro {__version__}.", class_="small soft"),
     )
@@ -344,65 +351,3 @@ def _game_row(game: SeatedGame) -> list[str]:
         record.ending,
         game.task.opening.name,
     ]
-
-
-# -- small parts ----------------------------------------------------------------------------
-
-
-def _section(title: str, *contents: Content) -> Element:
-    return element("section", element("h2", title), *contents)
-
-
-def _table(
-    heads: Sequence[str], rows: Iterable[Sequence[Content]], classes: Sequence[str] = ()
-) -> Element:
-    """Return a table that scrolls sideways if it is too wide. classes: of the first columns."""
-    kinds = [*classes, *([""] * (len(heads) - len(classes)))]
-    head = element(
-        "tr",
-        *(
-            element("th", text, class_="left" if kind else "")
-            for text, kind in zip(heads, kinds, strict=True)
-        ),
-    )
-    body = [
-        element(
-            "tr",
-            *(element("td", cell, class_=kind) for cell, kind in zip(row, kinds, strict=True)),
-        )
-        for row in rows
-    ]
-    table = element("table", element("thead", head), element("tbody", *body))
-    return element("div", table, class_="wide")
-
-
-def points_text(points: float) -> str:
-    """Write points as people do: `12½`."""
-    whole = int(points)
-    half = "½" if points - whole else ""
-    return f"{whole or ''}{half}" or "0"
-
-
-def _percent(part: float, whole: float) -> str:
-    return f"{part / whole:.1%}" if whole else "-"
-
-
-def _error(error: float) -> str:
-    if not math.isfinite(error):
-        return "unknown"
-    return f"± {error:.0f}" if error else "anchor"
-
-
-def _estimate(estimate: Estimate) -> str:
-    return f"{estimate.value:+.0f} ± {estimate.error:.0f}"
-
-
-def _elo(elo: Elo) -> str:
-    """Write a difference in few letters: `+35 ± 20`, `> +190`."""
-    if math.isfinite(elo.low) and math.isfinite(elo.high):
-        return f"{elo.difference:+.0f} ± {(elo.high - elo.low) / 2:.0f}"
-    if math.isfinite(elo.low):
-        return f"> {elo.low:+.0f}"
-    if math.isfinite(elo.high):
-        return f"< {elo.high:+.0f}"
-    return f"{elo.difference:+.0f} ± ?" if math.isfinite(elo.difference) else ""

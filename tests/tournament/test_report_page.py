@@ -9,7 +9,7 @@ from obscuro.arena.entrant import Entrant
 from obscuro.arena.game_record import EVERYTHING
 from obscuro.arena.openings import PLAIN
 from obscuro.arena.rating import Anchor
-from obscuro.tournament.report_page import notes, points_text, report_html
+from obscuro.tournament.report_page import notes, report_html
 from obscuro.tournament.result_files import (
     PGN,
     REPORT,
@@ -121,10 +121,6 @@ def test_settings_of_players_are_shown() -> None:
     assert "/opt/other, 200 ms a move, Threads=2, was told everything" in page(
         Standings(event, games)
     )
-
-
-def test_points_are_written_with_halves() -> None:
-    assert [points_text(one) for one in (0, 0.5, 1, 12.5)] == ["0", "½", "1", "12½"]
 
 
 def test_the_files_agree_with_each_other(tmp_path: Path) -> None:
