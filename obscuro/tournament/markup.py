@@ -40,11 +40,16 @@ def text(value: str | float) -> str:
     return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # + 0.0: no minus zero
 
 
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""What a browser may do for a page: apply its style, and load or run nothing."""
+
+
 def page(title: str, style: str, *contents: Content) -> str:
     """Return a whole HTML page with this style sheet, as text."""
     head = element(
         "head",
         element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", title),
         element("style", style),
