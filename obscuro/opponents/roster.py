@@ -6,8 +6,24 @@ quick: a player's code is loaded when the player is made.
 
 from collections.abc import Callable, Mapping
 
-from obscuro.engine.options import Options, options_named
+from obscuro.engine.options import Option, Options, options_named
 from obscuro.engine.player_kind import OBSCURO, AnyPlayer, PlayerKind
+
+DEPTH1_OPTIONS = (
+    *options_named(
+        "Move Overhead",
+        "Ponder",
+        "UCI_Variant",
+        "UCI_ShowWDL",
+        "Stockfish",
+        "Evaluator",
+        "Seed",
+        "Max Positions",
+        "Tau",
+    ),
+    Option("Sample Size", "spin", 512, 1, 100_000, help="so many possible positions are looked at"),
+)
+"""The options that act on depth1."""
 
 ZS21_OPTIONS = (
     "UCI_Variant",
@@ -46,6 +62,12 @@ def _make_greedy(options: Options, warn: Warn) -> AnyPlayer:
     return Onlooker(options, greedy_move)
 
 
+def _make_depth1(options: Options, warn: Warn) -> AnyPlayer:
+    from obscuro.opponents.depth1 import Depth1Player  # noqa: PLC0415 - takes seconds
+
+    return Depth1Player(options, warn)
+
+
 def _make_zs21(options: Options, warn: Warn) -> AnyPlayer:
     from obscuro.zs21.zs21_player import Zs21Player  # noqa: PLC0415
 
@@ -71,6 +93,14 @@ PLAYERS: Mapping[str, PlayerKind] = {
             _make_greedy,
             title="Obscuro greedy",
             light=True,
+        ),
+        PlayerKind(
+            "depth1",
+            "the best own move by its mean value over a sample of the possible positions",
+            DEPTH1_OPTIONS,
+            _make_depth1,
+            title="Obscuro depth1",
+            capabilities=("position-fog", "coverage"),
         ),
         PlayerKind(
             "zs21",

@@ -1,0 +1,339 @@
+"""What players that keep a belief and ask one evaluator have in common.
+
+A subclass says how it chooses a move. It works in one thread. Everything else is here: the game as
+one side lives it, the clock, moves that need no thought, and the evaluator's life.
+"""
+
+import hashlib
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.belief.buffers import Buffers
+from obscuro.belief.warming import warm_up
+from obscuro.board.layout import STATE
+from obscuro.board.position import from_fen, move_squares, move_to_uci, to_fen
+from obscuro.engine.chess_game import ChessGame
+from obscuro.engine.constants import BELIEF_SHARE
+from obscuro.engine.kernel_loading import play_trial_game, trial_options
+from obscuro.engine.knowledge import GameError, Knowledge
+from obscuro.engine.options import Options
+from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
+from obscuro.engine.turn_time import turn_time
+from obscuro.evaluation.factory import make_evaluator
+from obscuro.evaluation.scale import centipawns_of_value
+from obscuro.fog.observation import Observation
+
+Words = npt.NDArray[np.uint64]
+Report = Callable[[SearchInfo], None]
+
+_EVALUATOR_OPTIONS = ("Evaluator", "Stockfish", "Tau")
+
+
+class OwnTurn(NamedTuple):
+    """A turn in which there is a choice.
+
+    known: up to date. names: our moves in UCI, in the generator's order. deadline: the second of
+    `time.monotonic` at which the turn ends; None: it has no limit of time. report: takes a report.
+    tau: the pawns worth tanh(1).
+    """
+
+    known: Knowledge
+    names: list[str]
+    limits: GoLimits
+    deadline: float | None
+    stop: Event
+    report: Report
+    tau: float
+
+    def info(
+        self,
+        value: float,
+        play: list[tuple[str, float]],
+        *,
+        positions: int = 0,
+        evaluations: int = 0,
+    ) -> SearchInfo:
+        """Return the report of a look one ply ahead.
+
+        value: ours, [-1, 1]. play: moves and their probabilities, the largest first. positions: how
+        many of P were looked at. evaluations: children that were evaluated.
+        """
+        return SearchInfo(
+            depth=1,
+            seldepth=1,
+            nodes=evaluations,
+            milliseconds=int((time.monotonic() - self.limits.received) * 1000),
+            value=value,
+            centipawns=centipawns_of_value(value, self.tau),
+            line=[play[0][0]],
+            belief=len(self.known.belief),
+            exact=bool(self.known.belief.exact),
+            sampled=positions,
+            carried=0,
+            infosets=1,
+            iterations=0,
+            expansions=positions,
+            evaluations=evaluations,
+            gadget="none",
+            policy=play,
+            play=play,
+        )
+
+    def is_over(self) -> bool:
+        """Whether the time is up, or `stop` is set."""
+        return self.stop.is_set() or (
+            self.deadline is not None and time.monotonic() >= self.deadline
+        )
+
+
+class BeliefPlayer(ABC):
+    """Plays one side of one game at a time: an `AnyPlayer`.
+
+    options: of the player's kind; it needs `Seed`, `Max Positions`, `Move Overhead` and those of an
+    evaluator. warn: called with one line for each thing that a user should know.
+    """
+
+    def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
+        self.options = options.copy()
+        self._warn = warn
+        self._buffers = Buffers()
+        self._game: ChessGame | None = None
+        self._known: Knowledge | None = None
+        self._seed = 1
+        self._last: _LastChoice | None = None
+
+    # -- what a subclass adds --------------------------------------------------------------------
+
+    @abstractmethod
+    def choose(self, turn: OwnTurn) -> Choice:
+        """Choose one of several moves, none of which captures the king for certain."""
+
+    @abstractmethod
+    def covered(self, words: Words, in_belief: bool) -> Coverage:
+        """Say what the last `choose` knew of a position uint64[8]. in_belief: whether it is in P."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Forget all of earlier turns: a new game begins, or our place in the game is unknown."""
+
+    # -- life ------------------------------------------------------------------------------------
+
+    def set_options(self, options: Options) -> None:
+        """Take over options between two searches; a changed evaluator is made anew."""
+        old, self.options = self.options, options.copy()
+        if any(old.get(name) != options.get(name) for name in _EVALUATOR_OPTIONS):
+            self.close()
+
+    def prepare(self, progress: Callable[[str], None] | None = None) -> None:
+        """Load or compile all kernels and start the evaluator, so that a search starts at once.
+
+        progress: called with a few words on what comes next.
+        """
+        tell = progress or (lambda text: None)
+        tell("following a belief")
+        warm_up()
+        play_trial_game(lambda options: self._trial_player(), tell)
+        tell("starting the evaluator")
+        self.game.evaluator.start()
+
+    def _trial_player(self) -> "BeliefPlayer":
+        """Return another player of this kind with the options of a trial."""
+        options, trial = Options(self.options.table), trial_options()
+        for option in options.table:
+            if option.name in trial:
+                options.set(option.name, str(trial.get(option.name)))
+        return type(self)(options, lambda text: None)
+
+    def close(self) -> None:
+        """End all child processes. The game stays; a search makes them anew."""
+        if self._game is not None:
+            self._game.evaluator.close()
+        self._game = None
+        self.forget()
+
+    # -- the game --------------------------------------------------------------------------------
+
+    def new_game(self, side: int, start: Words) -> None:
+        """Start a game in which we play `side` (0 = White) from a position both sides know.
+
+        start: uint64[8].
+        """
+        self._seed = self.options.integer("Seed") or time.time_ns() & 0x7FFFFFFF or 1
+        if self._known is not None:
+            self._known.release()
+        self._last = None
+        self.forget()
+        if self._game is not None:
+            self._game.evaluator.forget()
+        self._known = Knowledge(
+            side,
+            start,
+            max_positions=self.options.integer("Max Positions"),
+            threads=1,
+            seed=self._seed,
+            buffers=self._buffers,
+            warn=self._warn,
+            lost_place=self.forget,
+        )
+
+    def new_game_from_fen(self, side: int, fen: str) -> None:
+        """Start a game as `new_game` does, from a FEN without counters."""
+        self.new_game(side, from_fen(fen))
+
+    def own_move(self, uci: str, observation: Observation | None) -> None:
+        """Queue our move `uci` and what we saw after it (None: we were not told)."""
+        self.knowledge.own_move(uci, observation)
+
+    def opponent_move(self, observation: Observation) -> None:
+        """Queue what we saw after a move of the other side."""
+        self.knowledge.opponent_move(observation)
+
+    def update(self) -> None:
+        """Bring the belief up to date; `search` does it by itself."""
+        self.knowledge.update()
+
+    def ponder(self, stop: Event) -> None:
+        """Use the other side's time for the belief: see `Knowledge.expect`."""
+        self.knowledge.update(None, stop)
+        self.knowledge.expect(stop)
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random numbers of this game: the option `Seed`, or from the clock."""
+        return self._seed
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What our side knows of the game. Raises GameError before the first game."""
+        if self._known is None:
+            raise GameError("no game has been started")
+        return self._known
+
+    @property
+    def belief_size(self) -> int:
+        """The number of possible positions."""
+        return len(self.knowledge.belief)
+
+    @property
+    def belief_exact(self) -> bool:
+        """Whether the belief holds exactly the positions that fit all that was seen."""
+        return bool(self.knowledge.belief.exact)
+
+    def belief_fens(self, count: int) -> list[str]:
+        """The first `count` positions of the belief, in sorted order, as FENs without counters."""
+        return sorted(to_fen(words) for words in self.knowledge.belief.positions)[:count]
+
+    def belief_contains(self, words: Words) -> bool:
+        """Bring the belief up to date; return whether it holds a position uint64[8]."""
+        self.update()
+        return bool(self.knowledge.belief.contains(words))
+
+    def coverage_of_fen(self, fen: str) -> Coverage:
+        """Say what the last search knew of a position. The question changes nothing.
+
+        Raises GameError if no move was chosen in this game, or if the belief has gone on since.
+        """
+        if self._last is None:
+            raise GameError("there is no search to ask about")
+        if self._last.plies != self.knowledge.plies:
+            raise GameError("the game has gone on since the last search")
+        words = from_fen(fen)
+        in_belief = bool(self.knowledge.belief.contains(words))
+        return self.covered(words, in_belief) if self._last.thought else Coverage(in_belief)
+
+    # -- the turn --------------------------------------------------------------------------------
+
+    def search(self, limits: GoLimits, stop: Event, report: Report | None = None) -> Choice:
+        """Choose a move; blocks until a limit is reached or `stop` is set.
+
+        The choice holds no move if there is none, or if `stop` is set before the belief is up to
+        date. Raises GameError if what was told does not fit, or if it is not our turn.
+        """
+        last, self._last = self._last, None
+        known = self.knowledge
+        turn = turn_time(limits, known.side, self.options.integer("Move Overhead"))
+        deadline = None if turn is None else turn.deadline
+        start = limits.received
+        half = None if deadline is None else start + BELIEF_SHARE * (deadline - start)
+        if not known.update(half, stop):
+            return Choice(None)
+        if int(known.any_position()[STATE]) & 1 != known.side:
+            raise GameError("it is not our side's turn")
+        moves = known.legal_moves()
+        if not len(moves):
+            return Choice(None)
+        names = [move_to_uci(move) for move in moves]
+        own = OwnTurn(known, names, limits, deadline, stop, report or (lambda info: None), self.tau)
+        forced = _forced_move(known, moves)
+        if forced is None:
+            self.game.set_turn(known.side, known.repeated())
+            choice = self.choose(own)
+        else:
+            index, captures_king = forced
+            value = 1.0 if captures_king else last.value if last is not None else 0.0
+            info = own.info(value, [(names[index], 1.0)])
+            own.report(info)
+            choice = Choice(names[index], info=info)
+        value = choice.info.value if choice.info is not None else 0.0
+        self._last = _LastChoice(known.plies, forced is None, value)
+        return choice
+
+    @property
+    def game(self) -> ChessGame:
+        """The game with the evaluator; the first use makes it."""
+        if self._game is None:
+            self._game = ChessGame(
+                make_evaluator(
+                    self.options.text("Evaluator"),
+                    stockfish=self.options.text("Stockfish") or None,
+                    tau=self.tau,
+                    on_warning=self._warn,
+                )
+            )
+        return self._game
+
+    @property
+    def evaluator(self) -> str:
+        """The evaluator's name, such as `stockfish, Stockfish 15.1`; empty before `prepare`."""
+        if self._game is None:
+            return ""
+        evaluator = self._game.evaluator
+        version = getattr(evaluator, "engine_name", None)
+        return f"{evaluator.name}, {version}" if version else evaluator.name
+
+    @property
+    def tau(self) -> float:
+        """The pawns worth tanh(1)."""
+        return self.options.integer("Tau") / 100
+
+    def random(self) -> np.random.Generator:
+        """A generator for this turn: the same for the same seed and information key."""
+        material = f"{self._seed} {self.knowledge.key}".encode()
+        digest = hashlib.blake2b(material, digest_size=8).digest()
+        return np.random.default_rng(int.from_bytes(digest, "little"))
+
+
+class _LastChoice(NamedTuple):
+    """Our last move: the plies of the game, whether `choose` chose it, and our value then."""
+
+    plies: int
+    thought: bool
+    value: float
+
+
+def _forced_move(known: Knowledge, moves: npt.NDArray[np.uint32]) -> tuple[int, bool] | None:
+    """Return the index of a move that needs no thought, and whether it captures the king.
+
+    That is a capture of a king whose square is certain, or the only move.
+    """
+    square = known.belief.certain_enemy_king()
+    for index, move in enumerate(moves):
+        if square is not None and move_squares(move)[1] == square:
+            return index, True
+    return (0, False) if len(moves) == 1 else None
