@@ -1,0 +1,23 @@
+"""The table of players in docs/protocol.md holds exactly the players, with their options."""
+
+from __future__ import annotations
+
+import re
+
+from obscuro.opponents.roster import PLAYERS
+from tests.docs.pages import page
+
+
+def test_the_table_names_every_player_with_its_options() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$", page("docs/protocol.md").text, re.M)
+    said = {name: re.findall(r"`([^`]+)`", options) for name, options in rows if name in PLAYERS}
+    assert list(said) == list(PLAYERS)
+    assert said.pop("obscuro") == []
+    for name, options in said.items():
+        assert options == [option.name for option in PLAYERS[name].options]
+
+
+def test_the_default_sample_is_the_one_that_the_page_states() -> None:
+    sample = next(o for o in PLAYERS["depth1"].options if o.name == "Sample Size")
+    text = " ".join(page("docs/protocol.md").text.split())
+    assert f"looks at so many possible positions, by default {sample.default}." in text
