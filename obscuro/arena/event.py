@@ -44,7 +44,7 @@ class Event:
     tasks: tuple[GameTask, ...]
     control: TimeControl
     max_plies: int
-    coverage: bool = False
+    coverage: bool = True
     sprt: SprtBounds | None = None
 
     def control_of(self, entrant: int) -> TimeControl:

@@ -32,7 +32,7 @@ FILE_KEYS = {
     "seed": "seed of openings and random players; default: 1",
     "concurrency": "games played at the same time; default: 1",
     "max_moves": "after so many moves the game is a draw; default: 500",
-    "coverage": "whether players tell where the true position was in their search; default: false",
+    "coverage": "whether players tell where the true position was in their search; default: true",
     "anchor": "the name of the player whose rating is anchor_rating; default: the mean of all",
     "anchor_rating": "the rating of the anchor; default: 0",
     "player": "one table [[player]] for each player",
@@ -224,7 +224,7 @@ class _TournamentReader:
             tasks=paired_games(pairings, rounds, self._openings(), seed),
             control=file.control() or TimeControl(MILLISECONDS),
             max_plies=2 * file.whole("max_moves", 500, 1),
-            coverage=file.truth("coverage", False),
+            coverage=file.truth("coverage", True),
         )
         return TournamentFile(event, self._anchor(), file.whole("concurrency", 1, 1))
 

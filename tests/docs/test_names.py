@@ -118,7 +118,7 @@ def named_file_exists(span: str) -> bool:
     return True
 
 
-EXAMPLES = {"my_evaluator.py", "docs/results/proofs.md"}
+EXAMPLES = {"my_evaluator.py", "my_engine.py", "docs/results/proofs.md"}
 """Files that a page has its reader write, or that a command writes."""
 
 

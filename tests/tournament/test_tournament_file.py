@@ -51,7 +51,7 @@ def test_what_a_file_does_not_say_has_a_default() -> None:
     assert len(found.event.tasks) == 10
     assert found.event.control == TimeControl(1000)
     assert found.event.max_plies == 1000
-    assert not found.event.coverage
+    assert found.event.coverage
     assert {task.opening for task in found.event.tasks} <= set(default_openings())
     assert (found.anchor, found.concurrency) == (Anchor(None, 0), 1)
 
@@ -67,7 +67,7 @@ def test_all_that_a_file_can_say() -> None:
         seed = 7
         concurrency = 3
         max_moves = 60
-        coverage = true
+        coverage = false
         anchor = "old"
         anchor_rating = 2000
         [[player]]
@@ -95,7 +95,7 @@ def test_all_that_a_file_can_say() -> None:
     assert found.event.control == TimeControl.parse("10+0.1")
     assert len(found.event.tasks) == 3 * 4
     assert {task.opening for task in found.event.tasks} == {PLAIN}
-    assert (found.event.max_plies, found.event.coverage) == (120, True)
+    assert (found.event.max_plies, found.event.coverage) == (120, False)
     assert (found.anchor, found.concurrency) == (Anchor(0, 2000), 3)
 
 
