@@ -93,7 +93,12 @@ def _report(directory: Path, console: Console) -> int:
     except (JournalError, ValueError) as error:
         raise CommandError(str(error)) from None
     standings = Standings(content.event, content.games, anchor)
-    _write(directory, standings, state_after(len(content.games), len(content.event.tasks)))
+    played, planned = len(content.games), len(content.event.tasks)
+    complete = played == planned
+    state = state_after(played, planned) if complete else under_way(played, planned)
+    _write(directory, standings, state)
+    if not complete:
+        console.print(state.text)
     _show(standings, directory, console)
     return 0
 
@@ -156,7 +161,7 @@ def _finish(result: EventResult, directory: Path, anchor: Anchor, console: Conso
         state = state_after(played, planned).text
         console.print(f"\n{state} The same command resumes it.", soft_wrap=True)
     _show(standings, directory, console)
-    if result.failure is None:
+    if result.complete:
         return 0
     if isinstance(result.failure, KeyboardInterrupt):
         return INTERRUPTED

@@ -173,6 +173,20 @@ def test_the_report_is_made_again_from_the_journal(console: Console, file: Path)
     assert "The mean of the ratings is 0." in (directory / "report.html").read_text()
 
 
+def test_the_report_of_an_unfinished_tournament_says_so(console: Console, file: Path) -> None:
+    with pytest.raises(CommandError):
+        tournament.run(
+            parse(["tournament", str(file)]),
+            console=console,
+            make_workers=Failing(3, EngineError("it is ill")),
+        )
+    code, text = run(console, "--report", file.with_suffix(""))
+    assert code == 0
+    state = "Under way or broken off: 3 of 12 games were played so far."
+    assert state in text
+    assert state in (file.with_suffix("") / "report.html").read_text()
+
+
 def test_results_may_go_elsewhere(console: Console, file: Path, tmp_path: Path) -> None:
     code, _ = run(console, file, "--out", tmp_path / "deep" / "down")
     assert code == 0

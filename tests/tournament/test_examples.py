@@ -25,7 +25,12 @@ def small(wanted: TournamentFile) -> TournamentFile:
 
 
 def test_there_are_examples() -> None:
-    assert [path.stem for path in EXAMPLES] == ["gauntlet", "round_robin", "time_scaling"]
+    assert [path.stem for path in EXAMPLES] == [
+        "gauntlet",
+        "opponents",
+        "round_robin",
+        "time_scaling",
+    ]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
