@@ -81,6 +81,11 @@ def elo_of_score(score: float) -> float:
     return 400 * math.log10(score / (1 - score))
 
 
+def score_of_elo(difference: float) -> float:
+    """Return the expected score, in (0, 1), of a player who is so many Elo points stronger."""
+    return 1 / (1 + 10 ** (-difference / 400))
+
+
 def elo_of_samples(samples: Sequence[float]) -> Elo:
     """Estimate the difference from independent scores in [0, 1], of games or of pairs."""
     if not samples:
