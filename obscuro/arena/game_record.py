@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import chess
 
@@ -76,6 +76,14 @@ class Contestant(Protocol):
 
     def close(self) -> None:
         """Release everything, processes above all. A second call does nothing."""
+
+
+@runtime_checkable
+class Interruptible(Protocol):
+    """A contestant whose turn any thread may end."""
+
+    def interrupt(self) -> None:
+        """End a turn under way at once. The player seems to fail, so its game must not count."""
 
 
 @dataclass(frozen=True, slots=True)

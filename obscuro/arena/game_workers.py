@@ -11,7 +11,7 @@ import chess
 from obscuro.arena.builtin_players import Warn
 from obscuro.arena.entrant import MakeContestant, make_contestant
 from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_record import Contestant, GameRecord
+from obscuro.arena.game_record import Contestant, GameRecord, Interruptible
 from obscuro.arena.machine_watch import MachineWatch
 from obscuro.arena.openings import PLAIN
 from obscuro.arena.referee import OnPly, play_game
@@ -56,6 +56,7 @@ class Players:
         self._make = make
         self._event: Event | None = None
         self._seated: dict[int, Contestant] = {}
+        self.interrupted = False
 
     def seat(self, event: Event, task: GameTask) -> tuple[Contestant, Contestant]:
         """Return White and Black of a game; close the players of earlier games that do not play."""
@@ -70,6 +71,13 @@ class Players:
                 entrant = event.entrants[index]
                 self._seated[index] = self._make(entrant, self._warn, event.coverage)
         return self._seated[task.white], self._seated[task.black]
+
+    def interrupt(self) -> None:
+        """Break the game off, from any thread. Players that can't be interrupted move once more."""
+        self.interrupted = True
+        for player in list(self._seated.values()):
+            if isinstance(player, Interruptible):
+                player.interrupt()
 
     def close(self) -> None:
         """Close all players. New ones are made when a game needs them."""

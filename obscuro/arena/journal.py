@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from obscuro import __version__
+from obscuro.arena.arena_error import ArenaError
 from obscuro.arena.event import Event
 from obscuro.arena.game_record import GameRecord
 from obscuro.arena.game_workers import Played
@@ -27,7 +28,7 @@ _DAMAGE = (KeyError, TypeError, AttributeError, ValueError, IndexError)
 """What reading raises for JSON that is not ours. JSONDecodeError is a ValueError."""
 
 
-class JournalError(Exception):
+class JournalError(ArenaError):
     """A journal can't be used. The text is one line for the user; the file is as it was."""
 
 

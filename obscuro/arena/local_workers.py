@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from obscuro.arena.builtin_players import Warn
 from obscuro.arena.entrant import MakeContestant, make_contestant
@@ -13,6 +14,7 @@ from obscuro.arena.game_record import PlayedPly
 from obscuro.arena.game_workers import Played, Players, play_task
 from obscuro.arena.machine_watch import MachineWatch
 from obscuro.arena.referee import OnPly
+from obscuro.arena.uci_process import EngineError
 from obscuro.fog.board import FogOfWarBoard
 
 
@@ -42,19 +44,12 @@ class LocalWorkers:
         """Play the tasks; see `GameWorkers.run`."""
         crew = _Crew(event, iter(tasks), stop, self._on_ply)
         with MachineWatch() as watch:
-            threads = [
-                threading.Thread(target=crew.work, args=(self._warn, self._make, watch))
-                for _ in range(self._concurrency)
-            ]
             try:
-                for thread in threads:
-                    thread.start()
-                yield from crew.outcomes(len(threads))
+                for _ in range(self._concurrency):
+                    crew.start(Players(self._warn, self._make), watch)
+                yield from crew.outcomes()
             finally:
                 crew.leave()
-                for thread in threads:
-                    if thread.ident is not None:
-                        thread.join()
         crew.raise_failure()
 
 
@@ -62,8 +57,15 @@ class _GameBrokenOff(Exception):  # noqa: N818
     """The event ends, and this game with it."""
 
 
+class _Outcome(NamedTuple):
+    """A task that has ended. Its thread plays on when `taken` is set: the game is safe then."""
+
+    played: Played
+    taken: threading.Event
+
+
 class _Crew:
-    """What the threads of one run share."""
+    """The threads of one run, and what they share."""
 
     def __init__(
         self,
@@ -76,53 +78,84 @@ class _Crew:
         self._tasks = tasks
         self._stop = stop
         self._on_ply = on_ply
-        self._left = threading.Event()  # nobody waits for further games of this run
+        self._left = False  # nobody waits for further games of this run
         self._task_lock = threading.Lock()
         self._ply_lock = threading.Lock()
-        self._outcomes: queue.SimpleQueue[Played | None] = (
-            queue.SimpleQueue()
-        )  # None: a thread's end
+        self._outcomes: queue.SimpleQueue[_Outcome | None] = queue.SimpleQueue()  # None: an end
+        self._threads: list[threading.Thread] = []
+        self._players: list[Players] = []
+        self._ended = 0  # threads
         self._failures: list[BaseException] = []
 
-    def work(self, warn: Warn, make: MakeContestant, watch: MachineWatch) -> None:
-        """Play tasks until none is left, or the event ends."""
-        try:
-            with Players(warn, make) as players:
-                while (task := self._next_task()) is not None:
-                    self._outcomes.put(
-                        play_task(self._event, task, players, watch, self._after_ply)
-                    )
-        except _GameBrokenOff:
-            pass
-        except BaseException as error:
-            self._fail(error)
-        finally:
-            self._outcomes.put(None)
+    # -- the thread of the caller -----------------------------------------------------------
 
-    def outcomes(self, threads: int) -> Iterator[Played]:
+    def start(self, players: Players, watch: MachineWatch) -> None:
+        """Start a thread that plays with these players."""
+        thread = threading.Thread(target=self._work, args=(players, watch))
+        thread.start()
+        self._threads.append(thread)
+        self._players.append(players)
+
+    def outcomes(self) -> Iterator[Played]:
         """Yield each task that has ended, until all threads have ended."""
-        while threads:
+        while self._ended < len(self._threads):
+            if self._is_over():
+                self._interrupt()
             try:
-                played = self._outcomes.get()
+                outcome = self._outcomes.get()
             except BaseException as error:  # Ctrl-C: the games that have ended still count
                 self._fail(error)
                 continue
-            if played is None:
-                threads -= 1
+            if outcome is None:
+                self._ended += 1
             else:
-                yield played
+                yield outcome.played
+                outcome.taken.set()
+
+    def leave(self) -> None:
+        """Break off what is still under way, and wait for the threads."""
+        self._left = True
+        for _ in self.outcomes():
+            pass
+        for thread in self._threads:
+            thread.join()
 
     def raise_failure(self) -> None:
         """Raise the first error that ended the run, if there was one."""
         if self._failures:
             raise self._failures[0]
 
-    def leave(self) -> None:
-        """Break off the games that are still under way."""
-        self._left.set()
+    def _interrupt(self) -> None:
+        for players in self._players:
+            players.interrupt()
 
-    def _is_over(self) -> bool:
-        return self._stop.is_set() or self._left.is_set()
+    # -- the threads of the players ---------------------------------------------------------
+
+    def _work(self, players: Players, watch: MachineWatch) -> None:
+        """Play tasks until none is left, or the event ends."""
+        try:
+            with players:
+                while (task := self._next_task()) is not None:
+                    played = play_task(self._event, task, players, watch, self._after_ply)
+                    self._hand_over(played, players)
+        except _GameBrokenOff:
+            pass
+        except BaseException as error:
+            if not (players.interrupted and isinstance(error, EngineError)):
+                self._fail(error)
+        finally:
+            self._outcomes.put(None)
+
+    def _hand_over(self, played: Played, players: Players) -> None:
+        """Give a game to the caller, and wait until it is safe.
+
+        A player that we have interrupted seems to have failed. Such a game does not count.
+        """
+        if players.interrupted and (played.record is None or not played.record.regular):
+            raise _GameBrokenOff
+        taken = threading.Event()
+        self._outcomes.put(_Outcome(played, taken))
+        taken.wait()
 
     def _next_task(self) -> GameTask | None:
         with self._task_lock:
@@ -134,6 +167,11 @@ class _Crew:
         if self._on_ply is not None:
             with self._ply_lock:
                 self._on_ply(board, ply)
+
+    # -- any thread -------------------------------------------------------------------------
+
+    def _is_over(self) -> bool:
+        return self._left or self._stop.is_set()
 
     def _fail(self, error: BaseException) -> None:
         self._failures.append(error)

@@ -7,17 +7,18 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from obscuro.arena.arena_error import ArenaError
 from obscuro.arena.event import Event, GameTask
 from obscuro.arena.game_record import BeliefError, GameRecord
 from obscuro.arena.game_workers import GameWorkers, Played
-from obscuro.arena.journal import Journal, JournalError
+from obscuro.arena.journal import Journal
 from obscuro.arena.uci_process import EngineError
 
 MOST_FAULTS = 3
 """A game that the machine has broken off so often in one run is not tried again."""
 
 
-class RepeatedFaultError(Exception):
+class RepeatedFaultError(ArenaError):
     """The machine broke one game off again and again. The text is for the user."""
 
 
@@ -41,8 +42,9 @@ class EventResult:
 
 OnGame = Callable[[GameTask, GameRecord], None]
 OnFault = Callable[[GameTask, str], None]
-StopRule = Callable[[EventResult], str | None]
-"""Looks at the games so far; returns why the event ends now, or None if it goes on."""
+StopRule = Callable[[GameTask, GameRecord], str | None]
+"""Takes each game in the order in which they ended, those of the journal first. Returns why the
+event ends now, or None if it goes on."""
 
 
 def play_event(
@@ -59,26 +61,26 @@ def play_event(
 
     journal: keeps the games; None: nobody does. on_start: called when a game begins, from any
     thread. on_game, on_fault: called after each game, in this thread, when it is in the journal.
-    stop_rule: asked before the first game and after each.
+    stop_rule: takes every game, those of the journal too.
 
-    Ctrl-C and errors that end an event (EngineError, BeliefError, JournalError, a machine's fault
-    in one game again and again) do not rise: the result says so, and has all finished games.
+    Ctrl-C and errors that end an event (ArenaError, EngineError, BeliefError) do not rise: the
+    result says so, and has all finished games.
     """
     result = EventResult(event, {} if journal is None else dict(journal.games))
-    game = _Play(result, journal, on_game, on_fault, stop_rule)
+    play = _Play(result, journal, on_game, on_fault, stop_rule)
     feed = _Feed((task for task in event.tasks if task.number not in result.games), on_start)
     try:
-        game.ask_stop_rule()
-        while feed.waiting and not game.stop.is_set():
-            for played in workers.run(event, feed, game.stop):
+        play.take_up()
+        while feed.waiting and not play.stop.is_set():
+            for played in workers.run(event, feed, play.stop):
                 try:
-                    if game.take(played):
+                    if play.take(played):
                         feed.again(played.task)
                 except BaseException as error:
-                    game.fail(error)
+                    play.fail(error)
     except BaseException as error:
-        game.fail(error)
-    return game.finish()
+        play.fail(error)
+    return play.finish()
 
 
 class _Feed:
@@ -136,9 +138,9 @@ class _Play:
         if record is None:
             return self._take_fault(task, played.fault or "unknown")
         result.games[task.number] = record
+        self._ask_stop_rule(task, record)
         if self._on_game is not None:
             self._on_game(task, record)
-        self.ask_stop_rule()
         return False
 
     def _take_fault(self, task: GameTask, fault: str) -> bool:
@@ -152,13 +154,19 @@ class _Play:
             )
         return True
 
-    def ask_stop_rule(self) -> None:
+    def take_up(self) -> None:
+        """Show the stop rule the games of the journal."""
+        for number, record in self._result.games.items():
+            self._ask_stop_rule(self._result.event.tasks[number], record)
+
+    def _ask_stop_rule(self, task: GameTask, record: GameRecord) -> None:
         """End the event if the stop rule says so."""
-        if self._stop_rule is not None and not self.stop.is_set():
-            reason = self._stop_rule(self._result)
-            if reason is not None:
-                self._result.complete, self._result.reason = True, reason
-                self.stop.set()
+        if self._stop_rule is None:
+            return
+        reason = self._stop_rule(task, record)
+        if reason is not None and not self._result.complete:
+            self._result.complete, self._result.reason = True, reason
+            self.stop.set()
 
     def fail(self, error: BaseException) -> None:
         """End the event because of an error; the first one counts."""
@@ -169,7 +177,7 @@ class _Play:
     def finish(self) -> EventResult:
         """Return the result. Raises errors that nobody foresaw."""
         result = self._result
-        expected = (KeyboardInterrupt, EngineError, BeliefError, JournalError, RepeatedFaultError)
+        expected = (KeyboardInterrupt, ArenaError, EngineError, BeliefError)
         if result.failure is not None:
             if not isinstance(result.failure, expected):
                 raise result.failure

@@ -181,6 +181,10 @@ class UciPlayer:
             with contextlib.suppress(EngineError):  # `choose` meets it again, and it counts there
                 process.send(self._own_game.text)
 
+    def interrupt(self) -> None:
+        """Kill the engine, from any thread; a turn under way ends with Forfeit."""
+        self._engine.kill()
+
     def close(self) -> None:
         """Ask the engine to quit, and kill it if it does not."""
         self._engine.close()

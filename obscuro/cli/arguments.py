@@ -30,10 +30,12 @@ examples:
 _MATCH_EXAMPLES = """\
 examples:
   obscuro match obscuro random --games 10 --movetime 200
-  obscuro match obscuro obscuro --games 100 --movetime 1000 --option-b Unfrozen=false --pgn klss.pgn
+  obscuro match obscuro greedy --games 100 --log match.jsonl --pgn games.pgn --json result.json
+  obscuro match obscuro obscuro --option-b Unfrozen=false --sprt elo0=0 elo1=15 --log klss.jsonl
   obscuro match obscuro "/opt/other/engine --uci" --games 20 --tc 180+2
 
-Colours alternate. Ctrl-C ends the match with the result so far.
+Games come in pairs with the same opening and colours swapped. Ctrl-C ends the match with the result
+so far; with --log the same command plays the rest, whatever ended the first one.
 """
 
 _TOURNAMENT_EXAMPLES = """\
@@ -166,28 +168,51 @@ def _add_demo(commands: _Parsers) -> None:
 
 def _add_match(commands: _Parsers) -> None:
     parser = _add(commands, "match", "play games between two players", _MATCH_EXAMPLES)
-    who = "`obscuro`, `random`, or the command line of a UCI engine"
+    who = "a player of this program such as obscuro or random, or the command line of a UCI engine"
     parser.add_argument("first", metavar="A", help=who)
     parser.add_argument("second", metavar="B", help="the same choices")
-    parser.add_argument("--games", type=whole(1), default=10, help="default: 10")
-    _add_movetime(parser, 1000)
     parser.add_argument(
-        "--tc",
-        metavar="S+I",
-        help="a clock in place of --movetime: seconds for the game, and added for each move",
+        "--games", type=whole(1), help="default: 10; with --sprt 10000, and then the most"
     )
-    parser.add_argument("--pgn", metavar="FILE", help="append the games to a file")
+    parser.add_argument(
+        "--sprt",
+        nargs="*",
+        metavar="NAME=VALUE",
+        help="end the match when it is decided; default: elo0=0 elo1=15 alpha=0.05 beta=0.05",
+    )
+    parser.add_argument(
+        "--openings",
+        metavar="FILE",
+        default="default",
+        help="a file of openings, or `default` (a book of ours, the default), or `none`",
+    )
+    _add_match_times(parser)
+    for flag, what in (
+        ("log", "keep every finished game; the same command then resumes the match"),
+        ("pgn", "write the games; with --log the file holds this match alone, else they are added"),
+        ("json", "write the result as JSON"),
+    ):
+        parser.add_argument(f"--{flag}", metavar="FILE", help=what)
     parser.add_argument(
         "--concurrency", type=whole(1), default=1, help="games played at the same time; default: 1"
     )
     parser.add_argument(
-        "--seed", type=whole(0), default=1, help="seed of random players; default: 1"
+        "--seed",
+        type=whole(0),
+        default=1,
+        help="of the order of openings, and of the players' chance; default: 1",
     )
     parser.add_argument(
         "--max-moves",
         type=whole(1),
         default=500,
         help="after so many moves the game is a draw; default: 500",
+    )
+    parser.add_argument(
+        "--coverage",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="ask engines after each move where the true position was in their search",
     )
     for player in "ab":
         parser.add_argument(
@@ -236,6 +261,21 @@ def _add_show(commands: _Parsers) -> None:
         default=most,
         help=f"positions of a belief; larger ones are sampled; default: {most}",
     )
+
+
+def _add_match_times(parser: argparse.ArgumentParser) -> None:
+    for suffix, whose in (("", "both"), ("-a", "A"), ("-b", "B")):
+        parser.add_argument(
+            f"--movetime{suffix}",
+            metavar="MS",
+            type=whole(1),
+            help=f"milliseconds for each move of {whose}" + ("" if suffix else "; default: 1000"),
+        )
+        parser.add_argument(
+            f"--tc{suffix}",
+            metavar="S+I",
+            help=f"a clock for {whose}: seconds for the game, and added for each move",
+        )
 
 
 def _add_bridge(commands: _Parsers) -> None:

@@ -1,102 +1,157 @@
-"""`obscuro match` plays games between two players. It prints the result and writes PGN."""
+"""`obscuro match` plays games between two players, and tells who is stronger."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import shlex
-import shutil
+import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
 
 import chess
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from obscuro.arena.builtin_players import engine_command
-from obscuro.arena.game_record import Contestant, GameRecord
-from obscuro.arena.match import MatchResult, play_match
-from obscuro.arena.pgn import write_pgn
-from obscuro.arena.players import RandomPlayer
+from obscuro.arena.arena_error import ArenaError
+from obscuro.arena.atomic_file import replace_text
+from obscuro.arena.entrant import Entrant, check_entrant, split_command
+from obscuro.arena.event import Event, GameTask
+from obscuro.arena.game_record import OWN_OBSERVATIONS, GameRecord
+from obscuro.arena.game_workers import GameWorkers
+from obscuro.arena.journal import Journal
+from obscuro.arena.local_workers import LocalWorkers
+from obscuro.arena.match import FIRST, SECOND, MatchResult
+from obscuro.arena.match_json import BIASED, match_to_json
+from obscuro.arena.openings import openings_named
+from obscuro.arena.pgn_file import PgnFile
+from obscuro.arena.play_event import EventResult, play_event
+from obscuro.arena.schedule import match_games
+from obscuro.arena.sprt import H1, SprtBounds
 from obscuro.arena.statistics import QUANTITIES, Statistics, number
 from obscuro.arena.time_control import TimeControl
-from obscuro.arena.uci_player import UciPlayer
-from obscuro.arena.uci_process import EngineError
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import INTERRUPTED
-from obscuro.engine.options import OptionError, Options
+from obscuro.cli.match_table import MatchTable
 
-MakeContestant = Callable[[], Contestant]
+GAMES, MOST_SPRT_GAMES = 10, 10_000
+"""How many games are agreed unless the user says so: without and with a sequential test."""
+MOVETIME = 1000
+"""Milliseconds for each move unless the user says so."""
 
 
 def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int:
     """Play the match and return the exit code. Raises CommandError."""
     console = console or Console(highlight=False, markup=False)
-    said: set[str] = set()
+    event = make_event(arguments)
+    _check_json_path(arguments.json)
+    with contextlib.ExitStack() as files:
+        journal, pgn = _open_files(arguments, event, files)
+        match = MatchResult(event)
+        table = MatchTable(console, match, 0 if journal is None else len(journal.games))
+        if journal is not None:
+            for line in resumed(journal, event):
+                console.print(line, soft_wrap=True)
+        ended = _play(event, match, table, make_workers(arguments, once(table.say)), journal, pgn)
+        if arguments.json is not None:
+            _write_json(Path(arguments.json), match, ended)
+    console.print()
+    for line in verdict(match, ended, resumable=journal is not None):
+        console.print(line, soft_wrap=True)
+    if ended.failure is None or ended.complete:
+        return 0
+    if isinstance(ended.failure, KeyboardInterrupt):
+        return INTERRUPTED
+    raise CommandError(str(ended.failure))
 
-    def warn(text: str) -> None:
-        if text not in said:
-            said.add(text)
-            console.print(text, soft_wrap=True)
 
-    first, second = names(arguments.first, arguments.second)
-    makers = [
-        contestant(text, name, read_options(texts, flag), warn)
-        for text, name, texts, flag in (
-            (arguments.first, first, arguments.option_a, "--option-a"),
-            (arguments.second, second, arguments.option_b, "--option-b"),
+def _play(
+    event: Event,
+    match: MatchResult,
+    table: MatchTable,
+    workers: GameWorkers,
+    journal: Journal | None,
+    pgn: PgnFile | None,
+) -> EventResult:
+    def on_game(task: GameTask, game: GameRecord) -> None:
+        if pgn is not None:
+            pgn.add(task.number, game)
+        table.game_ends(task, game)
+
+    with table.drawing():
+        return play_event(
+            event,
+            workers,
+            journal,
+            on_start=table.game_begins,
+            on_game=on_game,
+            on_fault=table.game_breaks_off,
+            stop_rule=match.add,
         )
-    ]
-    control = time_control(arguments)
-    result = MatchResult(first, second, control)
-    failure: BaseException | None = None
-    with _pgn_file(arguments.pgn) as pgn, _progress(console) as progress:
-        task = progress.add_task("", total=arguments.games)
-
-        def game_over(number: int, game: GameRecord) -> None:
-            if pgn is not None:
-                write_pgn(pgn, game, round_=number + 1)
-            progress.update(task, advance=1, description=str(result.tally()))
-            console.print(game_line(number, game), soft_wrap=True)
-
-        try:
-            play_match(
-                *makers,
-                games=arguments.games,
-                control=control,
-                concurrency=arguments.concurrency,
-                seed=arguments.seed,
-                max_plies=2 * arguments.max_moves,
-                on_game=game_over,
-                result=result,
-            )
-        except (KeyboardInterrupt, EngineError) as error:
-            failure = error
-    if failure is not None:
-        done = len(result.games)
-        console.print(f"\nBroken off after {done} of {arguments.games} games.")
-    if result.games:
-        console.print()
-        for line in summary(result):
-            console.print(line, soft_wrap=True)
-    if isinstance(failure, EngineError):
-        raise CommandError(str(failure))
-    return 0 if failure is None else INTERRUPTED
 
 
-def time_control(arguments: argparse.Namespace) -> TimeControl:
-    """Return the time control that the arguments ask for. Raises CommandError."""
-    if arguments.tc is None:
-        return TimeControl(arguments.movetime)
+# -- what the arguments ask for -------------------------------------------------------------
+
+
+def make_event(arguments: argparse.Namespace) -> Event:
+    """Return the match that the arguments describe. Raises CommandError."""
     try:
-        return TimeControl.parse(arguments.tc)
+        sprt = None if arguments.sprt is None else SprtBounds.parse(arguments.sprt)
     except ValueError as error:
-        raise CommandError(f"--tc: {error}") from None
+        raise CommandError(f"--sprt: {error}") from None
+    games = arguments.games or (GAMES if sprt is None else MOST_SPRT_GAMES)
+    try:
+        openings = openings_named(arguments.openings)
+    except ValueError as error:
+        raise CommandError(f"--openings: {error}") from None
+    entrants = _entrants(arguments)
+    return Event(
+        name=" - ".join(entrant.name for entrant in entrants),
+        entrants=entrants,
+        tasks=match_games(games, openings, arguments.seed),
+        control=_control(arguments.movetime, arguments.tc, "") or TimeControl(MOVETIME),
+        max_plies=2 * arguments.max_moves,
+        coverage=arguments.coverage,
+        sprt=sprt,
+    )
+
+
+def _entrants(arguments: argparse.Namespace) -> tuple[Entrant, Entrant]:
+    first, second = (
+        Entrant(name, text, read_options(options, f"--option-{letter}"), control)
+        for letter, name, text, options, control in zip(
+            "ab",
+            names(arguments.first, arguments.second),
+            (arguments.first, arguments.second),
+            (arguments.option_a, arguments.option_b),
+            (
+                _control(arguments.movetime_a, arguments.tc_a, "-a"),
+                _control(arguments.movetime_b, arguments.tc_b, "-b"),
+            ),
+            strict=True,
+        )
+    )
+    for entrant in (first, second):
+        try:
+            check_entrant(entrant)
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+    return first, second
+
+
+def _control(movetime: int | None, clock: str | None, suffix: str) -> TimeControl | None:
+    """Return the control that two arguments ask for; None if they ask for none."""
+    if clock is None:
+        return None if movetime is None else TimeControl(movetime)
+    if movetime is not None:
+        raise CommandError(f"give --movetime{suffix} or --tc{suffix}, not both")
+    try:
+        return TimeControl.parse(clock)
+    except ValueError as error:
+        raise CommandError(f"--tc{suffix}: {error}") from None
 
 
 def names(first: str, second: str) -> tuple[str, str]:
-    """Return two different names for the players."""
+    """Return two different names for the players. Raises CommandError."""
     found = [_name(text) for text in (first, second)]
     if found[0] == found[1]:
         found = [f"{name} {letter}" for name, letter in zip(found, "AB", strict=True)]
@@ -104,15 +159,11 @@ def names(first: str, second: str) -> tuple[str, str]:
 
 
 def _name(text: str) -> str:
-    words = _split(text)
-    return Path(words[0]).name if words else text
-
-
-def _split(text: str) -> list[str]:
     try:
-        return shlex.split(text)
+        words = split_command(text)
     except ValueError as error:
-        raise CommandError(f"can't read the command {text!r}: {error}") from None
+        raise CommandError(str(error)) from None
+    return Path(words[0]).name if words else text
 
 
 def read_options(texts: Sequence[str], flag: str) -> dict[str, str]:
@@ -126,80 +177,129 @@ def read_options(texts: Sequence[str], flag: str) -> dict[str, str]:
     return options
 
 
-def contestant(
-    text: str, name: str, options: dict[str, str], warn: Callable[[str], None]
-) -> MakeContestant:
-    """Return a function that makes the described player. Raises CommandError.
-
-    text: `obscuro`, `random`, or the command line of a UCI engine. warn: gets the engine's warnings.
-    """
-    if text == "random":
-        if options:
-            raise CommandError("random has no options")
-        return lambda: RandomPlayer(name)
-    if text == "obscuro":
-        known = Options()
-        for option, value in options.items():
-            try:
-                known.set(option, value)
-            except OptionError as error:
-                raise CommandError(str(error)) from None
-        command = engine_command()
-    else:
-        command = _split(text)
-        if not command or shutil.which(command[0]) is None:
-            raise CommandError(f"{text!r} is neither obscuro, nor random, nor a program")
-    return lambda: UciPlayer(command, name=name, options=options, on_warning=warn)
+def make_workers(arguments: argparse.Namespace, warn: Callable[[str], None]) -> GameWorkers:
+    """Return the workers that play the games."""
+    return LocalWorkers(arguments.concurrency, warn)
 
 
-@contextlib.contextmanager
-def _pgn_file(path: str | None) -> Iterator[TextIO | None]:
-    if path is None:
-        yield None
-        return
+def once(say: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a function that says each text once."""
+    said: set[str] = set()
+
+    def say_once(text: str) -> None:
+        if text not in said:
+            said.add(text)
+            say(text)
+
+    return say_once
+
+
+# -- files ----------------------------------------------------------------------------------
+
+
+def _open_files(
+    arguments: argparse.Namespace, event: Event, files: contextlib.ExitStack
+) -> tuple[Journal | None, PgnFile | None]:
+    """Open the journal, and the PGN file that is derived from it. Raises CommandError."""
+    journal = pgn = None
     try:
-        stream = open(path, "a", encoding="utf-8")  # noqa: SIM115 - it is closed below
+        if arguments.log is not None:
+            journal = files.enter_context(Journal.open(Path(arguments.log), event))
+        if arguments.pgn is not None:
+            path = Path(arguments.pgn)
+            pgn = files.enter_context(
+                PgnFile.append(path, event)
+                if journal is None
+                else PgnFile.derive(path, event, journal.games)
+            )
+    except ArenaError as error:
+        raise CommandError(str(error)) from None
+    return journal, pgn
+
+
+def resumed(journal: Journal, event: Event) -> Iterator[str]:
+    """Describe what a journal already holds."""
+    if journal.torn:
+        yield "The journal's last line was incomplete and is dropped: its game is played again."
+    if journal.games:
+        yield f"The journal holds {len(journal.games)} of {len(event.tasks)} games."
+
+
+def _check_json_path(path: str | None) -> None:
+    """Raise CommandError now, not after the last game, if the result can't be written."""
+    if path is None:
+        return
+    folder = Path(path).parent
+    if Path(path).is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise CommandError(f"can't write {path}: no file can be made there")
+
+
+def _write_json(path: Path, match: MatchResult, ended: EventResult) -> None:
+    text = json.dumps(match_to_json(match, ended), indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        replace_text(path, text + "\n")
     except OSError as error:
-        raise CommandError(f"can't write {path}: {error.strerror}") from None
-    with stream:
-        yield stream
+        raise CommandError(f"can't write {path}: {error.strerror or error}") from None
 
 
-def _progress(console: Console) -> Progress:
-    return Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("games {task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+# -- the result in words --------------------------------------------------------------------
 
 
-def game_line(number: int, game: GameRecord) -> str:
-    """Describe one game in a line."""
-    moves = (len(game.plies) + 1) // 2
-    return f"game {number + 1}: {game.white} - {game.black} {game.result}, {game.ending}, {moves} moves"
+def verdict(match: MatchResult, ended: EventResult, *, resumable: bool) -> Iterator[str]:
+    """Describe the result in lines, a match that was broken off as such."""
+    if not ended.complete:
+        played, agreed = len(match.games), len(match.event.tasks)
+        yield f"Broken off after {played} of {agreed} games: {ended.reason}."
+        if resumable:
+            yield "The same command plays the rest."
+    elif ended.failure is not None:
+        yield f"After the decision: {ended.failure}"
+    if match.games:
+        yield from summary(match)
 
 
-def summary(result: MatchResult) -> list[str]:
-    """Describe the result in lines: score, colours, Elo, and each engine's means."""
-    total = result.tally()
-    colors = [result.tally(color) for color in (chess.WHITE, chess.BLACK)]
+def summary(match: MatchResult) -> Iterator[str]:
+    """Describe the games in lines: score, colours, pairs, Elo, the test, and each player's means."""
+    total = match.tally()
+    white, black = (match.tally(color) for color in (chess.WHITE, chess.BLACK))
     games = "1 game" if total.games == 1 else f"{total.games} games"
-    lines = [
-        f"{result.first} against {result.second}, {games} at {result.control}",
+    yield f"{match.first} against {match.second}, {games} at {times(match.event)}"
+    yield (
         f"score     {total.points:g} of {total.games} ({total.points / total.games:.1%}), "
-        f"won/drawn/lost {total}",
-        f"colours   as White {colors[0]}, as Black {colors[1]}",
-        f"Elo       {result.elo()} (95 %)",
-    ]
-    for first, name in ((True, result.first), (False, result.second)):
-        lines += statistics_lines(name, result.statistics(first))
-    for index, game in result.irregular():
-        lines.append(f"irregular game {index + 1}: {game.ending}")
-    return lines
+        f"won/drawn/lost {total}"
+    )
+    yield f"colours   as White {white}, as Black {black}"
+    if match.pairs:
+        counts = ", ".join(str(count) for count in match.pair_counts())
+        yield f"pairs     {len(match.pairs)}, with 0, ½, 1, 1½ and 2 points: {counts}"
+    yield f"Elo       {match.elo()} (95 %, by {'pairs' if match.pairs else 'games'})"
+    yield from _test_lines(match)
+    for entrant, name in ((FIRST, match.first), (SECOND, match.second)):
+        if match.told(entrant) != OWN_OBSERVATIONS:
+            yield f"{name} was told {match.told(entrant)}"
+        yield from statistics_lines(name, match.statistics(entrant))
+    for index, game in match.irregular():
+        yield f"irregular game {index + 1}: {game.ending}"
+
+
+def _test_lines(match: MatchResult) -> Iterator[str]:
+    test = match.test
+    if test is None:
+        return
+    bounds = test.bounds
+    yield f"SPRT      {bounds}, LLR {test.llr:+.2f} ({bounds.lower:.2f}, {bounds.upper:.2f})"
+    if test.accepted is None:
+        yield "          undecided: no bound was reached"
+    else:
+        elo = bounds.elo1 if test.accepted == H1 else bounds.elo0
+        yield f"          {test.accepted} accepted: an advantage of {elo:g} Elo explains the games better"
+        yield f"          {BIASED}"
+
+
+def times(event: Event) -> str:
+    """Describe the time of both players."""
+    first, second = (event.control_of(entrant) for entrant in (FIRST, SECOND))
+    return str(first) if first == second else f"{first} against {second}"
 
 
 def statistics_lines(name: str, statistics: Statistics) -> list[str]:

@@ -1,4 +1,4 @@
-"""Matches end to end, and the statistics that come of them."""
+"""What the games of a match say, and the statistics of moves."""
 
 import sys
 from pathlib import Path
@@ -7,14 +7,17 @@ import chess
 import pytest
 
 from obscuro.arena.elo import Tally
-from obscuro.arena.game_record import Turn
-from obscuro.arena.match import MatchResult, play_match
+from obscuro.arena.event import Event
+from obscuro.arena.game_record import GameRecord, Turn
+from obscuro.arena.match import MatchResult
 from obscuro.arena.move_report import Report
+from obscuro.arena.play_event import play_event
 from obscuro.arena.players import RandomPlayer
+from obscuro.arena.sprt import SprtBounds
 from obscuro.arena.statistics import Statistics
-from obscuro.arena.time_control import TimeControl
 from obscuro.arena.uci_player import UciPlayer
-from obscuro.arena.uci_process import EngineError
+from obscuro.fog.board import FogOfWarBoard
+from tests.arena.events import match_event, scripted_workers
 from tests.arena.scripted import Scripted
 
 FAKE = [sys.executable, "-m", "tests.arena.fake_engine"]
@@ -25,105 +28,93 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).resolve().parents[2])
 
 
-def test_random_against_random() -> None:
-    heard = []
-    result = play_match(
-        lambda: RandomPlayer("one"),
-        lambda: RandomPlayer("two"),
-        games=6,
-        movetime=1,
-        on_game=lambda number, game: heard.append((number, game.white)),
-    )
-    assert heard == [(n, "one" if n % 2 == 0 else "two") for n in range(6)]
-    tally, white = result.tally(), result.tally(chess.WHITE)
-    black = result.tally(chess.BLACK)
-    assert (tally.games, white.games, black.games) == (6, 3, 3)
-    assert tally.points == white.points + black.points
-    assert result.irregular() == []
-    assert result.statistics(True).moves + result.statistics(False).moves == sum(
-        len(game.plies) for game in result.games.values()
-    )
+def won_by(winner: chess.Color | None) -> GameRecord:
+    return GameRecord("w", "b", FogOfWarBoard(), winner, "decided")
 
 
-def test_concurrent_games_are_the_same_games() -> None:
-    results = [
-        play_match(
-            RandomPlayer, RandomPlayer, games=5, movetime=1, concurrency=concurrency, max_plies=50
-        )
-        for concurrency in (1, 3)
-    ]
-    moves = [{n: g.board.move_stack for n, g in r.games.items()} for r in results]
-    assert moves[0] == moves[1]
-    assert len(moves[0]) == 5
+def result_of(
+    scores: str, order: list[int] | None = None, event: Event | None = None
+) -> MatchResult:
+    """A match with these scores of the first player, a digit a game: 0 lost, 1 drawn, 2 won."""
+    event = event or match_event(len(scores))
+    result = MatchResult(event)
+    for number in order or range(len(scores)):
+        first = event.tasks[number].white == 0
+        winner = {"0": not first, "1": None, "2": first}[scores[number]]
+        result.add(event.tasks[number], won_by(winner))
+    return result
 
 
 def test_the_first_player_is_credited_with_either_colour() -> None:
     # A resigns at once; with Black it does so after the other's move.
-    result = play_match(
-        lambda: Scripted([], "quitter"), lambda: Scripted(["e2e4"]), games=4, movetime=1
+    event = match_event(4)
+    ended = play_event(
+        event,
+        scripted_workers(lambda name: Scripted([] if name == "a" else ["e2e4"], name)),
     )
+    result = MatchResult(event, ended.games)
     assert result.tally() == Tally(0, 0, 4)
+    assert result.tally(chess.WHITE) == result.tally(chess.BLACK) == Tally(0, 0, 2)
     assert [n for n, _ in result.irregular()] == [0, 1, 2, 3]
-    assert (result.first, result.second) == ("quitter", "script")
+    assert (result.first, result.second) == ("a", "b")
 
 
 def test_an_engine_process_plays_both_colours() -> None:
-    result = play_match(lambda: UciPlayer(FAKE), RandomPlayer, games=2, movetime=1, max_plies=30)
-    statistics = result.statistics(True)
+    event = match_event(2, max_plies=30)
+    ended = play_event(
+        event,
+        scripted_workers(
+            lambda name: UciPlayer(FAKE, name=name) if name == "a" else RandomPlayer(name)
+        ),
+    )
+    result = MatchResult(event, ended.games)
+    statistics = result.statistics(0)
     assert statistics.means["infosets"] == 20
     assert statistics.means["evaluations"] == 50
     assert statistics.largest_belief == 2
-    assert result.statistics(False).means["nodes"] is None
-
-
-@pytest.mark.parametrize("concurrency", [1, 2])
-def test_a_match_that_is_broken_off_keeps_its_games_and_closes_its_players(
-    concurrency: int,
-) -> None:
-    players: list[Scripted] = []
-
-    def make() -> Scripted:
-        players.append(Scripted(["e2e4", "d2d4"] * 9))
-        return players[-1]
-
-    def interrupt(number: int, game: object) -> None:
-        if number == 1:
-            raise KeyboardInterrupt
-
-    result = MatchResult("", "", TimeControl(1))
-    with pytest.raises(KeyboardInterrupt):
-        play_match(
-            make,
-            make,
-            games=20,
-            movetime=1,
-            concurrency=concurrency,
-            on_game=interrupt,
-            result=result,
-        )
-    assert 1 in result.games
-    assert len(result.games) < 20
-    assert [player.closed for player in players] == [1] * len(players)
-
-
-def test_an_engine_that_cannot_start_ends_the_match() -> None:
-    with pytest.raises(EngineError):
-        play_match(lambda: UciPlayer(["/nowhere/engine"]), RandomPlayer, games=2, movetime=1)
-
-
-def test_elo_by_pairs_only_if_all_pairs_are_there() -> None:
-    # The first player wins every game with White, and draws or loses none with Black either way.
-    play = play_match(
-        lambda: Scripted(["e2e4"], "a"), lambda: Scripted(["e2e4"], "b"), games=4, movetime=1
+    assert result.statistics(1).means["nodes"] is None
+    assert result.statistics(0).moves + result.statistics(1).moves == sum(
+        len(game.plies) for game in ended.games.values()
     )
-    # White moves, Black's e2e4 is illegal: White wins them all.
-    assert play.tally() == Tally(2, 0, 2)
-    assert play.elo().difference == 0
-    pairs = play.elo().high
-    del play.games[3]
-    assert play.elo().high > 0
-    assert play.tally() == Tally(2, 0, 1)
-    assert play.elo().high != pairs
+
+
+def test_pairs_are_two_games_with_one_opening() -> None:
+    result = result_of("2012", order=[2, 0, 3, 1])
+    assert result.pairs == [(0.5, 1.0), (1.0, 0.0)]
+    assert result.pair_counts() == [0, 0, 1, 1, 0]
+
+
+def test_a_game_without_its_twin_counts_in_the_score_only() -> None:
+    result = result_of("202")
+    assert result.tally() == Tally(2, 0, 1)
+    assert result.pairs == [(1.0, 0.0)]
+    assert result.elo().difference == 0
+
+
+def test_without_a_pair_games_are_the_samples() -> None:
+    result = result_of("2..2", order=[0, 3])
+    assert result.pairs == []
+    assert result.elo().low > 0 or result.elo().high == float("inf")
+
+
+def test_the_sequential_test_ends_the_match_at_its_first_bound() -> None:
+    event = match_event(100, sprt=SprtBounds(0, 200))
+    result = MatchResult(event)
+    reasons = []
+    for task in event.tasks:
+        reasons.append(result.add(task, won_by(task.white == 0)))
+        if reasons[-1] is not None:
+            break
+    assert reasons[-1] == "SPRT accepted H1"
+    assert result.test is not None and result.test.llr >= result.test.bounds.upper
+    assert len(reasons) % 2 == 0, "only a complete pair can decide"
+    again = MatchResult(event, result.games)
+    assert again.test is not None and again.test.llr == result.test.llr
+
+
+def test_what_a_player_was_told() -> None:
+    result = result_of("20")
+    assert (result.told(0), result.told(1)) == ("own observations", "own observations")
 
 
 def test_statistics_average_over_the_moves_that_said_something() -> None:

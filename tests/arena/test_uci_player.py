@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
+import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import chess
 import pytest
 
 from obscuro.arena import uci_player
-from obscuro.arena.game_record import BeliefError, GameRecord
+from obscuro.arena.game_record import BeliefError, Forfeit, GameRecord
 from obscuro.arena.players import RandomPlayer
 from obscuro.arena.referee import play_game
+from obscuro.arena.time_control import Allowance
 from obscuro.arena.uci_player import UciPlayer
-from obscuro.arena.uci_process import EngineError
+from obscuro.arena.uci_process import EngineError, MachineFault, UciProcess
 from obscuro.engine.report import Coverage
 from obscuro.fog.board import FogOfWarBoard
 from tests.arena.scripted import Scripted
@@ -235,3 +240,54 @@ class TestHowItPlays:
     def test_an_engine_that_cannot_start_is_an_error_not_a_loss(self) -> None:
         with pytest.raises(EngineError):
             play_game(UciPlayer(["/nowhere/engine"]), RandomPlayer(), movetime=1)
+
+
+class TestHowItsProcessEnds:
+    def thinking(self) -> UciPlayer:
+        """A player that will not answer its next `go`."""
+        player = UciPlayer([*FAKE, "hang"])
+        player.new_game(FogOfWarBoard(), chess.WHITE, 1)
+        return player
+
+    def test_another_thread_may_end_its_turn(self) -> None:
+        player = self.thinking()
+        with ThreadPoolExecutor(1) as pool:
+            turn = pool.submit(player.choose, FogOfWarBoard(), Allowance(chess.WHITE, 1))
+            player.interrupt()
+            assert isinstance(turn.exception(), Forfeit)
+        player.close()
+
+    @pytest.mark.parametrize(
+        ("number", "error"),
+        [
+            (signal.SIGKILL, MachineFault),
+            (signal.SIGTERM, MachineFault),
+            (signal.SIGSEGV, Forfeit),
+        ],
+    )
+    def test_a_signal_from_outside_is_the_machines_fault_and_a_crash_its_own(
+        self, number: signal.Signals, error: type[Exception]
+    ) -> None:
+        player = self.thinking()
+        assert player.pid is not None
+        os.kill(player.pid, number)
+        with pytest.raises(error, match=f"was killed by {number.name}"):
+            player.choose(FogOfWarBoard(), Allowance(chess.WHITE, 1))
+        player.close()
+
+    def test_a_shell_that_says_that_its_engine_was_killed_is_believed(self) -> None:
+        with pytest.raises(MachineFault, match="killed by SIGKILL"):
+            UciProcess(["sh", "-c", "exit 137"])
+        with pytest.raises(EngineError, match="exited with code 139") as caught:
+            UciProcess(["sh", "-c", "exit 139"])
+        assert not isinstance(caught.value, MachineFault)
+
+    def test_a_machine_without_resources_for_a_process_is_at_fault(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*arguments: object, **settings: object) -> None:
+            raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+        monkeypatch.setattr("obscuro.arena.uci_process.subprocess.Popen", refuse)
+        with pytest.raises(MachineFault, match="Cannot allocate memory"):
+            UciProcess(FAKE)

@@ -1,5 +1,6 @@
 """`obscuro match`, with random players and with the fake engine."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -7,9 +8,11 @@ import chess.pgn
 import pytest
 from rich.console import Console
 
+from obscuro.arena.event import GameTask
 from obscuro.cli import match_command as match
 from obscuro.cli.arguments import parse
 from obscuro.cli.command_error import CommandError
+from obscuro.cli.match_table import MatchTable
 from tests.cli.conftest import written
 
 FAKE = f"{sys.executable} -m tests.arena.fake_engine"
@@ -33,7 +36,7 @@ def test_random_against_random(console: Console, tmp_path: Path) -> None:
     assert lines[0].startswith("game 1: random A - random B ")
     assert lines[1].startswith("game 2: random B - random A ")
     assert "random A against random B, 3 games at 1000 ms a move" in lines
-    assert any(line.startswith("Elo ") and line.endswith("(95 %)") for line in lines)
+    assert any(line.startswith("Elo ") and "95 %, by pairs" in line for line in lines)
     with pgn.open() as stream:
         games = [chess.pgn.read_game(stream) for _ in range(4)]
     assert [game.headers["Round"] for game in games if game is not None] == ["1", "2", "3"]
@@ -61,31 +64,30 @@ def test_games_that_an_engine_spoils_are_listed(console: Console) -> None:
 
 
 def test_ctrl_c_gives_the_result_so_far(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = iter(["game one"])
+    def interrupt(self: MatchTable, task: GameTask, game: object) -> None:
+        if task.number == 1:
+            raise KeyboardInterrupt
 
-    def line(number: int, game: object) -> str:
-        try:
-            return next(lines)
-        except StopIteration:
-            raise KeyboardInterrupt from None
-
-    monkeypatch.setattr(match, "game_line", line)
-    code, text = run(console, "random", "random", "--games", "9")
+    monkeypatch.setattr(MatchTable, "game_ends", interrupt)
+    code, text = run(console, "random", "random", "--games", "99")
     assert code == 130
-    assert "Broken off after 2 of 9 games." in text
-    assert "2 games at 1000 ms a move" in text
+    assert re.search(r"Broken off after \d+ of 99 games: interrupted\.", text)
+    assert re.search(r"\d+ games at 1000 ms a move", text)
 
 
 def test_an_engine_that_does_not_start_ends_it_with_one_line(console: Console) -> None:
     with pytest.raises(CommandError, match="exited with code 0"):
         run(console, f"{sys.executable} -c pass", "random")
-    assert "Broken off after 0 of 10 games." in written(console)
+    assert "Broken off after 0 of 10 games: " in written(console)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["random", "no such program"], "'no such program' is neither obscuro, nor random"),
+        (
+            ["random", "no such program"],
+            "'no such program' is neither a built-in player (obscuro, ",
+        ),
         (["random", "'"], "can't read the command"),
         (["random", "random", "--option-a", "Seed=1"], "random has no options"),
         (["obscuro", "random", "--option-a", "Seed"], "--option-a: 'Seed' is not NAME=VALUE"),

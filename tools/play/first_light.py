@@ -21,15 +21,21 @@ from typing import Any
 
 import chess
 
-from obscuro.arena.game_record import Contestant, GameRecord, PlayedPly, Turn
-from obscuro.arena.match import MatchResult, play_match
+from obscuro.arena.builtin_players import Warn
+from obscuro.arena.entrant import Entrant
+from obscuro.arena.event import Event, GameTask
+from obscuro.arena.game_record import BeliefError, Contestant, GameRecord, PlayedPly, Turn
+from obscuro.arena.local_workers import LocalWorkers
+from obscuro.arena.match import MatchResult
 from obscuro.arena.move_report import Report
+from obscuro.arena.openings import PLAIN
 from obscuro.arena.pgn import write_pgn
+from obscuro.arena.play_event import play_event
 from obscuro.arena.players import InProcessPlayer, RandomPlayer
+from obscuro.arena.schedule import match_games
 from obscuro.arena.statistics import QUANTITIES, Statistics, number
 from obscuro.arena.time_control import MILLISECONDS, TimeControl
 from obscuro.arena.uci_player import UciPlayer
-from obscuro.arena.uci_process import EngineError
 from obscuro.bench.common import progress
 from obscuro.fog.board import FogOfWarBoard
 from tools.common import (
@@ -78,7 +84,13 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = make_parser()
     told = parser.parse_args(words)
     warnings: list[str] = []
-    result = MatchResult("obscuro", "random", TimeControl(told.movetime))
+    event = Event(
+        name="First light",
+        entrants=(Entrant("obscuro", str(ENGINE)), Entrant("random", "random")),
+        tasks=match_games(told.games, [PLAIN], told.seed),
+        control=TimeControl(told.movetime),
+        max_plies=MAX_PLIES,
+    )
     code = 0
 
     def warn(text: str) -> None:
@@ -93,33 +105,30 @@ def main(words: Sequence[str] | None = None) -> int:
             def one_ply(board: FogOfWarBoard, ply: PlayedPly) -> None:
                 tell(None, 0)
 
-            def one_game(index: int, game: GameRecord) -> None:
-                write_pgn(pgn, game, event="First light", round_=index + 1)
-                tell(f"game {index + 1} of {told.games}: {game.result}, {game.ending}", 1)
+            def one_game(task: GameTask, game: GameRecord) -> None:
+                write_pgn(pgn, game, event=event.name, round_=task.number + 1)
+                text = f"game {task.number + 1} of {told.games}: {game.result}, {game.ending}"
+                tell(text, 1)
 
-            try:
-                play_match(
-                    lambda: make_engine(told, warn),
-                    RandomPlayer,
-                    games=told.games,
-                    movetime=told.movetime,
-                    seed=told.seed,
-                    max_plies=MAX_PLIES,
-                    on_game=one_game,
-                    on_ply=one_ply,
-                    result=result,
-                )
-            except KeyboardInterrupt:
-                code = INTERRUPTED
-            except EngineError as error:
-                say(f"first_light: {error}")
-                code = 1
+            def make(entrant: Entrant, warn: Warn, coverage: bool) -> Contestant:
+                return RandomPlayer() if entrant.name == "random" else make_engine(told, warn)
+
+            ended = play_event(
+                event, LocalWorkers(1, warn, make=make, on_ply=one_ply), on_game=one_game
+            )
+        if isinstance(ended.failure, KeyboardInterrupt):
+            code = INTERRUPTED
+        elif isinstance(ended.failure, BeliefError):
+            raise ended.failure
+        elif ended.failure is not None:
+            say(f"first_light: {ended.failure}")
+            code = 1
         games: str | None = None
         if told.raw is not None:
             games = told.raw.name.partition(".")[0] + ".pgn.gz"
             told.raw.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(told.raw.parent / games, games_file.read_bytes())
-    figures = {"warnings": warnings, "games": to_figures(result)}
+    figures = {"warnings": warnings, "games": to_figures(MatchResult(event, ended.games))}
     publish(parser, words, told.raw, figures, render, games=games)
     return code
 
