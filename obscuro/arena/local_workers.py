@@ -109,8 +109,10 @@ class _Crew:
             if outcome is None:
                 self._ended += 1
             else:
-                yield outcome.played
-                outcome.taken.set()
+                try:
+                    yield outcome.played
+                finally:
+                    outcome.taken.set()
 
     def leave(self) -> None:
         """Break off what is still under way, and wait for the threads."""

@@ -89,7 +89,7 @@ def test_an_engine_that_does_not_start_ends_it_with_one_line(console: Console) -
             "'no such program' is neither a built-in player (obscuro, ",
         ),
         (["random", "'"], "can't read the command"),
-        (["random", "random", "--option-a", "Seed=1"], "random has no options"),
+        (["random", "random", "--option-a", "Hash=1"], "Hash"),
         (["obscuro", "random", "--option-a", "Seed"], "--option-a: 'Seed' is not NAME=VALUE"),
         (["obscuro", "random", "--option-a", "Sead=1"], "no such option: 'Sead'"),
         (["obscuro", "random", "--option-a", "Threads=0"], "Threads must be between 1 and 256"),
