@@ -22,9 +22,11 @@ from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.constants import BELIEF_SHARE
 from obscuro.engine.kernel_loading import play_trial_game, trial_options
 from obscuro.engine.knowledge import GameError, Knowledge
+from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
 from obscuro.engine.turn_time import turn_time
+from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.evaluation.scale import centipawns_of_value
 from obscuro.fog.observation import Observation
@@ -32,7 +34,7 @@ from obscuro.fog.observation import Observation
 Words = npt.NDArray[np.uint64]
 Report = Callable[[SearchInfo], None]
 
-_EVALUATOR_OPTIONS = ("Evaluator", "Stockfish", "Tau")
+_EVALUATOR_OPTIONS = ("Evaluator", "Stockfish", "Tau", "Eval Cache")
 
 
 class OwnTurn(NamedTuple):
@@ -95,13 +97,14 @@ class OwnTurn(NamedTuple):
 class BeliefPlayer(ABC):
     """Plays one side of one game at a time: an `AnyPlayer`.
 
-    options: of the player's kind; it needs `Seed`, `Max Positions`, `Move Overhead` and those of an
-    evaluator. warn: called with one line for each thing that a user should know.
+    options: of the player's kind; it needs `Seed`, `Max Positions`, `Move Overhead`, `Evaluator`,
+    `Stockfish` and `Tau`, and has a cache of evaluations if there is an `Eval Cache`. warn: called
+    with one line for each thing that a user should know.
     """
 
     def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
         self.options = options.copy()
-        self._warn = warn
+        self.warn = warn
         self._buffers = Buffers()
         self._game: ChessGame | None = None
         self._known: Knowledge | None = None
@@ -127,7 +130,8 @@ class BeliefPlayer(ABC):
     def set_options(self, options: Options) -> None:
         """Take over options between two searches; a changed evaluator is made anew."""
         old, self.options = self.options, options.copy()
-        if any(old.get(name) != options.get(name) for name in _EVALUATOR_OPTIONS):
+        names = [name for name in _EVALUATOR_OPTIONS if name in options]
+        if any(old.get(name) != options.get(name) for name in names):
             self.close()
 
     def prepare(self, progress: Callable[[str], None] | None = None) -> None:
@@ -178,7 +182,7 @@ class BeliefPlayer(ABC):
             threads=1,
             seed=self._seed,
             buffers=self._buffers,
-            warn=self._warn,
+            warn=self.warn,
             lost_place=self.forget,
         )
 
@@ -288,12 +292,15 @@ class BeliefPlayer(ABC):
     def game(self) -> ChessGame:
         """The game with the evaluator; the first use makes it."""
         if self._game is None:
+            options = self.options
+            size = options.integer("Eval Cache") * MEBIBYTE if "Eval Cache" in options else 0
             self._game = ChessGame(
                 make_evaluator(
-                    self.options.text("Evaluator"),
-                    stockfish=self.options.text("Stockfish") or None,
+                    options.text("Evaluator"),
+                    stockfish=options.text("Stockfish") or None,
                     tau=self.tau,
-                    on_warning=self._warn,
+                    cache=ExpansionCache(size) if size else None,
+                    on_warning=self.warn,
                 )
             )
         return self._game

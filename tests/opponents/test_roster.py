@@ -76,7 +76,8 @@ def test_a_player_plays_by_both_forms_of_position(name: str) -> None:
     assert talk.best(f"{fog}PPPP1PPP/RNBQKBNR", "go nodes 50")
     assert len(moves) == 4
     talk.end_input()
-    assert not [line for line in talk.rest() if line.startswith(ERROR)]
+    talk.rest()
+    assert not [line for line in talk.heard if line.startswith(ERROR)]
 
 
 @talks(tuple(PLAYERS))
