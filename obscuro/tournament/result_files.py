@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from obscuro import __version__
+from obscuro.arena.coverage import coverage_json
 from obscuro.arena.elo import Elo
 from obscuro.arena.game_record import GameRecord
 from obscuro.arena.pgn import to_pgn
@@ -92,6 +93,7 @@ def standings_json(standings: Standings, state: TournamentState) -> dict[str, An
         ],
         "openings": {name: one._asdict() for name, one in standings.openings().items()},
         "endings": dict(standings.endings()),
+        "coverage": coverage_json(record for _, record in standings.games),
         "irregular": [
             {"game": task.number + 1, "ending": record.ending}
             for task, record in standings.irregular()

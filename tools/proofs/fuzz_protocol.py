@@ -3,8 +3,8 @@
     pip install 'obscuro[fuzz]'
     python -m tools.proofs.fuzz_protocol [CORPUS] -max_total_time=600
 
-The readers of `position`, `go`, `setoption` and `belief` must end in a value or in one of the
-errors that a user is told. A game read line by line must be the one that is read afresh, and an
+The readers of `position`, `go`, `setoption`, `belief` and `coverage` must end in a value or in one
+of the errors that a user is told. A game read line by line must be the one that is read afresh, and an
 observation must be itself again after it was written. The fuzzer begins with a few dialogues of its
 own and with CORPUS, a folder that new inputs are kept in. All other arguments are libFuzzer's. A
 failure is written down by libFuzzer, with its traceback; give the file's name as the only argument
@@ -37,6 +37,7 @@ with (
     from obscuro.protocol.parsing import parse_belief, parse_go, parse_setoption
     from obscuro.protocol.positions import PositionReader
     from obscuro.protocol.protocol_error import ProtocolError
+    from obscuro.protocol.start import start_board
 
 SEEDS = (
     "position startpos moves e2e4 e7e5 g1f3",
@@ -50,6 +51,7 @@ SEEDS = (
     "setoption name Move Overhead value 50\nsetoption name Evaluator value nnue",
     "setoption name Stockfish value /usr/games/stockfish\nsetoption name Clear Hash",
     "belief 10",
+    "coverage r3k2r/8/8/3pP3/8/8/8/R3K2R w KQkq d6",
 )
 
 
@@ -72,6 +74,8 @@ def read(line: str, positions: PositionReader, options: Options) -> None:
         options.search_parameters()
     elif name == "belief":
         parse_belief(text)
+    elif name == "coverage":
+        start_board(text)
 
 
 def try_one(data: bytes) -> None:
