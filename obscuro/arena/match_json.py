@@ -9,6 +9,7 @@ from typing import Any
 import chess
 
 from obscuro import __version__
+from obscuro.arena.coverage import coverage_json
 from obscuro.arena.elo import Elo, Tally
 from obscuro.arena.match import FIRST, SECOND, MatchResult
 from obscuro.arena.play_event import EventResult
@@ -45,6 +46,7 @@ def match_to_json(match: MatchResult, ended: EventResult) -> dict[str, Any]:
         "machine_faults": ended.faults,
         "max_plies": event.max_plies,
         "players": [_player(match, entrant) for entrant in (FIRST, SECOND)],
+        "coverage": coverage_json(match.games.values()),
         "games": [_game(match, number) for number in sorted(match.games)],
     }
 

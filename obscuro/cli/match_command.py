@@ -14,6 +14,7 @@ from rich.console import Console
 
 from obscuro.arena.arena_error import ArenaError
 from obscuro.arena.atomic_file import replace_text
+from obscuro.arena.coverage import coverage_lines
 from obscuro.arena.entrant import Entrant, check_entrant, split_command
 from obscuro.arena.event import Event, GameTask
 from obscuro.arena.game_record import OWN_OBSERVATIONS, GameRecord
@@ -259,7 +260,7 @@ def verdict(match: MatchResult, ended: EventResult, *, resumable: bool) -> Itera
 
 
 def summary(match: MatchResult) -> Iterator[str]:
-    """Describe the games in lines: score, colours, pairs, Elo, the test, and each player's means."""
+    """Describe the games in lines: score, pairs, Elo, the test, each player's means, coverage."""
     total = match.tally()
     white, black = (match.tally(color) for color in (chess.WHITE, chess.BLACK))
     games = "1 game" if total.games == 1 else f"{total.games} games"
@@ -278,6 +279,7 @@ def summary(match: MatchResult) -> Iterator[str]:
         if match.told(entrant) != OWN_OBSERVATIONS:
             yield f"{name} was told {match.told(entrant)}"
         yield from statistics_lines(name, match.statistics(entrant))
+    yield from coverage_lines(match.games.values())
     for index, game in match.irregular():
         yield f"irregular game {index + 1}: {game.ending}"
 

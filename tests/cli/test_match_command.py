@@ -1,5 +1,6 @@
 """`obscuro match`, with random players and with the fake engine."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -55,6 +56,43 @@ def test_an_engine_of_a_command_line(console: Console) -> None:
     assert "carried 10, iterations 30, expansions 40, evals 50, depth 4.5" in text
     # The fake one's warning is shown once.
     assert text.count("this is a fake") == 1
+
+
+@pytest.mark.parametrize(("mode", "told"), [("fog", False), ("", True), ("orthodox", True)])
+def test_an_engine_that_was_told_everything_is_named(
+    console: Console, tmp_path: Path, mode: str, told: bool
+) -> None:
+    result, pgn = tmp_path / "result.json", tmp_path / "games.pgn"
+    _, text = run(
+        console, f"{FAKE} {mode}", "random", "--games", "1", "--movetime", "5", "--max-moves", "3",
+        "--json", str(result), "--pgn", str(pgn),
+    )  # fmt: skip
+    name = Path(sys.executable).name
+    assert (f"{name} was told everything" in text.splitlines()) == told
+    assert "random was told" not in text
+    what = "everything" if told else "own observations"
+    players = json.loads(result.read_text())["players"]
+    assert [player["told"] for player in players] == [what, "own observations"]
+    assert f'[WhiteTold "{what}"]' in pgn.read_text()
+
+
+def test_coverage_is_shown_in_a_table_by_the_size_of_p(console: Console, tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    words = [f"{FAKE} fog", "random", "--games", "2", "--movetime", "5", "--max-moves", "3"]
+    _, text = run(console, *words, "--json", str(result))
+    lines = text.splitlines()
+    table = lines.index(
+        f"{Path(sys.executable).name}: where the true position was, by the size of P"
+    )
+    assert lines[table + 1].split()[:2] == ["|P|", "turns"]
+    assert lines[table + 2].split() == ["1-16", "6", "1.000", "6", "1.000", "0.000", "0.25000"]
+    (rows,) = json.loads(result.read_text())["coverage"].values()
+    assert [(row["size"], row["turns"]) for row in rows] == [("1-16", 6), ("all", 6)]
+
+
+def test_without_coverage_there_is_no_table(console: Console) -> None:
+    words = [f"{FAKE} fog", "random", "--games", "1", "--movetime", "5", "--max-moves", "3"]
+    assert "true position" not in run(console, *words, "--no-coverage")[1]
 
 
 def test_games_that_an_engine_spoils_are_listed(console: Console) -> None:
