@@ -1,43 +1,25 @@
-"""A real browser for tests of pages: Debian's Chromium, which the set-up installs.
-
-Tests that use it are skipped where there is none. They all run in one worker, with one browser.
-"""
+"""A real browser for tests of pages. Where there is none, these tests are skipped."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-"""Programs that will do, as engine_bin/install_chromium looks for them."""
+from tools.browser import NoBrowserError, running_browser
 
 GROUP = "browser"
-"""The group of pytest-xdist that all tests with a browser are in."""
-
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+"""The group of pytest-xdist that all tests with a browser are in: one after the other."""
 
 
 @contextmanager
-def running_browser() -> Iterator[Browser]:
-    """Start the browser without a window. Skips the test that asks if there is none."""
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.skip("there is no Chromium; engine_bin/install_chromium installs it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+def browser_or_skip() -> Iterator[Browser]:
+    """Start the browser, or skip the test that asks for it."""
+    with ExitStack() as stack:
         try:
-            yield browser
-        finally:
-            browser.close()
+            browser = stack.enter_context(running_browser())
+        except NoBrowserError as error:
+            pytest.skip(str(error))
+        yield browser

@@ -13,7 +13,7 @@ import pytest
 
 import obscuro
 from obscuro.cli.doctor_command import PACKAGES
-from tests import browser
+from tools.browser import NAMES
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALL_STOCKFISH = ROOT / "engine_bin" / "install_stockfish"
@@ -103,7 +103,7 @@ class TestInstallStockfish:
 class TestInstallChromium:
     """The script that finds or installs the browser of the tests."""
 
-    @pytest.mark.parametrize("name", browser.NAMES)
+    @pytest.mark.parametrize("name", NAMES)
     def test_prints_any_browser_that_the_tests_can_use(self, tmp_path: Path, name: str) -> None:
         program = write_program(tmp_path / name, "true")
         result = run(INSTALL_CHROMIUM, PATH=str(tmp_path))

@@ -253,13 +253,12 @@ def _add_show(commands: _Parsers) -> None:
         metavar="FILE",
         help="the page to write; default: GAME.html beside the games, or GAME-N.html",
     )
-    most = next(option for option in OPTIONS if option.name == "Max Positions").default
     parser.add_argument(
         "--max-positions",
         metavar="N",
         type=whole(1),
-        default=most,
-        help=f"positions of a belief; larger ones are sampled; default: {most}",
+        default=1_000_000,
+        help="most positions of a belief; of a larger one it is a sample; default: 1000000",
     )
 
 

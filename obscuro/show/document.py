@@ -75,6 +75,7 @@ class ShownMove(TypedDict):
     pawns: float | None  # the mover's evaluation when it chose, in White's view
     policy: list[ShownOption]  # largest share first; empty if the file tells none
     belief: int | None  # |P| as the mover reported it
+    belief_exact: bool | None  # whether it said that these were all possible positions
     coverage: ShownCoverage | None
     seconds: float | None  # time used for the move
     clock: float | None  # seconds left on the mover's clock after it

@@ -113,6 +113,7 @@ def _shown_move(
         pawns=remark.pawns,
         policy=_options(board, report.policy),
         belief=report.belief,
+        belief_exact=report.exact,
         coverage=None
         if coverage is None
         else ShownCoverage(

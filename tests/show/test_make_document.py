@@ -55,7 +55,8 @@ def test_moves_tell_what_their_comments_tell(document: GameDocument) -> None:
     first, second, third, *_ = document["moves"]
     assert (first["san"], first["number"], first["mover"]) == ("e4", 1, "white")
     assert (first["pawns"], first["seconds"], first["clock"]) == (0.3, 0.5, 59.5)
-    assert (first["nodes"], first["depth"], first["belief"]) == (100, 4.0, 1)
+    assert (first["nodes"], first["depth"]) == (100, 4.0)
+    assert (first["belief"], first["belief_exact"]) == (1, True)
     assert [(option["san"], option["share"]) for option in first["policy"]] == [
         ("e4", 0.75),
         ("d4", 0.2),

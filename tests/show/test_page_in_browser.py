@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.show.html_page import html_page
 from obscuro.show.make_document import make_document
-from tests.browser import GROUP, running_browser
+from tests.browser import GROUP, browser_or_skip
 from tests.show.recorded import SHORT_GAME, game_of
 
 pytestmark = pytest.mark.xdist_group(GROUP)
@@ -43,7 +43,7 @@ class OpenPage:
 @pytest.fixture(scope="module")
 def tab() -> Iterator[OpenPage]:
     """One page for all tests, because to make one takes longer than most tests."""
-    with running_browser() as browser:
+    with browser_or_skip() as browser:
         yield OpenPage(browser.new_page())
 
 
@@ -105,6 +105,12 @@ def arrows(page: Page, board: str) -> set[str]:
     )
 
 
+def click_square(page: Page, name: str) -> None:
+    box = page.locator(f'#black [data-square="{name}"]').bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
 def ply(page: Page) -> int:
     return int(page.locator("#ply").input_value())
 
@@ -149,7 +155,7 @@ def test_the_address_names_the_ply(opened: OpenPage, written: Path) -> None:
     page = opened.open(written, "#3")
     assert ply(page) == 3
     page.keyboard.press("ArrowRight")
-    assert page.url.endswith("#4")
+    page.wait_for_url("**#4")
     page.evaluate("location.hash = '#1'")
     page.wait_for_function("document.getElementById('ply').value === '1'")
     for strange, shown in [("99", 5), ("-3", 0), ("1.5", 0), ("<b>", 0)]:
@@ -178,13 +184,11 @@ def test_a_belief_is_a_heat_map_of_the_piece_that_is_asked_for(
 
 def test_a_square_tells_what_both_sides_believed_of_it(opened: OpenPage, written: Path) -> None:
     page = opened.open(written, "#1")
-    box = page.locator("#black svg").bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 4.5 / 8 * box["width"], box["y"] + 6.5 / 8 * box["height"])
+    click_square(page, "e2")
     told = page.locator("#square").inner_text()
     assert told.startswith("e2 White: in sight · Black: pawn 90 %, empty 10 %")
     page.keyboard.press("f")
-    page.mouse.click(box["x"] + 3.5 / 8 * box["width"], box["y"] + 1.5 / 8 * box["height"])
+    click_square(page, "e2")
     assert page.locator("#square").inner_text() == ""  # the same square again
 
 

@@ -14,6 +14,7 @@ import { svg } from "obscuro/elements.js";
 
 const SIZE = 45; // of a square, as python-chess draws pieces
 const BOARD = 8 * SIZE;
+const EDGE = 13; // left of the board and below it, for the coordinates
 const FRAME = 3; // of fog around the colour of a belief
 const LEAST_TEXT = 3; // in 255ths: what is rarer has a colour but no number
 const LEAST_GHOST = 13; // 5 %
@@ -26,12 +27,14 @@ export class BoardView {
    */
   constructor(host, onSquare) {
     this.flipped = false;
-    this.root = svg("svg", { viewBox: `0 0 ${BOARD} ${BOARD}`, class: "board", role: "img" });
+    const whole = BOARD + EDGE;
+    this.root = svg("svg", { viewBox: `${-EDGE} 0 ${whole} ${whole}`, class: "board", role: "img" });
     this.root.addEventListener("click", (event) => {
       const box = this.root.getBoundingClientRect();
       const mouse = /** @type {MouseEvent} */ (event);
-      const column = Math.floor((8 * (mouse.clientX - box.left)) / box.width);
-      const row = Math.floor((8 * (mouse.clientY - box.top)) / box.height);
+      const scale = whole / box.width;
+      const column = Math.floor((scale * (mouse.clientX - box.left) - EDGE) / SIZE);
+      const row = Math.floor((scale * (mouse.clientY - box.top)) / SIZE);
       if (column < 0 || row < 0 || column > 7 || row > 7) return;
       onSquare(this.flipped ? 8 * row + 7 - column : 8 * (7 - row) + column);
     });
@@ -139,12 +142,12 @@ export class BoardView {
   }
 
   coordinates() {
-    const drawn = svg("g", { class: "coordinates over", "aria-hidden": "true" });
+    const drawn = svg("g", { class: "coordinates over" });
     for (let index = 0; index < 8; index++) {
       const shown = this.flipped ? 7 - index : index;
       drawn.append(
-        svg("text", { x: SIZE * index + 3, y: BOARD - 3 }, "abcdefgh"[shown]),
-        svg("text", { x: 2, y: SIZE * index + 10 }, String(8 - shown)),
+        svg("text", { x: SIZE * (index + 0.5), y: BOARD + 10 }, "abcdefgh"[shown]),
+        svg("text", { x: -EDGE / 2 - 1, y: SIZE * (index + 0.5) + 4 }, String(8 - shown)),
       );
     }
     return drawn;

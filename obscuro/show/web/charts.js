@@ -109,7 +109,7 @@ function beliefs(game) {
 function coverage(game) {
   const LEAST = -4; // 0.01 %; what weighs nothing is drawn there too
   return {
-    title: "Coverage: weight of the true position in the search",
+    title: "Coverage: weight of the true position",
     lines: bothSides((side) =>
       ofMoves(game, side, ({ coverage: found }) => {
         if (!found) return null;

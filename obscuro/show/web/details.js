@@ -78,7 +78,10 @@ function factsOf(move) {
   /** @type {[string, string][]} */
   const facts = [];
   if (move.pawns !== null) facts.push(["evaluation", `${pawnsText(move.pawns)} for White`]);
-  if (move.belief !== null) facts.push(["|P| it reported", countText(move.belief)]);
+  if (move.belief !== null) {
+    const sample = move.belief_exact === false ? ", a sample" : "";
+    facts.push(["|P| it reported", `${countText(move.belief)}${sample}`]);
+  }
   if (move.coverage) facts.push(["true position", coverageText(move.coverage)]);
   if (move.seconds !== null) facts.push(["time", `${move.seconds.toFixed(2)} s`]);
   if (move.clock !== null) facts.push(["clock after it", clockText(move.clock)]);

@@ -10,7 +10,8 @@
  *   weight: number | null}} Coverage
  * @typedef {{before: number, after: number}} Loss
  * @typedef {{uci: string, san: string, mover: Side, number: number, pawns: number | null,
- *   policy: Option[], belief: number | null, coverage: Coverage | null, seconds: number | null,
+ *   policy: Option[], belief: number | null, belief_exact: boolean | null,
+ *   coverage: Coverage | null, seconds: number | null,
  *   clock: number | null, nodes: number | null, depth: number | null, text: string,
  *   loss: Loss | null}} Move
  * @typedef {{schema: number, white: string, black: string, result: string, ending: string | null,

@@ -14,7 +14,22 @@ import { byId, html } from "obscuro/elements.js";
 
 /** @type {Side[]} */
 const SIDES = ["white", "black"];
+const HASH_DELAY = 120; // ms; some browsers refuse to change the address too often
 const LEGEND = [0.01, 0.05, 0.2, 0.5, 1];
+/** @type {Record<string, string>} */
+const HEADERS = {
+  Event: "",
+  Site: "",
+  Date: "",
+  Round: "round ",
+  Opening: "opening ",
+  MoveTime: "for each move ",
+  TimeControl: "clock ",
+  WhiteTime: "White's time ",
+  BlackTime: "Black's time ",
+  WhiteTold: "White was told ",
+  BlackTold: "Black was told ",
+};
 const METHOD =
   "Belief: the share of the positions that a side held possible, in which the piece stands on the " +
   "square. The positions count alike; the side need not think them equally likely. " +
@@ -28,6 +43,7 @@ const final = game.positions.length - 1;
 /** @type {import("obscuro/sights.js").Choice} */
 const choice = { plane: 0, arrows: true, flipped: false, chosen: null };
 let ply = 0;
+let pending = 0;
 
 const boards = {
   white: new BoardView(byId("white"), chooseSquare),
@@ -88,7 +104,8 @@ function go(wanted) {
   list.select(ply);
   for (const name of ["first", "back"]) byId(name).toggleAttribute("disabled", ply === 0);
   for (const name of ["on", "last"]) byId(name).toggleAttribute("disabled", ply === final);
-  if (location.hash !== `#${ply}`) history.replaceState(null, "", `#${ply}`);
+  clearTimeout(pending);
+  pending = setTimeout(() => history.replaceState(null, "", `#${ply}`), HASH_DELAY);
 }
 
 /** @param {number | null} plane */
@@ -155,8 +172,8 @@ function header() {
     html("span", { class: "black" }, game.black),
     ` ${game.result}`,
   );
-  const known = game.headers.filter(([, value]) => value && !/^\?|^-$|^\?{4}/.test(value));
-  const words = known.map(([name, value]) => `${name} ${value}`);
+  const known = game.headers.filter(([, value]) => value && !/^[?\-.]+$/.test(value));
+  const words = known.map(([name, value]) => `${HEADERS[name] ?? `${name}: `}${value}`);
   byId("event").textContent = [game.ending ?? "", ...words].filter(Boolean).join(" · ");
 }
 
@@ -175,8 +192,8 @@ legend();
 byId("pieces").append(...pills);
 slider.max = String(final);
 byId("method").append(html("p", {}, METHOD), keysHelp());
-const main = document.querySelector("main");
-if (main) main.hidden = false;
+byId("loading").remove();
+byId("main").hidden = false;
 const curves = chartsOf(game, go).map((chart) => new Curve(byId("curves"), chart));
 const list = new MoveList(byId("moves"), game, go);
 
