@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 from obscuro.tournament.report_page import report_html
 from obscuro.tournament.standings import Standings
-from tests.browser import GROUP, running_browser
+from tests.browser import GROUP, browser_or_skip
 from tests.tournament.made_up import entrants_named, made_up_event, played, timed
 
 pytestmark = pytest.mark.xdist_group(GROUP)
@@ -33,7 +33,7 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     standings = Standings(event, played(event, [0, 30, 60, 90, 120, 150, 180, -900]))
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(report_html(standings, "Played.", complete=True), encoding="utf-8")
-    with running_browser() as browser:
+    with browser_or_skip() as browser:
         page = browser.new_page()
         requests: list[str] = []
         faults: list[str] = []
