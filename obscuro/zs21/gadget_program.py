@@ -20,13 +20,15 @@ from obscuro.zs21.zs21_constants import SUPPORT
 
 Gadget = Literal["maxmargin", "resolve"]
 
+_DUAL, _PRIMAL = 1, 4  # HiGHS's numbers of the simplex methods
+
 
 class Profile(NamedTuple):
     """Both players' strategies in a trunk, as probabilities of their sequences."""
 
     x: Floats  # [▲'s sequences] 1 at the root
     y: Floats  # [▼'s sequences] at the roots how often ▼ enters each J
-    value: float  # of the gadget's objective, with the penalties
+    value: float  # of the gadget's objective, less the price
     margin: float  # the least margin, or in Resolve the mean of the negative ones
     gadget: Gadget
 
@@ -43,19 +45,22 @@ class LateError(RuntimeError):
     """HiGHS did not finish in time."""
 
 
+class SolverError(RuntimeError):
+    """HiGHS found no optimum; the text says how it ended."""
+
+
 class GadgetProgram:
     """The linear programs of a trunk as it stands.
 
-    penalty: float64[k], what each of ▲'s actions at the roots costs (K, D.3). Empty before the
-    roots are expanded. solver: HiGHS's name of the method.
+    price: float64[k], what each of ▲'s actions at the roots costs (K, D.3). Empty: nothing.
     """
 
-    def __init__(self, trunk: Trunk, penalty: Floats, solver: str = "simplex") -> None:
+    def __init__(self, trunk: Trunk, price: Floats) -> None:
         self._trunk = trunk
         self._reduction = reduce_trunk(trunk)
         self._layout = _Layout(trunk, self._reduction)
-        self._model = _model(self._layout, self._reduction.entries, trunk.alternate, penalty)
-        self._highs = _new_solver(solver)
+        self._model = _model(self._layout, self._reduction.entries, trunk.alternate, price)
+        self._highs = _new_solver()
         self._highs.passModel(self._model)
         self.size = Size(
             self._model.num_row_, self._model.num_col_, len(self._model.a_matrix_.value_)
@@ -64,7 +69,7 @@ class GadgetProgram:
     def solve(self, gadget: Gadget, deadline: float | None = None) -> Profile:
         """Solve one of the gadgets; a second call starts from the first one's basis.
 
-        deadline: a second of `time.monotonic`. Raises LateError past it, and RuntimeError if HiGHS
+        deadline: a second of `time.monotonic`. Raises LateError past it, and SolverError if HiGHS
         finds no optimum.
         """
         import highspy  # noqa: PLC0415 - an optional package
@@ -82,17 +87,14 @@ class GadgetProgram:
         columns = np.arange(m, m + groups, dtype=np.int32)
         highs.changeColsBounds(groups, columns, np.full(groups, lower), np.zeros(groups))
         highs.changeColsCost(groups, columns, np.full(groups, cost))
-        if deadline is not None:
-            left = deadline - time.monotonic()
-            if left <= 0.0:
-                raise LateError
-            highs.setOptionValue("time_limit", highs.getRunTime() + left)
-        highs.run()
-        status = highs.getModelStatus()
-        if status == highspy.HighsModelStatus.kTimeLimit:
-            raise LateError
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise RuntimeError(f"HiGHS ended with {highs.modelStatusToString(status)}")
+        if self._run(deadline) != highspy.HighsModelStatus.kOptimal:
+            # A fresh start by the other simplex method helps where the first one is lost.
+            highs.clearSolver()
+            highs.setOptionValue("simplex_strategy", _PRIMAL)
+            status = self._run(deadline)
+            highs.setOptionValue("simplex_strategy", _DUAL)
+            if status != highspy.HighsModelStatus.kOptimal:
+                raise SolverError(f"HiGHS ended with {highs.modelStatusToString(status)}")
         solution = highs.getSolution()
         columns_ = np.array(solution.col_value)
         duals = -np.array(solution.row_dual)
@@ -101,6 +103,25 @@ class GadgetProgram:
         )
         margin = float(columns_[t]) if gadget == "maxmargin" else float(columns_[m:].mean())
         return Profile(x, y, -highs.getInfo().objective_function_value, margin, gadget)
+
+    def _run(self, deadline: float | None) -> Any:
+        """Run HiGHS until a second of `time.monotonic`; return its status. Raises LateError."""
+        import highspy  # noqa: PLC0415
+
+        highs = self._highs
+        if deadline is not None:
+            left = deadline - time.monotonic()
+            if left <= 0.0:
+                raise LateError
+            highs.setOptionValue("time_limit", highs.getRunTime() + left)
+        highs.run()
+        status = highs.getModelStatus()
+        late = deadline is not None and time.monotonic() >= deadline
+        if status == highspy.HighsModelStatus.kTimeLimit or (
+            late and status != highspy.HighsModelStatus.kOptimal
+        ):
+            raise LateError
+        return status
 
 
 class _Layout:
@@ -169,8 +190,8 @@ def _make_consistent(plan: Floats, table: SequenceTable, choice: Integers) -> No
         plan[slots] = reach * share / np.repeat(np.where(total > 0.0, total, 1.0), width)
 
 
-def _model(layout: _Layout, entries: Entries, alternate: Floats, penalty: Floats) -> Any:
-    """Build HiGHS's model: minimise the penalties less the least margin."""
+def _model(layout: _Layout, entries: Entries, alternate: Floats, price: Floats) -> Any:
+    """Build HiGHS's model: minimise the price less the least margin."""
     import highspy  # noqa: PLC0415
 
     mine, theirs = layout.trunk.tables
@@ -213,9 +234,9 @@ def _model(layout: _Layout, entries: Entries, alternate: Floats, penalty: Floats
     order = np.lexsort((row, column))
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = layout.rows, layout.columns
-    lp.col_cost_ = cost = np.zeros(layout.columns)
+    cost = np.zeros(layout.columns)
     cost[layout.least_margin] = -1.0
-    cost[1 : 1 + len(penalty)] = penalty
+    cost[1 : 1 + len(price)] = price
     lp.col_cost_ = cost
     lower = np.full(layout.columns, -infinity)
     upper = np.full(layout.columns, infinity)
@@ -236,13 +257,17 @@ def _model(layout: _Layout, entries: Entries, alternate: Floats, penalty: Floats
     return lp
 
 
-def _new_solver(method: str) -> Any:
-    """Return a silent HiGHS of one thread."""
+def _new_solver() -> Any:
+    """Return a silent HiGHS of one thread, which solves by the dual simplex method.
+
+    Without presolve it is quicker here, and a second gadget starts from the first one's basis.
+    """
     import highspy  # noqa: PLC0415
 
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("threads", 1)
-    highs.setOptionValue("solver", method)
+    highs.setOptionValue("solver", "simplex")
+    highs.setOptionValue("presolve", "off")
     highs.setOptionValue("parallel", "off")
     return highs

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obscuro.zs21.blueprint import SolvedTrunk
-from obscuro.zs21.gadget_program import GadgetProgram, LateError, Profile, Size
+from obscuro.zs21.gadget_program import GadgetProgram, LateError, Profile, Size, SolverError
 from obscuro.zs21.sequence_table import Integers
 from obscuro.zs21.trunk import LEAF, Floats, Trunk
 from obscuro.zs21.trunk_game import MAX, MIN
@@ -18,8 +18,10 @@ from obscuro.zs21.zs21_constants import (
     CHUNK,
     LEAST_SOLVES,
     MOST_NODES,
-    SOLVING_SHARE,
+    ROUND_PACE,
+    ROUND_SHARE,
     SOLVING_TIME,
+    SUPPORT,
 )
 
 
@@ -40,11 +42,13 @@ class TurnSearch:
 
     trunk: its roots are expanded. price: float64[k], what each of our actions costs.
 
-    expanded: the leaves that each round chose to expand, and how many of them it did.
+    seconds: spent in each step so far. failure: why HiGHS failed, if it did; the result then is
+    that of the round before.
     """
 
     def __init__(self, trunk: Trunk, price: Floats) -> None:
         self.trunk = trunk
+        self.failure: str | None = None
         self.seconds = {"build": 0.0, "solve": 0.0, "choose": 0.0, "expand": 0.0}
         self._price = price
         self._resolve = False
@@ -81,6 +85,9 @@ class TurnSearch:
                 profile = self._solve(deadline)
             except LateError:
                 return self._result
+            except SolverError as error:
+                self.failure = str(error)
+                return self._result
             solving = time.monotonic() - begin
             if report is not None:
                 report(self._result)
@@ -90,11 +97,11 @@ class TurnSearch:
             leaves, depth = self._choose(profile, depth)
             if not len(leaves):
                 return self._result
-            kept_back = max(SOLVING_TIME * solving, SOLVING_SHARE * left)
-            end = None if deadline is None else deadline - kept_back
+            room = left - SOLVING_TIME * solving
+            end = time.monotonic() + min(room, max(ROUND_SHARE * left, ROUND_PACE * solving))
 
-            def is_late(end: float | None = end) -> bool:
-                return is_stopped() or (end is not None and time.monotonic() >= end)
+            def is_late(end: float = end) -> bool:
+                return is_stopped() or time.monotonic() >= end
 
             self._expand(leaves, limit, is_late)
 
@@ -130,7 +137,7 @@ class TurnSearch:
         self.seconds["build"] += built - begin
         profile = program.solve("resolve" if self._resolve else "maxmargin", deadline)
         solved = 1
-        negative = profile.margin < 0.0
+        negative = profile.margin < -SUPPORT
         if negative != self._resolve:
             self._resolve = negative
             profile = program.solve("resolve" if negative else "maxmargin", deadline)

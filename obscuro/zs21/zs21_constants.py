@@ -13,8 +13,10 @@ LEAST_SOLVES = 1.5
 """A round begins if there is time for so many programs like the last one."""
 SOLVING_TIME = 2.0
 """Expanding ends while there is time for so many programs like the last one."""
-SOLVING_SHARE = 0.35
-"""Expanding leaves at least this share of the remaining time for the next program."""
+ROUND_PACE = 2.0
+"""A round expands for so many times as long as its programs took to solve, ..."""
+ROUND_SHARE = 0.1
+"""... but at least for this share of the time that is left."""
 PLANTING_SHARE = 0.3
 """Past this share of a turn's time no more roots are added."""
 MOST_NODES = 2_000_000

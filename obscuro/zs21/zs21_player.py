@@ -263,7 +263,9 @@ class Zs21Player:
 
         result = search.run(deadline, stop.is_set, limits.nodes, tell)
         self._solution = result.solution
-        if result.solution is None:
+        if search.failure is not None:
+            self._warn(f"zs21 goes on with its last solution: {search.failure}")
+        elif result.solution is None:
             self._warn("zs21 had no time to solve a trunk, and plays by plain values")
         return result.policy
 
