@@ -45,6 +45,8 @@ def _built_in(kind: PlayerKind) -> BuiltInPlayer:
     """
 
     def check(options: Mapping[str, str]) -> None:
+        if kind.lack is not None:
+            raise ValueError(kind.lack)
         set_options(kind, options)  # OptionError is a ValueError
 
     def make(name: str, options: Mapping[str, str], warn: Warn, coverage: bool) -> Contestant:

@@ -40,7 +40,11 @@ def uci(log: str | None, player: str = "obscuro") -> int:
     from obscuro.opponents.roster import player_kind  # noqa: PLC0415
     from obscuro.protocol.uci import run as run_uci  # noqa: PLC0415
 
-    return run_uci(sys.stdin, sys.stdout, log, kind=player_kind(player))
+    kind = player_kind(player)
+    if kind.lack is not None:
+        print(f"obscuro: {kind.lack}", file=sys.stderr)
+        return 1
+    return run_uci(sys.stdin, sys.stdout, log, kind=kind)
 
 
 def run(arguments: argparse.Namespace) -> int:

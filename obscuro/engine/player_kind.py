@@ -5,6 +5,7 @@ The import is quick: nothing here needs compiled code.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from threading import Event
 from typing import Protocol
 
@@ -84,7 +85,8 @@ class PlayerKind:
     about: what it does, in a few words. options: all options that act on it. make: makes one, and
     loads what it needs. title: what the protocol calls it. capabilities: what it can do beyond UCI;
     docs/protocol.md says what the words mean. light: whether it is so cheap that a match plays it
-    in its own process; it must have the option `Seed`.
+    in its own process; it must have the option `Seed`. extra: the package that it needs beyond the
+    program's own, and the extra of `obscuro` that installs it.
     """
 
     name: str
@@ -94,6 +96,15 @@ class PlayerKind:
     title: str = "Obscuro"
     capabilities: tuple[str, ...] = ("position-fog",)
     light: bool = False
+    extra: tuple[str, str] | None = None
+
+    @property
+    def lack(self) -> str | None:
+        """A line for the user that says which package is not installed; None if none is missing."""
+        if self.extra is None or find_spec(self.extra[0]) is not None:
+            return None
+        package, extra = self.extra
+        return f"{self.name} needs {package}; install it with: pip install 'obscuro[{extra}]'"
 
 
 def _make_engine(options: Options, warn: Callable[[str], None]) -> AnyPlayer:

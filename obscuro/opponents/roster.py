@@ -25,16 +25,17 @@ DEPTH1_OPTIONS = (
 )
 """The options that act on depth1."""
 
-ZS21_OPTIONS = (
-    "UCI_Variant",
-    "Evaluator",
-    "Stockfish",
-    "Tau",
-    "Eval Cache",
-    "Max Positions",
+ZS21_OPTIONS = options_named(
     "Move Overhead",
     "Ponder",
+    "UCI_Variant",
+    "UCI_ShowWDL",
+    "Stockfish",
+    "Evaluator",
+    "Eval Cache",
     "Seed",
+    "Max Positions",
+    "Tau",
 )
 """The options that act on zs21."""
 
@@ -69,7 +70,7 @@ def _make_depth1(options: Options, warn: Warn) -> AnyPlayer:
 
 
 def _make_zs21(options: Options, warn: Warn) -> AnyPlayer:
-    from obscuro.zs21.zs21_player import Zs21Player  # noqa: PLC0415
+    from obscuro.zs21.zs21_player import Zs21Player  # noqa: PLC0415 - takes seconds
 
     return Zs21Player(options, warn)
 
@@ -105,10 +106,11 @@ PLAYERS: Mapping[str, PlayerKind] = {
         PlayerKind(
             "zs21",
             "the agent of Zhang and Sandholm 2021: knowledge-limited subgames, linear programs",
-            options_named(*ZS21_OPTIONS),
+            ZS21_OPTIONS,
             _make_zs21,
             title="Obscuro zs21",
             capabilities=("position-fog", "coverage"),
+            extra=("highspy", "zs21"),
         ),
     )
 }

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from obscuro.belief.belief import Belief
+from obscuro.engine.belief_player import OwnTurn
 from obscuro.engine.report import Coverage, SearchInfo
 from obscuro.evaluation.scale import centipawns_of_value
 from obscuro.zs21.trunk import LEAF
@@ -15,18 +15,12 @@ from obscuro.zs21.turn_search import TurnResult, TurnSearch
 class TurnWriter:
     """Writes the reports of one turn.
 
-    belief: up to date. names: our moves in UCI. received: the second of `time.monotonic` at which
-    the turn began. tau: pawns worth tanh(1).
-
     last: the last report; None before the first.
     """
 
-    def __init__(self, belief: Belief, names: list[str], received: float, tau: float) -> None:
+    def __init__(self, turn: OwnTurn) -> None:
         self.last: SearchInfo | None = None
-        self._belief = belief
-        self._names = names
-        self._received = received
-        self._tau = tau
+        self._turn = turn
 
     def write(self, search: TurnSearch, result: TurnResult, evaluations: int) -> SearchInfo:
         """Report a search after a round.
@@ -34,12 +28,12 @@ class TurnWriter:
         `iterations` are the linear programs solved, `depth` is the mean depth of expanded nodes.
         evaluations: the children evaluated in this turn.
         """
-        trunk = search.trunk
+        belief, trunk = self._turn.known.belief, search.trunk
         nodes = trunk.nodes
         expanded = nodes.depth[nodes.first != LEAF]
         policy = [
             (name, float(share))
-            for name, share in zip(self._names, result.policy, strict=True)
+            for name, share in zip(self._turn.names, result.policy, strict=True)
             if share > 0.0
         ]
         policy.sort(key=lambda pair: -pair[1])
@@ -48,12 +42,12 @@ class TurnWriter:
             depth=float(expanded.mean()) + 1.0,
             seldepth=int(nodes.depth.max()),
             nodes=search.added,
-            milliseconds=int((time.monotonic() - self._received) * 1000),
+            milliseconds=int((time.monotonic() - self._turn.limits.received) * 1000),
             value=result.value,
-            centipawns=centipawns_of_value(result.value, self._tau),
+            centipawns=centipawns_of_value(result.value, self._turn.tau),
             line=[policy[0][0]],
-            belief=len(self._belief),
-            exact=bool(self._belief.exact),
+            belief=len(belief),
+            exact=bool(belief.exact),
             sampled=trunk.fresh,
             carried=trunk.carried,
             infosets=len(trunk.tables[0]) + len(trunk.tables[1]),

@@ -7,6 +7,8 @@ import threading
 
 import pytest
 
+from obscuro.arena.builtin_players import BUILT_IN
+from obscuro.cli.main import uci
 from obscuro.engine.options import Option
 from obscuro.opponents.roster import PLAYERS, player_kind
 from obscuro.protocol.uci import run
@@ -108,3 +110,16 @@ def test_a_player_without_a_belief_says_so(name: str) -> None:
     assert lines[-1].startswith("fog fen ") and not any("belief" in line for line in lines)
     talk.end_input()
     talk.rest()
+
+
+def test_a_player_without_its_package_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "zs21 needs highspy; install it with: pip install 'obscuro[zs21]'"
+    monkeypatch.setattr("obscuro.engine.player_kind.find_spec", lambda name: None)
+    assert PLAYERS["zs21"].lack == said
+    assert PLAYERS["depth1"].lack is None
+    assert uci(None, "zs21") == 1
+    assert capsys.readouterr().err == f"obscuro: {said}\n"
+    with pytest.raises(ValueError, match="zs21 needs highspy"):
+        BUILT_IN["zs21"].check({})
