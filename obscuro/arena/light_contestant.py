@@ -10,7 +10,7 @@ import chess
 
 from obscuro.arena.game_record import OWN_OBSERVATIONS, Turn
 from obscuro.arena.time_control import Allowance
-from obscuro.engine.options import Options
+from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player_kind import PlayerKind
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
@@ -62,8 +62,11 @@ class LightContestant:
 
 
 def set_options(kind: PlayerKind, options: Mapping[str, str]) -> Options:
-    """Return a kind's options with these values. Raises OptionError."""
+    """Return a kind's options with these values. Raises OptionError, which names the player."""
     known = Options(kind.options)
-    for name, value in options.items():
-        known.set(name, value)
+    try:
+        for name, value in options.items():
+            known.set(name, value)
+    except OptionError as error:
+        raise OptionError(f"{error} (player {kind.name})") from None
     return known

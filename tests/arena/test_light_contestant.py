@@ -57,6 +57,6 @@ def test_every_player_of_the_table_can_enter_and_the_heavy_ones_get_a_process() 
 
 
 def test_an_option_that_a_player_lacks_is_refused() -> None:
-    with pytest.raises(ValueError, match="no such option: 'Hash'"):
+    with pytest.raises(ValueError, match=r"no such option: 'Hash' \(player greedy\)"):
         check_entrant(Entrant("g", "greedy", {"Hash": "16"}))
     check_entrant(Entrant("o", "obscuro", {"Hash": "16"}))
