@@ -102,7 +102,7 @@ def _opening(line: str) -> Opening:
         return _position(line, None)
     name, colon, rest = line.partition(":")
     if not colon:
-        name, rest = line, line
+        name, rest = "", line
     name = name.strip()
     if _is_position(rest):
         return _position(rest.strip(), name)

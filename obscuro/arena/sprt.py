@@ -76,7 +76,7 @@ class SprtBounds:
 
     def to_json(self) -> dict[str, float]:
         """Return the bounds as a JSON object."""
-        return asdict(self)
+        return {name: float(value) for name, value in asdict(self).items()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, float]) -> SprtBounds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -32,6 +33,8 @@ COVERAGE_SECONDS = 60.0
 READS_OBSERVATIONS = "position-fog"
 TELLS_COVERAGE = "coverage"
 """The words of the line `info string capabilities` (docs/protocol.md)."""
+SEED = "Seed"
+_MOST = re.compile(r"\btype spin\b.*\bmax ([1-9]\d*)\b")
 
 
 class UciPlayer:
@@ -41,7 +44,8 @@ class UciPlayer:
     engine is told the whole game, as a GUI would do. The first game starts the process; a later
     game starts it again if it has died.
 
-    options: the options to set at every start. coverage: after each search, ask an engine with the
+    options: the options to set at every start. An engine with the option `Seed` gets each game's own
+    seed, unless they set one. coverage: after each search, ask an engine with the
     capability `coverage` what it knew of the true position. This time is not part of the turn.
     on_warning: receives the engine's warnings and errors.
     """
@@ -65,6 +69,7 @@ class UciPlayer:
         )
         ponders = [name for name, value in (options or {}).items() if value.lower() == "true"]
         self._ponders = "ponder" in [name.lower() for name in ponders]
+        self._own_seed = SEED.lower() in map(str.lower, options or {})
         self._own_game: OwnGame | None = None  # None: the engine is told everything
         self._side: chess.Color = chess.WHITE
 
@@ -108,10 +113,23 @@ class UciPlayer:
         except EngineError:  # the engine may have died between the games
             self._engine.kill()
             self.start()
+        self._set_seed(seed)
         process = self._engine.process
         private = process is not None and READS_OBSERVATIONS in process.capabilities
         self._own_game = OwnGame(board, color) if private else None
         self._side = color
+
+    def _set_seed(self, seed: int) -> None:
+        """Give the game's seed to an engine that has a number as its option `Seed`.
+
+        A seed that the user has set stays. Raises EngineError.
+        """
+        process = self._engine.process
+        if process is None or self._own_seed:
+            return
+        most = _MOST.search(process.options.get(SEED.lower(), ""))
+        if most is not None:
+            process.set_option(SEED, str(1 + seed % int(most[1])))
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         """Let the engine search.

@@ -32,6 +32,7 @@ def greeting(mode: str) -> list[str]:
         *said,
         "option name Evaluator type combo default stockfish var stockfish var material",
         "option name Move Overhead type spin default 30 min 0 max 5000",
+        "option name Seed type spin default 0 min 0 max 1000",
         "option name Ponder type check default false",
         "uciok",
     ]

@@ -31,7 +31,13 @@ class TestUciProcess:
 
     def test_shakes_hands(self, engine: UciProcess) -> None:
         assert engine.name == "Fake 1.0"
-        assert set(engine.options) == {"uci_variant", "evaluator", "move overhead", "ponder"}
+        assert set(engine.options) == {
+            "uci_variant",
+            "evaluator",
+            "move overhead",
+            "ponder",
+            "seed",
+        }
 
     def test_waits_until_it_is_ready(self, engine: UciProcess) -> None:
         engine.set_option("Move Overhead", "50")

@@ -242,6 +242,24 @@ class TestHowItPlays:
             play_game(UciPlayer(["/nowhere/engine"]), RandomPlayer(), movetime=1)
 
 
+class TestItsSeed:
+    def seeds(self, heard: Path, options: dict[str, str]) -> list[str]:
+        """The seeds that an engine is given in two games."""
+        player = UciPlayer(FAKE, options=options)
+        for seed in (7, 2000):
+            player.new_game(FogOfWarBoard(), chess.WHITE, seed)
+        player.close()
+        lines = heard.read_text().splitlines()
+        return [line.split()[-1] for line in lines if line.startswith("setoption name Seed ")]
+
+    def test_each_game_has_its_own(self, heard: Path) -> None:
+        assert self.seeds(heard, {}) == ["8", "1"], "in the range that the engine declares"
+
+    def test_the_users_stays(self, heard: Path) -> None:
+        assert self.seeds(heard, {"seed": "3"}) == []
+        assert "setoption name seed value 3" in heard.read_text()
+
+
 class TestHowItsProcessEnds:
     def thinking(self) -> UciPlayer:
         """A player that will not answer its next `go`."""
