@@ -156,6 +156,26 @@ def test_a_clean_sheet_has_a_finite_rating_with_a_wide_error() -> None:
     assert found.superiority(0, 1) > 0.97
 
 
+def test_the_error_of_a_clean_sheet_is_that_of_the_posterior() -> None:
+    # In units of the difference d: each rating is d / 2 from the mean, so the prior's information
+    # is half of one player's. Twenty pairs are forty games.
+    difference = rate(pairs_of([(1.0, 1.0)] * 20), 2).difference(0, 1)
+    expected = 1 / (1 + math.exp(-difference.value / POINTS_PER_UNIT))
+    prior = (POINTS_PER_UNIT / PRIOR_DEVIATION) ** 2 / 2
+    information = 40 * expected * (1 - expected) + prior
+    assert difference.value / POINTS_PER_UNIT * prior == pytest.approx(40 * (1 - expected))
+    assert difference.error == pytest.approx(1.959964 * POINTS_PER_UNIT / math.sqrt(information))
+
+
+def test_few_pairs_make_the_error_wider_by_the_number_of_parameters() -> None:
+    # One difference and White's advantage are two parameters: G / (G - 2).
+    few, many = (
+        rate(pairs_of([(1.0, 1.0), (0.0, 0.0)] * count), 2).difference(0, 1).error
+        for count in (3, 300)
+    )
+    assert few / many == pytest.approx(math.sqrt(100 * (6 / 4) / (600 / 598)), rel=0.03)
+
+
 def test_more_games_won_are_worth_more() -> None:
     few, many = (rate(pairs_of([(1.0, 1.0)] * count), 2).difference(0, 1) for count in (1, 50))
     assert 0 < few.value < many.value
