@@ -11,8 +11,11 @@ import chess
 from obscuro import __version__
 from obscuro.arena.coverage import coverage_json
 from obscuro.arena.elo import Elo, Tally
+from obscuro.arena.event import Event, GameTask
+from obscuro.arena.game_record import GameRecord
 from obscuro.arena.match import FIRST, SECOND, MatchResult
 from obscuro.arena.play_event import EventResult
+from obscuro.arena.statistics import Statistics
 
 FORMAT = 1
 BIASED = "The test ended the match when the score was extreme, so the Elo estimate is biased away from 0."
@@ -41,13 +44,18 @@ def match_to_json(match: MatchResult, ended: EventResult) -> dict[str, Any]:
         "as_white": _tally(match.tally(chess.WHITE)),
         "as_black": _tally(match.tally(chess.BLACK)),
         "pairs": {"complete": len(match.pairs), "counts": match.pair_counts()},
-        "elo": _elo(match.elo()) | {"samples": "pairs" if match.pairs else "games"},
+        "elo": elo_to_json(match.elo()) | {"samples": "pairs" if match.pairs else "games"},
         "sprt": sprt_to_json(match),
         "machine_faults": ended.faults,
         "max_plies": event.max_plies,
-        "players": [_player(match, entrant) for entrant in (FIRST, SECOND)],
+        "players": [
+            player_to_json(event, entrant, match.told(entrant), match.statistics(entrant))
+            for entrant in (FIRST, SECOND)
+        ],
         "coverage": coverage_json(match.games.values()),
-        "games": [_game(match, number) for number in sorted(match.games)],
+        "games": [
+            game_to_json(event.tasks[number], match.games[number]) for number in sorted(match.games)
+        ],
     }
 
 
@@ -66,28 +74,25 @@ def sprt_to_json(match: MatchResult) -> dict[str, Any] | None:
     }
 
 
-def _tally(tally: Tally) -> dict[str, int]:
-    return asdict(tally)
-
-
-def _elo(elo: Elo) -> dict[str, Any]:
+def elo_to_json(elo: Elo) -> dict[str, float | None]:
+    """Return a difference with its interval; an infinite or unknown number is null."""
     return {name: value if math.isfinite(value) else None for name, value in asdict(elo).items()}
 
 
-def _player(match: MatchResult, entrant: int) -> dict[str, Any]:
-    statistics = asdict(match.statistics(entrant))
+def player_to_json(event: Event, entrant: int, told: str, statistics: Statistics) -> dict[str, Any]:
+    """Return an entrant with its time, what it was told, and the means of its moves."""
     return {
-        **match.event.entrants[entrant].to_json(),
-        "control": match.event.control_of(entrant).to_json(),
-        "told": match.told(entrant),
-        "statistics": statistics,
+        **event.entrants[entrant].to_json(),
+        "control": event.control_of(entrant).to_json(),
+        "told": told,
+        "statistics": asdict(statistics),
     }
 
 
-def _game(match: MatchResult, number: int) -> dict[str, Any]:
-    task, game = match.event.tasks[number], match.games[number]
+def game_to_json(task: GameTask, game: GameRecord) -> dict[str, Any]:
+    """Return a game without its moves."""
     return {
-        "round": number + 1,
+        "round": task.number + 1,
         "pair": task.pair + 1,
         "white": game.white,
         "black": game.black,
@@ -99,3 +104,7 @@ def _game(match: MatchResult, number: int) -> dict[str, Any]:
         "plies": len(game.plies),
         "started": game.started,
     }
+
+
+def _tally(tally: Tally) -> dict[str, int]:
+    return asdict(tally)

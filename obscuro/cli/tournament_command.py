@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console
 
-from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_record import GameRecord
+from obscuro.arena.arena_error import ArenaError
+from obscuro.arena.event import Event
 from obscuro.arena.game_workers import GameWorkers
-from obscuro.arena.journal import Journal, JournalError, read_journal
+from obscuro.arena.journal import Journal, read_journal
 from obscuro.arena.local_workers import LocalWorkers
 from obscuro.arena.play_event import EventResult, play_event
 from obscuro.arena.rating import Anchor
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import INTERRUPTED
-from obscuro.tournament.report_parts import points_text
+from obscuro.cli.match_command import once, resumed
+from obscuro.cli.tournament_table import TournamentTable, standings_table, summary
 from obscuro.tournament.result_files import (
     JOURNAL,
     REPORT,
@@ -72,10 +68,10 @@ def run(
                 Standings(wanted.event, journal.games, wanted.anchor),
                 under_way(done, len(wanted.event.tasks)),
             )
-            if done:
-                console.print(f"Resumed: {done} of {len(wanted.event.tasks)} games are played.")
+            for line in resumed(journal, wanted.event):
+                console.print(line, soft_wrap=True)
             result = _play(wanted.event, journal, console, wanted.anchor, make_workers, concurrency)
-    except JournalError as error:
+    except ArenaError as error:
         raise CommandError(str(error)) from None
     return _finish(result, directory, wanted.anchor, console)
 
@@ -90,7 +86,7 @@ def _report(directory: Path, console: Console) -> int:
     try:
         content = read_journal(directory / JOURNAL)
         anchor = read_anchor(directory, [entrant.name for entrant in content.event.entrants])
-    except (JournalError, ValueError) as error:
+    except (ArenaError, ValueError) as error:
         raise CommandError(str(error)) from None
     standings = Standings(content.event, content.games, anchor)
     played, planned = len(content.games), len(content.event.tasks)
@@ -112,43 +108,15 @@ def _play(
     concurrency: int,
 ) -> EventResult:
     """Play what the journal does not hold yet, and show how it goes."""
-    said: set[str] = set()
-
-    def warn(text: str) -> None:
-        if text not in said:
-            said.add(text)
-            console.print(text, soft_wrap=True)
-
-    bar = Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("games"),
-        TimeElapsedColumn(),
-        console=console,
-    )
-    progress = bar.add_task("", total=len(event.tasks), completed=len(journal.games))
-
-    def view() -> Group:
-        return Group(standings_table(Standings(event, journal.games, anchor)), bar)
-
-    with Live(
-        view() if console.is_terminal else None,
-        console=console,
-        transient=True,
-        auto_refresh=console.is_terminal,
-    ) as live:
-
-        def on_game(task: GameTask, record: GameRecord) -> None:
-            bar.update(progress, completed=len(journal.games))
-            if console.is_terminal:
-                live.update(view())
-            console.print(game_line(task, record), soft_wrap=True)
-
-        def on_fault(task: GameTask, fault: str) -> None:
-            warn(f"game {task.number + 1} was broken off and is played again: {fault}")
-
+    table = TournamentTable(console, event, journal.games, anchor)
+    with table.drawing():
         return play_event(
-            event, make_workers(concurrency, warn), journal, on_game=on_game, on_fault=on_fault
+            event,
+            make_workers(concurrency, once(table.say)),
+            journal,
+            on_start=table.game_begins,
+            on_game=table.game_ends,
+            on_fault=table.game_breaks_off,
         )
 
 
@@ -159,7 +127,7 @@ def _finish(result: EventResult, directory: Path, anchor: Anchor, console: Conso
     _write(directory, standings, state_after(played, planned, result.reason))
     if not result.complete:
         state = state_after(played, planned).text
-        console.print(f"\n{state} The same command resumes it.", soft_wrap=True)
+        console.print(f"\n{state} The same command plays the rest.", soft_wrap=True)
     _show(standings, directory, console)
     if result.complete:
         return 0
@@ -174,6 +142,8 @@ def _write(directory: Path, standings: Standings, state: TournamentState) -> Non
         write_results(directory, standings, state)
     except OSError as error:
         raise CommandError(f"can't write into {directory}: {error.strerror or error}") from None
+    except ArenaError as error:
+        raise CommandError(str(error)) from None
 
 
 def _show(standings: Standings, directory: Path, console: Console) -> None:
@@ -184,52 +154,3 @@ def _show(standings: Standings, directory: Path, console: Console) -> None:
         for line in summary(standings):
             console.print(line, soft_wrap=True)
     console.print(f"report: {directory / REPORT}", soft_wrap=True)
-
-
-def game_line(task: GameTask, game: GameRecord) -> str:
-    """Describe one game in a line."""
-    moves = (len(game.plies) + 1) // 2
-    return (
-        f"game {task.number + 1}: {game.white} - {game.black} {game.result}, "
-        f"{game.ending}, {moves} moves, {task.opening.name}"
-    )
-
-
-def standings_table(standings: Standings) -> Table:
-    """Return the rating list as a table for the terminal."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "player", "Elo", "± 95 %", "points", "score", "better than next"):
-        table.add_column(heading, justify="left" if heading == "player" else "right")
-    ratings = standings.ratings.ratings
-    for rank, rating in enumerate(ratings):
-        name = standings.entrants[rating.player].name
-        cells = [str(rank + 1), name]
-        if rating.games:
-            below = ratings[rank + 1].player if rank + 1 < len(ratings) else None
-            better = (
-                math.nan if below is None else standings.ratings.superiority(rating.player, below)
-            )
-            cells += [
-                f"{rating.elo:+.0f}" + ("*" if rating.one_sided else ""),
-                f"{rating.error:.0f}",
-                f"{points_text(rating.points)}/{rating.games}",
-                f"{rating.points / rating.games:.1%}",
-                "" if math.isnan(better) else f"{better:.1%}",
-            ]
-        table.add_row(*(Text(cell) for cell in cells))
-    return table
-
-
-def summary(standings: Standings) -> list[str]:
-    """Describe in lines what the table does not say."""
-    found = standings.ratings
-    lines = [f"White's advantage {found.white_advantage} Elo (95 %)"]
-    if any(rating.one_sided for rating in found.ratings):
-        lines.append("* won or lost all its games; a weak prior keeps the rating finite")
-    if found.groups > 1:
-        lines.append(f"{found.groups} groups of players never met; don't compare their ratings")
-    for family in standings.families:
-        lines.append(f"{family.name}: {family.per_doubling} Elo for each doubling of the time")
-    for game in standings.irregular():
-        lines.append(f"irregular game {game.task.number + 1}: {game.record.ending}")
-    return lines

@@ -6,7 +6,7 @@ import math
 from importlib import resources
 
 from obscuro import __version__
-from obscuro.arena.game_record import EVERYTHING
+from obscuro.arena.game_record import OWN_OBSERVATIONS
 from obscuro.arena.statistics import QUANTITIES, number
 from obscuro.tournament import plots
 from obscuro.tournament.markup import Content, Element, element, page
@@ -239,8 +239,8 @@ def _players(standings: Standings) -> Element:
         stated = standings.statistics(player)
         setting = [entrant.player, str(standings.event.control_of(player))]
         setting += [f"{name}={value}" for name, value in entrant.options.items()]
-        if standings.told_everything(player):
-            setting.append(f"was told {EVERYTHING}")
+        if standings.told(player) != OWN_OBSERVATIONS:
+            setting.append(f"was told {standings.told(player)}")
         under = element("span", ", ".join(setting), class_="under")
         rows.append(
             [

@@ -1,27 +1,29 @@
 """The files of a tournament's directory that are made from its journal, again and again.
 
 `games.pgn` has the games, `result.json` the standings for programs, `report.html` those for people.
-Each is written beside its old version and then takes its place, so a reader never sees half a file.
+A reader finds the old file or the new one, never half of one.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from obscuro import __version__
+from obscuro.arena.atomic_file import replace_text
 from obscuro.arena.coverage import coverage_json
-from obscuro.arena.elo import Elo
-from obscuro.arena.game_record import GameRecord
-from obscuro.arena.pgn import to_pgn
+from obscuro.arena.match_json import elo_to_json, game_to_json, player_to_json
+from obscuro.arena.pgn_file import PgnFile
 from obscuro.arena.rating import MEAN_IS_ZERO, Anchor, Estimate
 from obscuro.tournament.report_page import report_html
 from obscuro.tournament.standings import Standings
 
 JOURNAL, PGN, RESULT, REPORT = "journal.jsonl", "games.pgn", "result.json", "report.html"
+FORMAT = 1
+"""The version of the names in the JSON file."""
 
 
 class TournamentState(NamedTuple):
@@ -47,31 +49,33 @@ def state_after(games: int, tasks: int, reason: str = "") -> TournamentState:
 
 
 def write_results(directory: Path, standings: Standings, state: TournamentState) -> None:
-    """Write all three files. Raises OSError."""
-    games = "".join(
-        f"{to_pgn(record, event=standings.event.name, round_=task.number + 1)}\n\n"
-        for task, record in standings.games
-    )
-    result = json.dumps(standings_json(standings, state), ensure_ascii=False, indent=2)
+    """Write all three files. Raises OSError, and PgnFileError if the PGN has other games."""
+    games = {task.number: record for task, record in standings.games}
+    PgnFile.derive(directory / PGN, standings.event, games).close()
+    result = standings_json(standings, state)
+    text = json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False)
+    replace_text(directory / RESULT, f"{text}\n")
     page = report_html(standings, state.text, complete=state.complete)
-    for name, text in ((PGN, games), (RESULT, f"{result}\n"), (REPORT, page)):
-        fresh = directory / f".{name}.new"
-        fresh.write_text(text, encoding="utf-8")
-        os.replace(fresh, directory / name)
+    replace_text(directory / REPORT, page)
 
 
 def standings_json(standings: Standings, state: TournamentState) -> dict[str, Any]:
-    """Return the standings as a JSON object. What is unknown or infinite is null."""
+    """Return the standings as a JSON object. What is unknown or infinite is null.
+
+    Names that `match_to_json` has too mean the same.
+    """
     found, names = standings.ratings, [entrant.name for entrant in standings.entrants]
-    anchor = standings.anchor
+    anchor, event = standings.anchor, standings.event
     return {
-        "kind": "tournament",
+        "format": FORMAT,
         "obscuro": __version__,
-        "name": standings.event.name,
+        "event": event.name,
+        "fingerprint": event.fingerprint(),
+        "games_agreed": len(event.tasks),
+        "games_played": len(standings.games),
         "complete": state.complete,
-        "state": state.text,
-        "games": len(standings.games),
-        "games_planned": len(standings.event.tasks),
+        "reason": state.text,
+        "max_plies": event.max_plies,
         "anchor": {
             "player": None if anchor.player is None else names[anchor.player],
             "elo": anchor.elo,
@@ -94,42 +98,24 @@ def standings_json(standings: Standings, state: TournamentState) -> dict[str, An
         "openings": {name: one._asdict() for name, one in standings.openings().items()},
         "endings": dict(standings.endings()),
         "coverage": coverage_json(record for _, record in standings.games),
-        "irregular": [
-            {"game": task.number + 1, "ending": record.ending}
-            for task, record in standings.irregular()
-        ],
-        "results": [
-            _game(task.number, names[task.white], names[task.black], record)
-            for task, record in standings.games
-        ],
+        "games": [game_to_json(task, record) for task, record in standings.games],
     }
 
 
 def _player(standings: Standings, player: int) -> dict[str, Any]:
     rating, tally = standings.ratings.of(player), standings.tally(player)
-    stated = standings.statistics(player)
-    entrant = standings.entrants[player]
+    statistics = standings.statistics(player)
     return {
-        "name": entrant.name,
-        "player": entrant.player,
-        "options": dict(entrant.options),
-        "control": standings.event.control_of(player).to_json(),
-        "elo": rating.elo,
-        "error_95": _finite(rating.error),
-        "one_sided": rating.one_sided,
-        "group": rating.group,
+        **player_to_json(standings.event, player, standings.told(player), statistics),
+        "rating": {
+            "elo": rating.elo,
+            "error_95": _finite(rating.error),
+            "one_sided": rating.one_sided,
+            "group": rating.group,
+        },
         "games": rating.games,
         "points": rating.points,
-        "wins": tally.wins,
-        "draws": tally.draws,
-        "losses": tally.losses,
-        "told_everything": standings.told_everything(player),
-        "moves": stated.moves,
-        "seconds_a_move": stated.seconds,
-        "largest_overrun_ms": stated.overrun,
-        "largest_belief": stated.largest_belief,
-        "inexact_moves": stated.inexact,
-        "means": stated.means,
+        **asdict(tally),
     }
 
 
@@ -140,39 +126,16 @@ def _encounters(standings: Standings) -> list[dict[str, Any]]:
         for other in order[rank + 1 :]:
             encounter = standings.encounter(player, other)
             if encounter is not None:
-                tally = encounter.tally
                 found.append(
                     {
                         "player": standings.entrants[player].name,
                         "against": standings.entrants[other].name,
-                        "wins": tally.wins,
-                        "draws": tally.draws,
-                        "losses": tally.losses,
-                        "elo": _elo(encounter.elo),
+                        **asdict(encounter.tally),
+                        "elo": elo_to_json(encounter.elo),
                         "superiority": _finite(standings.ratings.superiority(player, other)),
                     }
                 )
     return found
-
-
-def _game(number: int, white: str, black: str, record: GameRecord) -> dict[str, Any]:
-    return {
-        "game": number + 1,
-        "white": white,
-        "black": black,
-        "result": record.result,
-        "ending": record.ending,
-        "plies": len(record.plies),
-        "opening": record.opening,
-    }
-
-
-def _elo(elo: Elo) -> dict[str, float | None]:
-    return {
-        "difference": _finite(elo.difference),
-        "low": _finite(elo.low),
-        "high": _finite(elo.high),
-    }
 
 
 def _estimate(estimate: Estimate) -> dict[str, float | None]:

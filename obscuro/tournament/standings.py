@@ -13,7 +13,7 @@ import chess
 from obscuro.arena.elo import Elo, Tally, elo_of_samples
 from obscuro.arena.entrant import Entrant
 from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_record import EVERYTHING, GameRecord
+from obscuro.arena.game_record import EVERYTHING, OWN_OBSERVATIONS, GameRecord
 from obscuro.arena.rating import MEAN_IS_ZERO, Anchor, RatedGame, RatingList, rate
 from obscuro.arena.statistics import Statistics
 from obscuro.tournament.time_scaling import TimeFamily, time_families
@@ -122,11 +122,10 @@ class Standings:
         ]
         return Statistics.of(turns, self.event.control_of(player).movetime)
 
-    def told_everything(self, player: int) -> bool:
-        """Return whether the player was told the whole game in any of its games."""
-        return any(
-            game.record.told[game.task.white == player] == EVERYTHING for game in self._of(player)
-        )
+    def told(self, player: int) -> str:
+        """Return what the player was told: EVERYTHING if it was told all of any of its games."""
+        told = {game.record.told[game.task.white == player] for game in self._of(player)}
+        return EVERYTHING if EVERYTHING in told else OWN_OBSERVATIONS
 
     def irregular(self) -> list[SeatedGame]:
         """Return the games that the rules did not end."""

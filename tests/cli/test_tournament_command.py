@@ -86,7 +86,7 @@ def test_a_tournament_is_played_and_rated(console: Console, file: Path) -> None:
     ]  # fmt: skip
     result = results(directory / "result.json")
     assert result["complete"] is True
-    assert (result["games"], result["state"]) == (12, "All 12 games are played.")
+    assert (result["games_played"], result["reason"]) == (12, "All 12 games are played.")
     assert "Small cup" in (directory / "report.html").read_text()
 
 
@@ -95,7 +95,7 @@ def test_the_same_command_changes_nothing_when_all_is_played(console: Console, f
     before = (file.with_suffix("") / "journal.jsonl").read_bytes()
     code, text = run(console, file)
     assert code == 0
-    assert "Resumed: 12 of 12 games are played." in text
+    assert "The journal holds 12 of 12 games." in text
     assert (file.with_suffix("") / "journal.jsonl").read_bytes() == before
 
 
@@ -103,15 +103,15 @@ def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(console: Console, f
     arguments = parse(["tournament", str(file)])
     code = tournament.run(arguments, console=console, make_workers=Failing(5, KeyboardInterrupt()))
     assert code == 130
-    assert "Broken off after 5 of 12 games. The same command resumes it." in written(console)
+    assert "Broken off after 5 of 12 games. The same command plays the rest." in written(console)
     directory = file.with_suffix("")
     result = results(directory / "result.json")
     assert result["complete"] is False
-    assert result["state"] == "Broken off after 5 of 12 games: interrupted."
+    assert result["reason"] == "Broken off after 5 of 12 games: interrupted."
     assert "Broken off after 5 of 12 games: interrupted." in (directory / "report.html").read_text()
     assert tournament.run(arguments, console=console) == 0
-    assert "Resumed: 5 of 12 games are played." in written(console)
-    assert results(directory / "result.json")["games"] == 12
+    assert "The journal holds 5 of 12 games." in written(console)
+    assert results(directory / "result.json")["games_played"] == 12
 
 
 def test_a_player_that_fails_ends_it_with_one_line(console: Console, file: Path) -> None:
@@ -120,8 +120,8 @@ def test_a_player_that_fails_ends_it_with_one_line(console: Console, file: Path)
         tournament.run(
             arguments, console=console, make_workers=Failing(2, EngineError("it is ill"))
         )
-    assert "Broken off after 2 of 12 games. The same command resumes it." in written(console)
-    assert results(file.with_suffix("") / "result.json")["games"] == 2
+    assert "Broken off after 2 of 12 games. The same command plays the rest." in written(console)
+    assert results(file.with_suffix("") / "result.json")["games_played"] == 2
 
 
 def test_a_game_that_the_machine_broke_off_is_played_again(console: Console, file: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_game_that_the_machine_broke_off_is_played_again(console: Console, fil
     arguments = parse(["tournament", str(file)])
     assert tournament.run(arguments, console=console, make_workers=Sleepy) == 0
     assert "game 1 was broken off and is played again: the machine slept" in written(console)
-    assert results(file.with_suffix("") / "result.json")["games"] == 12
+    assert results(file.with_suffix("") / "result.json")["games_played"] == 12
 
 
 def test_a_killed_tournament_has_a_report_of_what_was_played(console: Console, file: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_killed_tournament_has_a_report_of_what_was_played(console: Console, f
         tournament.run(parse(["tournament", str(file)]), console=console, make_workers=killed)
     directory = file.with_suffix("")
     state = "Under way or broken off: 0 of 12 games were played so far."
-    assert results(directory / "result.json")["state"] == state
+    assert results(directory / "result.json")["reason"] == state
     assert state in (directory / "report.html").read_text()
     assert run(console, file)[0] == 0
 
@@ -206,7 +206,7 @@ def test_the_live_table_shows_who_leads(file: Path) -> None:
     console = Console(force_terminal=True, width=100, record=True, quiet=False, markup=False)
     assert tournament.run(parse(["tournament", str(file)]), console=console) == 0
     text = console.export_text()
-    assert "better than next" in text and "12/12" in text
+    assert "better than next" in text and "12 of 12 games" in text
 
 
 @pytest.mark.parametrize(

@@ -131,11 +131,11 @@ def test_the_files_agree_with_each_other(tmp_path: Path) -> None:
     assert [one["name"] for one in result["players"]] == [
         found.entrants[player].name for player in found.order
     ]
-    assert sum(one["points"] for one in result["players"]) == len(result["results"]) == 48
-    assert result["players"][0]["elo"] == found.ratings.ratings[0].elo
+    assert sum(one["points"] for one in result["players"]) == len(result["games"]) == 48
+    assert result["players"][0]["rating"]["elo"] == found.ratings.ratings[0].elo
     assert len(result["cross_table"]) == 6
     assert result["time_scaling"][0]["players"] == [f"engine {time} ms" for time in (125, 250, 500)]
-    assert result["irregular"][0]["game"] == 4
+    assert [one["round"] for one in result["games"] if not one["regular"]] == [4]
     assert (tmp_path / PGN).read_text().count("[Event ") == 48
     assert (tmp_path / REPORT).read_text() == report_html(
         found, "All 48 games are played.", complete=True
@@ -153,4 +153,4 @@ def test_what_is_infinite_is_null_in_json(tmp_path: Path) -> None:
     assert "Infinity" not in text and "NaN" not in text
     result = json.loads(text)
     assert result["complete"] is False
-    assert [one["error_95"] for one in result["players"] if one["name"] == "c"] == [None]
+    assert [one["rating"]["error_95"] for one in result["players"] if one["name"] == "c"] == [None]

@@ -79,8 +79,8 @@ def test_who_was_told_everything_is_known() -> None:
     task = EVENT.tasks[0]
     told = {chess.WHITE: OWN_OBSERVATIONS, chess.BLACK: EVERYTHING}
     found = Standings(EVENT, {0: replace(record_of(EVENT, task, 1.0), told=told)})
-    assert not found.told_everything(task.white)
-    assert found.told_everything(task.black)
+    assert found.told(task.white) == OWN_OBSERVATIONS
+    assert found.told(task.black) == EVERYTHING
 
 
 def test_irregular_games_are_listed() -> None:
