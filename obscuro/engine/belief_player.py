@@ -87,10 +87,10 @@ class OwnTurn(NamedTuple):
             play=play,
         )
 
-    def is_over(self) -> bool:
-        """Whether the time is up, or `stop` is set."""
+    def is_over(self, ahead: float = 0.0) -> bool:
+        """Whether the time will be up in `ahead` seconds, or `stop` is set."""
         return self.stop.is_set() or (
-            self.deadline is not None and time.monotonic() >= self.deadline
+            self.deadline is not None and time.monotonic() + ahead >= self.deadline
         )
 
 

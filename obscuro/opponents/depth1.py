@@ -10,6 +10,7 @@ What it lacks is what search in the fog is about: it plans no second own move, n
 takes no account of what the other side knows or of what a move lets it see itself.
 """
 
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -69,13 +70,16 @@ class Depth1Player(BeliefPlayer):
         states[:, :WORDS] = positions
         states[:, DRAW_WORD] = turn.known.quiet_plies
         before, sums, done = self.game.evaluations, np.zeros(len(turn.names)), 0
-        while done < len(states) and not (done and self._is_enough(turn, before)):
+        longest = 0.0  # seconds that a chunk took
+        while done < len(states) and not (done and self._is_enough(turn, before, longest)):
+            start = time.monotonic()
             chunk = states[done : done + CHUNK]
             # The keys would place the children in a tree. Here there is none.
             values = self.game.expand(chunk, np.zeros((len(chunk), 2), dtype=np.uint64)).values
             # Our moves are the same, in the same order, in all positions of P.
             sums += values.reshape(len(chunk), len(turn.names)).sum(axis=0, dtype=np.float64)
             done += len(chunk)
+            longest = max(longest, time.monotonic() - start)
         return Sampled(positions[:done], sums / done, self.game.evaluations - before)
 
     def covered(self, words: Words, in_belief: bool) -> Coverage:
@@ -87,7 +91,9 @@ class Depth1Player(BeliefPlayer):
         """Forget the last sample."""
         self._seen = np.zeros((0, WORDS), dtype=np.uint64)
 
-    def _is_enough(self, turn: OwnTurn, before: int) -> bool:
-        """Whether the turn is over, or as many children are evaluated as `go nodes` asks for."""
+    def _is_enough(self, turn: OwnTurn, before: int, longest: float) -> bool:
+        """Whether no chunk fits into the turn any more, or `go nodes` asks for no more children."""
         nodes = turn.limits.nodes
-        return turn.is_over() or (nodes is not None and self.game.evaluations - before >= nodes)
+        return turn.is_over(longest) or (
+            nodes is not None and self.game.evaluations - before >= nodes
+        )

@@ -10,14 +10,16 @@ from threading import Event
 import chess
 import pytest
 
+from obscuro.engine.belief_player import Words
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
 from obscuro.evaluation.scale import centipawns_of_value
-from obscuro.fog.account import plies
+from obscuro.fog.account import last_ply, plies
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.opponents.depth1 import CHUNK, Depth1Player
 from obscuro.opponents.roster import PLAYERS
+from obscuro.search.game import Expansion
 from tests.evaluation.naive import naive_children
 from tests.evaluation.test_material import naive_value
 from tests.opponents.test_onlooker import after
@@ -69,7 +71,7 @@ def naive_means(depth1: Depth1Player) -> dict[str, float]:
     return means
 
 
-@pytest.mark.parametrize(("seed", "count"), [(2, 4), (4, 6), (6, 4)])
+@pytest.mark.parametrize(("seed", "count"), [(4, 6), (6, 4), (9, 3)])
 def test_it_plays_the_best_mean_over_all_of_p(depth1: Depth1Player, seed: int, count: int) -> None:
     tell(depth1, random_game(seed, count))
     chosen = choice(depth1, movetime=60_000)
@@ -98,8 +100,10 @@ def test_the_sample_is_as_large_as_the_option_says() -> None:
     tell(depth1, random_game(5, 9))
     chosen = choice(depth1)
     assert chosen.info is not None and chosen.info.sampled == 40 < chosen.info.belief
-    means = naive_means(depth1)
-    assert chosen.info.value != pytest.approx(max(means.values()), abs=1e-9)
+    other = player(sample=40, seed=2)
+    tell(other, random_game(5, 9))
+    again = choice(other).info
+    assert again is not None and again.value != chosen.info.value  # another sample
 
 
 def test_without_time_one_chunk_is_looked_at() -> None:
@@ -113,6 +117,58 @@ def test_without_time_one_chunk_is_looked_at() -> None:
     stopped.set()
     chosen = depth1.search(GoLimits(time.monotonic(), infinite=True), stopped)
     assert chosen.info is not None and chosen.info.sampled == CHUNK
+
+
+def test_no_chunk_begins_that_would_end_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock here stands still, but each chunk takes ten seconds of it."""
+    depth1 = player()
+    tell(depth1, random_game(5, 9))
+    depth1.update()
+    now, expand = [1000.0], depth1.game.expand
+
+    def slow(states: Words, keys: Words) -> Expansion:
+        now[0] += 10.0
+        return expand(states, keys)
+
+    monkeypatch.setattr(depth1.game, "expand", slow)
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    chosen = depth1.search(GoLimits(1000.0, movetime=35_000), Event())
+    assert chosen.info is not None and chosen.info.sampled == 3 * CHUNK
+    assert now[0] == 1030.0
+
+
+def test_pondering_changes_nothing_but_the_time() -> None:
+    moves = []
+    for ponders in (False, True):
+        depth1 = player(sample=20)
+        board = after("e2e4", "g7g6", "d2d4")
+        depth1.new_game_from_fen(0, FogOfWarBoard().epd(en_passant="fen"))
+        for ply in plies(board, chess.WHITE):
+            ply.tell(depth1)
+        if ponders:
+            depth1.ponder(Event())
+        board.push_uci("f8g7")
+        last_ply(board, chess.WHITE).tell(depth1)
+        moves.append(choice(depth1).move)
+    assert moves[0] == moves[1]
+
+
+def test_it_plays_legal_games() -> None:
+    chance = random.Random(9)
+    depth1 = player(sample=16)
+    for side in chess.COLORS:
+        board = FogOfWarBoard()
+        depth1.new_game_from_fen(0 if side else 1, board.epd(en_passant="fen"))
+        while board.outcome() is None and len(board.move_stack) < 40:
+            if board.turn == side:
+                move = chess.Move.from_uci(str(choice(depth1, movetime=1000).move))
+            else:
+                move = chance.choice(sorted(board.legal_moves, key=str))
+            assert move in board.legal_moves
+            board.push(move)
+            if not board.is_variant_end():
+                last_ply(board, side).tell(depth1)
+        assert board.outcome() is None or board.outcome().winner in (None, side)  # type: ignore[union-attr]
 
 
 def test_go_nodes_ends_the_sample() -> None:
