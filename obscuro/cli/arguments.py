@@ -194,8 +194,11 @@ def _add_match(commands: _Parsers) -> None:
     ):
         parser.add_argument(f"--{flag}", metavar="FILE", help=what)
     parser.add_argument(
-        "--concurrency", type=whole(1), default=1, help="games played at the same time; default: 1"
+        "--concurrency",
+        type=whole(1),
+        help="games played at the same time; default: 1, and with --ray as many as the cluster holds",
     )
+    _add_crew(parser)
     parser.add_argument(
         "--seed",
         type=whole(0),
@@ -234,10 +237,29 @@ def _add_tournament(commands: _Parsers) -> None:
     parser.add_argument(
         "--concurrency",
         type=whole(1),
-        help="games played at the same time; default: what the file says, else 1",
+        help="games played at the same time; default: what the file says, else 1, and with --ray as "
+        "many as the cluster holds",
     )
     parser.add_argument(
         "--report", metavar="DIR", help="make the report of this directory again, and play nothing"
+    )
+    _add_crew(parser)
+
+
+def _add_crew(parser: argparse.ArgumentParser) -> None:
+    """Add what a command has that plays on a Ray cluster; see `game_crew.py`."""
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="play on a Ray cluster: `auto` for one that this machine is part of, HOST:PORT, "
+        "ray://HOST:PORT, or `local` to try it on this machine alone; needs obscuro[cluster]",
+    )
+    parser.add_argument(
+        "--cores-per-game",
+        metavar="N",
+        type=whole(1),
+        help="with --ray: cores of a node that each game gets; default: the players' largest "
+        "number of Threads, or the sum of two if one ponders",
     )
 
 

@@ -20,7 +20,6 @@ from obscuro.arena.event import Event, GameTask
 from obscuro.arena.game_record import OWN_OBSERVATIONS, GameRecord
 from obscuro.arena.game_workers import GameWorkers
 from obscuro.arena.journal import Journal
-from obscuro.arena.local_workers import LocalWorkers
 from obscuro.arena.match import FIRST, SECOND, MatchResult
 from obscuro.arena.match_json import BIASED, match_to_json
 from obscuro.arena.openings import openings_named
@@ -31,6 +30,7 @@ from obscuro.arena.sprt import H1, SprtBounds
 from obscuro.arena.statistics import QUANTITIES, Statistics, number
 from obscuro.arena.time_control import TimeControl
 from obscuro.cli.command_error import CommandError
+from obscuro.cli.game_crew import crew_maker
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_table import MatchTable
 
@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
     """Play the match and return the exit code. Raises CommandError."""
     console = console or Console(highlight=False, markup=False)
     event = make_event(arguments)
+    make_workers = crew_maker(arguments, event)
     _check_json_path(arguments.json)
     with contextlib.ExitStack() as files:
         journal, pgn = _open_files(arguments, event, files)
@@ -52,7 +53,8 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
         if journal is not None:
             for line in resumed(journal, event):
                 console.print(line, soft_wrap=True)
-        ended = _play(event, match, table, make_workers(arguments, once(table.say)), journal, pgn)
+        workers = make_workers(arguments.concurrency or 1, once(table.say))
+        ended = _play(event, match, table, workers, journal, pgn)
         if arguments.json is not None:
             _write_json(Path(arguments.json), match, ended)
     console.print()
@@ -176,11 +178,6 @@ def read_options(texts: Sequence[str], flag: str) -> dict[str, str]:
             raise CommandError(f"{flag}: {text!r} is not NAME=VALUE")
         options[name.strip()] = value.strip()
     return options
-
-
-def make_workers(arguments: argparse.Namespace, warn: Callable[[str], None]) -> GameWorkers:
-    """Return the workers that play the games."""
-    return LocalWorkers(arguments.concurrency, warn)
 
 
 def once(say: Callable[[str], None]) -> Callable[[str], None]:

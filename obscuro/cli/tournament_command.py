@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
 
 from obscuro.arena.arena_error import ArenaError
 from obscuro.arena.event import Event
-from obscuro.arena.game_workers import GameWorkers
 from obscuro.arena.journal import Journal, read_journal
-from obscuro.arena.local_workers import LocalWorkers
 from obscuro.arena.play_event import EventResult, play_event
 from obscuro.arena.rating import Anchor
 from obscuro.cli.command_error import CommandError
+from obscuro.cli.game_crew import MakeWorkers, crew_maker
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_command import once, resumed
 from obscuro.cli.tournament_table import TournamentTable, standings_table, summary
@@ -31,18 +29,16 @@ from obscuro.tournament.result_files import (
 from obscuro.tournament.standings import Standings
 from obscuro.tournament.tournament_file import TournamentFileError, read_tournament
 
-MakeWorkers = Callable[[int, Callable[[str], None]], GameWorkers]
-
 
 def run(
     arguments: argparse.Namespace,
     *,
     console: Console | None = None,
-    make_workers: MakeWorkers = LocalWorkers,
+    make_workers: MakeWorkers | None = None,
 ) -> int:
     """Play the tournament, or make its report anew; return the exit code. Raises CommandError.
 
-    make_workers: takes the number of games at a time and a function for warnings.
+    make_workers: replaces what the arguments ask for.
     """
     console = console or Console(highlight=False, markup=False)
     if (arguments.file is None) == (arguments.report is None):
@@ -60,6 +56,7 @@ def run(
     except OSError as error:
         raise CommandError(f"can't make {directory}: {error.strerror or error}") from None
     concurrency = arguments.concurrency or wanted.concurrency
+    make_workers = make_workers or crew_maker(arguments, wanted.event)
     try:
         with Journal.open(directory / JOURNAL, wanted.event) as journal:
             done = len(journal.games)
