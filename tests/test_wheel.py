@@ -150,7 +150,7 @@ class TestInstalled:
         assert environment in Path(file.strip()).parents
         assert installed("obscuro", "--version") == f"obscuro {obscuro.__version__}\n"
 
-    def test_plays_a_game(self, installed: Run, tmp_path: Path) -> None:
+    def test_plays_a_game_and_shows_it(self, installed: Run, tmp_path: Path) -> None:
         options = ("Evaluator=material", "Threads=1", "Hash=16")
         told = installed(
             "obscuro",
@@ -161,6 +161,9 @@ class TestInstalled:
         assert "obscuro against random, 1 game" in told, told
         assert "forfeits" not in told, told
         assert " 3. " in (tmp_path / "game.pgn").read_text()
+        told = installed("obscuro", "show", "game.pgn")
+        assert told.startswith("game.html: obscuro - random"), told
+        assert "JavaScript draws the game" in (tmp_path / "game.html").read_text()
 
     def test_finds_the_data_of_its_benchmarks(self, installed: Run) -> None:
         code = (

@@ -94,6 +94,9 @@ class GameDocument(TypedDict):
     result: str  # as in PGN
     ending: str | None  # how the game ended, in words
     headers: list[list[str]]  # all other headers: name and value
-    max_positions: int  # the size from which on a belief is a sample
+    max_positions: int  # the most positions of a belief; of a larger one it is a sample
+    tau: float  # an evaluation in pawns p stands for the expected score (1 + tanh(p / tau)) / 2
+    least_loss: float  # a move that lost fewer points is not marked
+    most_marks: int  # the most marks of a side
     positions: list[ShownPosition]
     moves: list[ShownMove]  # one less than positions: move k leads from position k to k + 1

@@ -9,6 +9,7 @@ import chess
 import chess.pgn
 
 from obscuro.arena.move_report import Policy
+from obscuro.evaluation.scale import TAU
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.show.document import (
     SCHEMA,
@@ -22,7 +23,7 @@ from obscuro.show.document import (
     ShownSide,
     SideName,
 )
-from obscuro.show.losses import Loss, losses, worst
+from obscuro.show.losses import LEAST_LOSS, MOST_MARKS, Loss, losses, worst
 from obscuro.show.remarks import Remark, read_remark
 from obscuro.show.two_beliefs import SideKnowledge, replay
 
@@ -53,6 +54,9 @@ def make_document(
         ending=headers.get("Termination"),
         headers=[[name, value] for name, value in headers.items() if name not in NAMED],
         max_positions=max_positions,
+        tau=TAU,
+        least_loss=LEAST_LOSS,
+        most_marks=MOST_MARKS,
         positions=list(shown_positions(game, max_positions, threads, on_ply)),
         moves=moves,
     )

@@ -286,6 +286,22 @@ def test_a_game_without_comments_has_boards_and_sizes_only(
     assert "7." in page.locator("#moves li").first.inner_text()
 
 
+def test_the_list_scrolls_to_the_move_and_the_page_stays(opened: OpenPage, tmp_path: Path) -> None:
+    path = tmp_path / "long.html"
+    document = make_document(game_of("Nf3 Nf6 Ng1 Ng8 " * 20, tmp_path), 9)
+    path.write_text(html_page(document), encoding="utf-8")
+    page = opened.open(path)
+    moves = page.locator("#moves").bounding_box()
+    for key in ("End", "Home", "ArrowRight"):
+        page.keyboard.press(key)
+        if key == "Home":
+            continue
+        current = page.locator("#moves [aria-current]").bounding_box()
+        assert moves is not None and current is not None
+        assert moves["y"] <= current["y"] < moves["y"] + moves["height"] - current["height"]
+    assert page.evaluate("scrollY") == 0
+
+
 @pytest.mark.parametrize("width", [390, 820, 1280])
 def test_nothing_is_wider_than_the_window(opened: OpenPage, written: Path, width: int) -> None:
     page = opened.open(written, width=width)

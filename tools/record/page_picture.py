@@ -1,21 +1,25 @@
 r"""Take a picture of a recorded game's page in Chromium, as `obscuro show` writes it.
 
-    python -m tools.record.page_picture docs/pictures/shown.pgn --ply 30 \
+    python -m tools.record.page_picture docs/pictures/shown.pgn --ply 36 \
         --out docs/pictures/shown.png
 
-docs/pictures/shown.pgn is a game of
+docs/pictures/shown.pgn is the second game of
 
-    obscuro match obscuro obscuro --games 2 --movetime 500 --pgn docs/pictures/shown.pgn
+    obscuro match obscuro obscuro --games 2 --movetime 500 --openings none \
+        --pgn docs/pictures/shown.pgn
 
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from PIL import Image
 
 from obscuro.engine.machine import usable_cores
 from obscuro.show.game_file import GameFileError, read_game
@@ -25,6 +29,7 @@ from tools.browser import NoBrowserError, running_browser
 from tools.common import given, tool_parser
 
 MAX_POSITIONS = 1_000_000  # as in `obscuro show`
+COLORS = 256
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -51,7 +56,7 @@ def main(words: Sequence[str] | None = None) -> int:
             page = Path(folder, "game.html")
             page.write_text(html_page(document), encoding="utf-8")
             take_picture(page, chosen)
-    except (GameFileError, NoBrowserError) as error:
+    except (GameFileError, NoBrowserError, OSError) as error:
         print(f"page_picture: {error}", file=sys.stderr)
         return 1
     return 0
@@ -67,7 +72,9 @@ def take_picture(file: Path, chosen: argparse.Namespace) -> None:
         page.goto(f"{file.as_uri()}#{chosen.ply}")
         page.get_by_role("button", name=chosen.piece, exact=True).click()
         page.mouse.move(0, 0)
-        page.screenshot(path=chosen.out)
+        png = page.screenshot()
+    # The few colours of the page need a third of the bytes.
+    Image.open(io.BytesIO(png)).quantize(COLORS).save(chosen.out, optimize=True)
 
 
 if __name__ == "__main__":

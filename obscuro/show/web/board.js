@@ -28,7 +28,11 @@ export class BoardView {
   constructor(host, onSquare) {
     this.flipped = false;
     const whole = BOARD + EDGE;
-    this.root = svg("svg", { viewBox: `${-EDGE} 0 ${whole} ${whole}`, class: "board", role: "img" });
+    this.root = svg("svg", {
+      viewBox: `${-EDGE} 0 ${whole} ${whole}`,
+      class: "board",
+      role: "img",
+    });
     this.root.addEventListener("click", (event) => {
       const box = this.root.getBoundingClientRect();
       const mouse = /** @type {MouseEvent} */ (event);

@@ -13,7 +13,6 @@ import { countText, moveName, pawnsText, pointsLost, shareText, sideName } from 
 
 /** @type {Side[]} */
 const SIDES = ["white", "black"];
-const TAU = 6; // the pawns worth tanh(1), as in obscuro/evaluation/scale.py
 const EVERY_PLY = 1;
 const OWN_TURNS = 2;
 
@@ -51,13 +50,10 @@ function ofMoves(game, side, read) {
   });
 }
 
-/** @param {number} pawns */
-function height(pawns) {
-  return Math.tanh(pawns / TAU);
-}
-
 /** @param {Game} game */
 function evaluation(game) {
+  /** @param {number} pawns */
+  const height = (pawns) => Math.tanh(pawns / game.tau);
   return {
     title: "Evaluation, in pawns for White",
     lines: bothSides((side) =>
@@ -160,7 +156,15 @@ function time(game) {
     value: count * step,
     text: `${Number((count * step).toPrecision(3))} s`,
   }));
-  return { title: "Time for the move", lines, marks: [], ticks, low: 0, high: 3 * step, gap: OWN_TURNS };
+  return {
+    title: "Time for the move",
+    lines,
+    marks: [],
+    ticks,
+    low: 0,
+    high: 3 * step,
+    gap: OWN_TURNS,
+  };
 }
 
 /**

@@ -67,7 +67,11 @@ function policy(move) {
     ),
   );
   if (rest) items.push(html("li", { class: "rest" }, `and ${rest} more`));
-  return html("ul", { class: "policy", "aria-label": `${sideName(move.mover)}'s policy` }, ...items);
+  return html(
+    "ul",
+    { class: "policy", "aria-label": `${sideName(move.mover)}'s policy` },
+    ...items,
+  );
 }
 
 /**

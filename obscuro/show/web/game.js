@@ -15,7 +15,8 @@
  *   clock: number | null, nodes: number | null, depth: number | null, text: string,
  *   loss: Loss | null}} Move
  * @typedef {{schema: number, white: string, black: string, result: string, ending: string | null,
- *   headers: [string, string][], max_positions: number, positions: Position[], moves: Move[]}} Game
+ *   headers: [string, string][], max_positions: number, tau: number,
+ *   least_loss: number, most_marks: number, positions: Position[], moves: Move[]}} Game
  */
 
 export const SCHEMA = 1;
@@ -46,16 +47,19 @@ export function readGame(text) {
  */
 export function squaresOf(placement) {
   const squares = new Array(64).fill("");
-  placement.split(",")[0].split("/").forEach((rank, row) => {
-    let file = 0;
-    for (const symbol of rank) {
-      if (symbol >= "1" && symbol <= "8") {
-        file += Number(symbol);
-      } else {
-        squares[8 * (7 - row) + file++] = symbol;
+  placement
+    .split(",")[0]
+    .split("/")
+    .forEach((rank, row) => {
+      let file = 0;
+      for (const symbol of rank) {
+        if (symbol >= "1" && symbol <= "8") {
+          file += Number(symbol);
+        } else {
+          squares[8 * (7 - row) + file++] = symbol;
+        }
       }
-    }
-  });
+    });
   return squares;
 }
 

@@ -8,7 +8,7 @@ import { html } from "obscuro/elements.js";
 
 export class MoveList {
   /**
-   * @param {HTMLElement} host scrolls by itself
+   * @param {HTMLElement} host scrolls by itself, and is what its children are positioned in
    * @param {Game} game
    * @param {(ply: number) => void} onPick is called with the ply after the move
    */
@@ -47,7 +47,7 @@ export class MoveList {
       else button.removeAttribute("aria-current");
     });
     const current = this.buttons[ply - 1];
-    const top = current ? current.offsetTop - this.host.offsetTop : 0;
+    const top = current ? current.offsetTop : 0;
     const room = this.host.clientHeight;
     if (top < this.host.scrollTop + 30 || top > this.host.scrollTop + room - 60) {
       this.host.scrollTop = top - room / 2;

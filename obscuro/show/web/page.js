@@ -1,7 +1,7 @@
 // The page: one ply is chosen; boards, curves, list and words show it. Keys, clicks and the hash
 // choose another.
 
-import { PLANES, moveName, readGame, sideName, squareName } from "obscuro/game.js";
+import { PLANES, countText, moveName, readGame, sideName, squareName } from "obscuro/game.js";
 import { BoardView, heatOpacity } from "obscuro/board.js";
 import { Curve } from "obscuro/curves.js";
 import { chartsOf } from "obscuro/charts.js";
@@ -30,13 +30,7 @@ const HEADERS = {
   WhiteTold: "White was told ",
   BlackTold: "Black was told ",
 };
-const METHOD =
-  "Belief: the share of the positions that a side held possible, in which the piece stands on the " +
-  "square. The positions count alike; the side need not think them equally likely. " +
-  "Loss: the score in 100 that the mover expected when it chose the move, less the score that it " +
-  "expected at its next turn, both by its own evaluation (or the game's result, if it had no " +
-  "further turn). The answer, and what the mover saw then, are in it too.";
-
+const UNSHOWN = ["Fingerprint"];
 const game = readGame(byId("game").textContent ?? "");
 const final = game.positions.length - 1;
 
@@ -172,7 +166,9 @@ function header() {
     html("span", { class: "black" }, game.black),
     ` ${game.result}`,
   );
-  const known = game.headers.filter(([, value]) => value && !/^[?\-.]+$/.test(value));
+  const known = game.headers.filter(
+    ([name, value]) => value && !/^[?\-.]+$/.test(value) && !UNSHOWN.includes(name),
+  );
   const words = known.map(([name, value]) => `${HEADERS[name] ?? `${name}: `}${value}`);
   byId("event").textContent = [game.ending ?? "", ...words].filter(Boolean).join(" · ");
 }
@@ -191,7 +187,7 @@ header();
 legend();
 byId("pieces").append(...pills);
 slider.max = String(final);
-byId("method").append(html("p", {}, METHOD), keysHelp());
+byId("method").append(...method(), keysHelp());
 byId("loading").remove();
 byId("main").hidden = false;
 const curves = chartsOf(game, go).map((chart) => new Curve(byId("curves"), chart));
@@ -208,11 +204,30 @@ addEventListener("keydown", onKey);
 addEventListener("hashchange", () => go(plyOfHash()));
 go(plyOfHash());
 
+/** How the figures are computed. */
+function method() {
+  const belief =
+    "Belief: the share of the positions that a side held possible in which the piece stands on the " +
+    "square. All positions count alike; the side need not think them equally likely. A sample is " +
+    `shown where there are more than ${countText(game.max_positions)}.`;
+  const rings =
+    "Rings: a belief that is a sample; a true position that the search did not expand, or did not " +
+    "have.";
+  const loss =
+    "Loss: the points of 100 that the mover expected when it chose the move, less those that it " +
+    "expected at its next turn (if it had none: the result). Both are its own evaluation p in " +
+    `pawns, as (1 + tanh(p / ${game.tau})) / 2. The answer, and what the mover then saw, are in it ` +
+    `too. Marked are the ${game.most_marks} largest losses of each side from ` +
+    `${Math.round(100 * game.least_loss)} points on.`;
+  const marks = game.moves.some((move) => move.pawns !== null);
+  return (marks ? [belief, loss, rings] : [belief, rings]).map((text) => html("p", {}, text));
+}
+
 function keysHelp() {
   const keys = [
     ["← →", "one ply"],
     ["Home End", "start, end"],
-    ["m M", "next, last marked move"],
+    ["m M", "next, previous marked move"],
     ["b", "belief"],
     ["a", "arrows"],
     ["f", "flip"],

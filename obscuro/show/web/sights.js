@@ -103,7 +103,10 @@ export function squareText(game, ply, side, square) {
  * @param {number} square
  */
 function placesText(belief, square) {
-  const found = doc.PLANES.map((name, plane) => ({ name, level: doc.shareAt(belief, plane, square) }));
+  const found = doc.PLANES.map((name, plane) => ({
+    name,
+    level: doc.shareAt(belief, plane, square),
+  }));
   const empty = { name: "empty", level: doc.CERTAIN - found[0].level };
   return [...found.slice(1), empty]
     .filter(({ level }) => level)
@@ -142,7 +145,9 @@ function heatAt(belief, plane, square, side) {
 function arrowsAt(game, ply) {
   const { policy, uci } = game.moves[ply];
   return policy
-    .filter((option, index) => option.share >= LEAST_ARROW && index < MOST_ARROWS || option.uci === uci)
+    .filter(
+      (option, index) => (option.share >= LEAST_ARROW && index < MOST_ARROWS) || option.uci === uci,
+    )
     .map((option) => ({
       uci: option.uci,
       share: option.share,
