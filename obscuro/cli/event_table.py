@@ -110,9 +110,9 @@ class EventTable:
         bar.add_row(
             ProgressBar(total=agreed, completed=played, width=_BAR),
             Text(f"{played} of {agreed} games, {self._running} running"),
-            Text(self._pace(agreed - played, played - self._held)),
         )
-        return Group(*self.body(), bar)
+        pace = self._pace(agreed - played, played - self._held)
+        return Group(*self.body(), bar, *([Text(pace)] if pace else []))
 
     def _pace(self, left: int, done: int) -> str:
         """Describe how fast games end, and when the last one will."""

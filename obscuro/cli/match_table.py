@@ -30,7 +30,7 @@ class MatchTable(EventTable):
         held: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(console, match.event, match.games, held, clock)
+        super().__init__(console, match.event, match.games, held, clock, transient=True)
         self._match = match
 
     def line(self, task: GameTask, game: GameRecord) -> str:

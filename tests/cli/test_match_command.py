@@ -146,3 +146,139 @@ def test_names_tell_the_players_apart() -> None:
     assert match.names("obscuro", "random") == ("obscuro", "random")
     assert match.names("obscuro", "obscuro") == ("obscuro A", "obscuro B")
     assert match.names("/opt/x/engine --fast", "engine") == ("engine A", "engine B")
+
+
+# -- journals, results, tests ----------------------------------------------------------------
+
+
+def files(folder: Path) -> list[str]:
+    """The arguments that name a journal, a PGN file and a result."""
+    return [
+        word
+        for flag, name in (("--log", "match.jsonl"), ("--pgn", "games.pgn"), ("--json", "r.json"))
+        for word in (flag, str(folder / name))
+    ]
+
+
+def rounds(path: Path) -> list[int]:
+    return sorted(int(number) for number in re.findall(r'\[Round "(\d+)"\]', path.read_text()))
+
+
+def interrupt_after(monkeypatch: pytest.MonkeyPatch, games: int) -> None:
+    """Let Ctrl-C come after so many games."""
+    count = 0
+
+    def interrupt(self: MatchTable, task: GameTask, game: object) -> None:
+        nonlocal count
+        count += 1
+        if count == games:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(MatchTable, "game_ends", interrupt)
+
+
+def test_the_same_command_resumes(
+    console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["random", "greedy", "--games", "8", "--max-moves", "8", *files(tmp_path)]
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 3)
+        code, text = run(console, *command)
+    assert code == 130
+    assert "Broken off after 3 of 8 games: interrupted." in text
+    assert "The same command plays the rest." in text
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert (result["complete"], result["reason"]) == (False, "interrupted")
+    assert (result["games_played"], result["games_agreed"]) == (3, 8)
+
+    code, text = run(console, *command)
+    assert code == 0
+    assert "The journal holds 3 of 8 games." in text
+    assert rounds(tmp_path / "games.pgn") == list(range(1, 9))
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert (result["complete"], result["reason"]) == (True, "all games are played")
+    assert [game["round"] for game in result["games"]] == list(range(1, 9))
+    assert result["wins"] + result["draws"] + result["losses"] == 8
+    assert sum(result["pairs"]["counts"]) == 4
+    assert [player["name"] for player in result["players"]] == ["random", "greedy"]
+
+    code, text = run(console, *command)
+    assert (code, rounds(tmp_path / "games.pgn")) == (0, list(range(1, 9)))
+
+
+def test_a_match_that_is_not_finished_says_so_without_a_journal_too(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt_after(monkeypatch, 1)
+    _, text = run(console, "random", "random", "--games", "4", "--max-moves", "5")
+    assert "Broken off after 1 of 4 games: interrupted." in text
+    assert "The same command" not in text
+
+
+def test_a_sequential_test_ends_the_match_and_says_that_the_estimate_is_biased(
+    console: Console, tmp_path: Path
+) -> None:
+    # The second player never makes a legal move, so the first wins every game.
+    command = [
+        "random", f"{FAKE} illegal", "--movetime", "5", "--openings", "none",
+        "--sprt", "elo0=0", "elo1=300", *files(tmp_path),
+    ]  # fmt: skip
+    code, text = run(console, *command)
+    assert code == 0
+    assert "H1 accepted: an advantage of 300 Elo explains the games better" in text
+    assert "the Elo estimate is biased away from 0" in text
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert (result["complete"], result["reason"]) == (True, "SPRT accepted H1")
+    assert result["sprt"]["accepted"] == "H1"
+    assert result["sprt"]["llr"] > result["sprt"]["upper"]
+    assert result["games_agreed"] == 10_000
+    played = result["games_played"]
+    assert played < 100
+    run(console, *command)
+    assert json.loads((tmp_path / "r.json").read_text())["games_played"] == played
+
+
+def test_each_player_may_have_its_own_time(console: Console) -> None:
+    code, text = run(
+        console, "random", "random", "--games", "2", "--max-moves", "3",
+        "--movetime-a", "50", "--tc-b", "60+0.5",
+    )  # fmt: skip
+    assert code == 0
+    assert "2 games at 50 ms a move against 60+0.5 s" in text
+
+
+def test_openings_of_a_file_are_played(console: Console, tmp_path: Path) -> None:
+    book, pgn = tmp_path / "book.txt", tmp_path / "games.pgn"
+    book.write_text("italian: e4 e5 Nf3 Nc6 Bc4\n")
+    run(
+        console, "random", "random", "--games", "2", "--max-moves", "3",
+        "--openings", str(book), "--pgn", str(pgn),
+    )  # fmt: skip
+    assert pgn.read_text().count('[Opening "italian"]') == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sprt", "elo1=-3"], "--sprt: elo0=0 must be less than elo1=-3"),
+        (["--openings", "/nowhere/book"], "--openings: can't read /nowhere/book: No such file"),
+        (["--movetime-a", "5", "--tc-a", "60"], "give --movetime-a or --tc-a, not both"),
+        (["--tc-b", "soon"], "--tc-b: 'soon' is not a clock"),
+        (["--log", "/nowhere/x.jsonl"], "can't write /nowhere/x.jsonl: No such file"),
+        (["--json", "/nowhere/x.json"], "can't write /nowhere/x.json"),
+        (["--log", "README.md"], "README.md is not a journal of games"),
+    ],
+)
+def test_further_mistakes_are_one_line(
+    console: Console, arguments: list[str], message: str
+) -> None:
+    with pytest.raises(CommandError) as caught:
+        run(console, "random", "random", "--games", "1", *arguments)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_log_with_a_pgn_file_of_other_games_is_refused(console: Console, tmp_path: Path) -> None:
+    (tmp_path / "games.pgn").write_text('[Event "Wijk aan Zee"]\n\n1. e4 *\n')
+    with pytest.raises(CommandError, match="holds other games"):
+        run(console, "random", "random", "--games", "1", *files(tmp_path))

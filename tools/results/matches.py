@@ -55,7 +55,7 @@ def match_of_games(path: Path) -> MatchRow:
             white = SCORES[headers["Result"]]
             scores[number] = white if number % 2 else 1 - white
             names.add(frozenset((headers["White"], headers["Black"])))
-            times.add(_time(headers))
+            times.add(_time(headers, bool(number % 2)))
     if len(names) != 1 or len(times) != 1:
         raise RawFileError(f"{path}: not the games of one match")
     tally = Tally.of(list(scores.values()))
@@ -66,10 +66,17 @@ def match_of_games(path: Path) -> MatchRow:
     return MatchRow(times.pop(), tally, str(elo))
 
 
-def _time(headers: chess.pgn.Headers) -> str:
-    if "MoveTime" in headers:
-        return f"{headers['MoveTime']} a move"
-    return f"{headers['TimeControl']} s" if "TimeControl" in headers else "no limit"
+def _time(headers: chess.pgn.Headers, first_is_white: bool) -> str:
+    """Describe the time of both players, the first one's in front if they differ."""
+    if "WhiteTime" in headers:
+        times = [_described(headers[name]) for name in ("WhiteTime", "BlackTime")]
+        return " against ".join(times if first_is_white else times[::-1])
+    time = headers.get("MoveTime", headers.get("TimeControl"))
+    return "no limit" if time is None else _described(time)
+
+
+def _described(time: str) -> str:
+    return f"{time} a move" if time.endswith("ms") else f"{time} s"
 
 
 def match_row(raw: Raw, folder: Path) -> MatchRow:

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import chess
 import pytest
 
 from obscuro.arena.elo import pentanomial, trinomial
@@ -239,13 +240,18 @@ class Named(Scripted):
         return Turn(super().choose(*arguments).uci, 0.1)  # type: ignore[arg-type]
 
 
-def play(path: Path, results: list[str]) -> None:
-    """Write games of A against B with these results, A being White in the odd ones."""
+def play(path: Path, results: list[str], slower: int = 100) -> None:
+    """Write games of A against B with these results, A being White in the odd ones.
+
+    slower: B's milliseconds for each move; A has 100.
+    """
     with path.open("w", encoding="utf-8") as stream:
         for round_, result in enumerate(results, 1):
             names = ("A", "B") if round_ % 2 else ("B", "A")
             players = Named(names[0], WINS[result]), Named(names[1], LOSES[result])
-            record = play_game(*players, control=TimeControl(100))
+            times = [TimeControl({"A": 100, "B": slower}[name]) for name in names]
+            controls = dict(zip((chess.WHITE, chess.BLACK), times, strict=True))
+            record = play_game(*players, control=controls)
             assert record.result == result
             write_pgn(stream, record, round_=round_)
 
@@ -255,6 +261,13 @@ def test_a_row_is_computed_from_the_games(tmp_path: Path) -> None:
     row = matches.match_of_games(tmp_path / "games.pgn")
     assert (row.time, str(row.tally), row.score) == ("100 ms a move", "3/0/1", 0.75)
     assert row.elo == str(pentanomial([(1.0, 1.0), (1.0, 0.0)]))
+
+
+def test_players_may_have_different_times(tmp_path: Path) -> None:
+    play(tmp_path / "games.pgn", ["1-0", "0-1"], slower=400)
+    row = matches.match_of_games(tmp_path / "games.pgn")
+    assert row.time == "100 ms a move against 400 ms a move"
+    assert str(row.tally) == "2/0/0"
 
 
 def test_odd_games_count_singly(tmp_path: Path) -> None:
