@@ -83,7 +83,10 @@ class Interruptible(Protocol):
     """A contestant whose turn any thread may end."""
 
     def interrupt(self) -> None:
-        """End a turn under way at once. The player seems to fail, so its game must not count."""
+        """End a turn under way at once. The player seems to fail, so its game must not count.
+
+        The player plays no more.
+        """
 
 
 @dataclass(frozen=True, slots=True)

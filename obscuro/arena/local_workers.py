@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from obscuro.arena.arena_error import ArenaError
 from obscuro.arena.builtin_players import Warn
 from obscuro.arena.entrant import MakeContestant, make_contestant
 from obscuro.arena.event import Event, GameTask
@@ -45,12 +46,20 @@ class LocalWorkers:
         crew = _Crew(event, iter(tasks), stop, self._on_ply)
         with MachineWatch() as watch:
             try:
-                for _ in range(self._concurrency):
-                    crew.start(Players(self._warn, self._make), watch)
+                self._start(crew, watch)
                 yield from crew.outcomes()
             finally:
                 crew.leave()
         crew.raise_failure()
+
+    def _start(self, crew: _Crew, watch: MachineWatch) -> None:
+        try:
+            for _ in range(self._concurrency):
+                crew.start(Players(self._warn, self._make), watch)
+        except RuntimeError as error:  # what Python says when the system has no more threads
+            raise ArenaError(
+                f"can't play {self._concurrency} games at the same time: {error}"
+            ) from error
 
 
 class _GameBrokenOff(Exception):  # noqa: N818

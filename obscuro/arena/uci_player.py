@@ -200,8 +200,9 @@ class UciPlayer:
                 process.send(self._own_game.text)
 
     def interrupt(self) -> None:
-        """Kill the engine, from any thread; a turn under way ends with Forfeit."""
+        """Kill the engine for good, from any thread; a turn under way ends with Forfeit."""
         self._engine.kill()
+        self._engine.close()  # so that nobody starts it again
 
     def close(self) -> None:
         """Ask the engine to quit, and kill it if it does not."""

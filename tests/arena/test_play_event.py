@@ -242,3 +242,17 @@ def test_the_end_of_an_event_does_not_wait_for_a_player_that_thinks() -> None:
     assert result.reason == "interrupted"
     assert all(game.regular or "12 plies" in game.ending for game in result.games.values())
     assert len(result.games) in (1, 2)
+
+
+def test_a_machine_without_threads_ends_the_event_with_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name != "machine watch":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    result = play_event(match_event(2), scripted_workers(RandomPlayer, 2))
+    assert result.reason == "can't play 2 games at the same time: can't start new thread"
