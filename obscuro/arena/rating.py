@@ -16,7 +16,8 @@ score p above. ν is chosen so that the model expects as many draws as there wer
 the share of draws between equal players, ν / (2 + ν).
 
 A weak prior, normal with a deviation of `PRIOR_DEVIATION`, keeps the rating of a player finite that
-won or lost all its games. It weighs as much as an eighth of a game between equals.
+won or lost all its games, and of any that took no point from stronger ones or lost none to weaker
+ones (`rating_graph`). It weighs as much as an eighth of a game between equals.
 
 Errors respect pairs of games (same opening and seed, colours reversed): a pair is one sample. They
 are the sandwich estimate with pairs as clusters (Liang and Zeger, 1986), scaled by G / (G - k) for G
@@ -35,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.arena.elo import Z_95
+from obscuro.arena.rating_graph import connected_groups, loose_players, tiers
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -67,8 +69,8 @@ class Rating:
 
     elo: Elo points relative to the anchor. error: half the width of the 95 % interval; 0 for a
     player that is the anchor, infinite for a player without games. group: the number of the group
-    of players that met each other, directly or by way of others. one_sided: the player won all its
-    games or lost all of them, so that the prior alone keeps the rating finite.
+    of players that met each other, directly or by way of others. loose: only the prior ties the
+    player to most of its group, because points went one way alone.
     """
 
     player: int
@@ -77,7 +79,7 @@ class Rating:
     games: int
     points: float
     group: int
-    one_sided: bool
+    loose: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ def rate(games: Sequence[RatedGame], players: int, anchor: Anchor = MEAN_IS_ZERO
     scores = np.array([game.score for game in games], dtype=np.float64)
     pairs = np.array([game.pair for game in games], dtype=np.int64)
     groups = connected_groups(white, black, players)
+    loose = loose_players(groups, tiers(white, black, scores, players))
 
     design = _design(white, black, players)
     parameters = _fit(design, scores)
@@ -176,7 +179,7 @@ def rate(games: Sequence[RatedGame], players: int, anchor: Anchor = MEAN_IS_ZERO
             games=int(counts[player]),
             points=float(points[player]),
             group=int(groups[player]),
-            one_sided=bool(counts[player] and points[player] in (0, counts[player])),
+            loose=bool(loose[player]),
         )
         for player in range(players)
     ]
@@ -191,21 +194,6 @@ def rate(games: Sequence[RatedGame], players: int, anchor: Anchor = MEAN_IS_ZERO
         groups=int(groups.max(initial=-1)) + 1,
         covariance=rated,
     )
-
-
-def connected_groups(white: Ints, black: Ints, players: int) -> Ints:
-    """Return the group of each player, int64[players]; players who met are in one group.
-
-    white, black: int64[games]. Groups count from 0, in the order of their first players.
-    """
-    groups = np.arange(players)
-    while True:
-        before = groups.copy()
-        lower = np.minimum(groups[white], groups[black])
-        np.minimum.at(groups, white, lower)
-        np.minimum.at(groups, black, lower)
-        if np.array_equal(groups, before):
-            return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 
 def _design(white: Ints, black: Ints, players: int) -> Floats:

@@ -55,7 +55,7 @@ def standings_table(standings: Standings) -> Table:
                 math.nan if below is None else standings.ratings.superiority(rating.player, below)
             )
             cells += [
-                f"{rating.elo:+.0f}" + ("*" if rating.one_sided else ""),
+                f"{rating.elo:+.0f}" + ("*" if rating.loose else ""),
                 f"{rating.error:.0f}",
                 f"{points_text(rating.points)}/{rating.games}",
                 f"{rating.points / rating.games:.1%}",
@@ -69,8 +69,8 @@ def summary(standings: Standings) -> Iterator[str]:
     """Describe in lines what the table does not say."""
     found = standings.ratings
     yield f"White's advantage {found.white_advantage} Elo (95 %)"
-    if any(rating.one_sided for rating in found.ratings):
-        yield "* won or lost all its games; a weak prior keeps the rating finite"
+    if any(rating.loose for rating in found.ratings):
+        yield "* took no point from the main field, or gave it none; a weak prior bounds the distance"
     if found.groups > 1:
         yield f"{found.groups} groups of players never met; don't compare their ratings"
     for family in standings.families:

@@ -6,6 +6,7 @@ import math
 from importlib import resources
 
 from obscuro import __version__
+from obscuro.arena.coverage import coverage_tables
 from obscuro.arena.game_record import OWN_OBSERVATIONS
 from obscuro.arena.statistics import QUANTITIES, number
 from obscuro.tournament import plots
@@ -41,6 +42,7 @@ def report_html(standings: Standings, state: str, *, complete: bool) -> str:
             *(_time_scaling(standings) if standings.families else ()),
             _cross_table(standings),
             _players(standings),
+            *_coverage(standings),
             _games_and_lengths(standings),
             *(_openings(standings) if len(standings.openings()) > 1 else ()),
             *(_irregular(standings) if standings.irregular() else ()),
@@ -92,7 +94,7 @@ def _ratings(standings: Standings) -> Element:
             [
                 str(rank + 1),
                 standings.entrants[rating.player].name,
-                f"{rating.elo:+.0f}" + ("*" if rating.one_sided else ""),
+                f"{rating.elo:+.0f}" + ("*" if rating.loose else ""),
                 error_text(rating.error),
                 f"{points_text(tally.points)} / {tally.games}",
                 percent_text(tally.points, tally.games),
@@ -131,10 +133,10 @@ def notes(standings: Standings) -> list[str]:
         f"{found.draw_rate:.0%} draws.",
         "“Better than next” is the likelihood that a player is stronger than the one below it.",
     ]
-    if any(rating.one_sided for rating in found.ratings):
+    if any(rating.loose for rating in found.ratings):
         said.append(
-            "* won or lost all its games: a weak prior keeps this rating finite, so read it as a "
-            "bound, not as a measurement."
+            "* took no point from the main field, or gave it none. Only a weak prior keeps the "
+            "distance finite, so read it as a bound."
         )
     if found.groups > 1:
         said.append(
@@ -256,6 +258,38 @@ def _players(standings: Standings) -> Element:
     heads += [QUANTITIES[key] for key in _STATED]
     heads += ["largest |P|", "overrun, ms", "moves"]
     return section("Players", table(heads, rows, ["name"]))
+
+
+def _coverage(standings: Standings) -> list[Element]:
+    """Return where the true position was in the players' searches, if any of them told it."""
+    told = coverage_tables(record for _, record in standings.games)
+    if not told:
+        return []
+    rows = []
+    for player in standings.order:
+        name = standings.entrants[player].name
+        for row in told.get(name, []):
+            shares = [_share_text(each) for each in (row.in_infoset, row.expanded)]
+            weight = "-" if row.weight is None else f"{row.weight:.4f}"
+            first = [name, row.size, number(row.turns)]
+            rows.append([*first, _share_text(row.in_belief), *shares, weight])
+    heads = ["player", "|P|", "turns", "in P", "at the root", "expanded", "weight"]
+    return [
+        section(
+            "Where the true position was",
+            element(
+                "p",
+                "The referee asked after each move. P is the set of positions that a player held "
+                "possible. The last three columns count the turns with a search.",
+                class_="small soft",
+            ),
+            table(heads, rows, ["name"]),
+        )
+    ]
+
+
+def _share_text(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
 
 
 def _games_and_lengths(standings: Standings) -> Element:

@@ -50,13 +50,13 @@ def state_after(games: int, tasks: int, reason: str = "") -> TournamentState:
 
 def write_results(directory: Path, standings: Standings, state: TournamentState) -> None:
     """Write all three files. Raises OSError, and PgnFileError if the PGN has other games."""
-    games = {task.number: record for task, record in standings.games}
-    PgnFile.derive(directory / PGN, standings.event, games).close()
     result = standings_json(standings, state)
     text = json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False)
     replace_text(directory / RESULT, f"{text}\n")
     page = report_html(standings, state.text, complete=state.complete)
     replace_text(directory / REPORT, page)
+    games = {task.number: record for task, record in standings.games}
+    PgnFile.derive(directory / PGN, standings.event, games).close()
 
 
 def standings_json(standings: Standings, state: TournamentState) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _player(standings: Standings, player: int) -> dict[str, Any]:
         "rating": {
             "elo": rating.elo,
             "error_95": _finite(rating.error),
-            "one_sided": rating.one_sided,
+            "loose": rating.loose,
             "group": rating.group,
         },
         "games": rating.games,

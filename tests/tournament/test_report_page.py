@@ -9,6 +9,7 @@ from obscuro.arena.entrant import Entrant
 from obscuro.arena.game_record import EVERYTHING
 from obscuro.arena.openings import PLAIN
 from obscuro.arena.rating import Anchor
+from obscuro.engine.report import Coverage
 from obscuro.tournament.report_page import notes, report_html
 from obscuro.tournament.result_files import (
     PGN,
@@ -95,7 +96,7 @@ def test_a_tournament_without_games_has_a_page() -> None:
 def test_one_game_is_enough_for_a_page() -> None:
     event = made_up_event(entrants_named("a", "b"), 2, [PLAIN])
     html = page(Standings(event, {0: record_of(event, event.tasks[0], 1.0)}))
-    assert "won or lost all its games" in html
+    assert "took no point from the main field" in html
     assert "<h2>Openings</h2>" not in html
 
 
@@ -109,6 +110,18 @@ def test_notes_name_the_anchor_and_groups_that_never_met() -> None:
         if {task.white, task.black} in ({0, 1}, {2, 3})
     }
     assert any("2 groups that never met" in one for one in notes(Standings(event, games)))
+
+
+def test_coverage_is_shown_if_a_player_told_it() -> None:
+    event = made_up_event(entrants_named("a", "b"), 2)
+    games = played(event, [0, 0])
+    assert "Where the true position was" not in page(Standings(event, games))
+    first = games[0]
+    told = replace(first.plies[0].turn, coverage=Coverage(True, True, False, 0.25))
+    first.plies[0] = replace(first.plies[0], turn=told)
+    texts = Reader(page(Standings(event, games))).texts
+    row = texts.index("257-2,048")
+    assert texts[row - 1 : row + 6] == ["a", "257-2,048", "1", "100.0%", "100.0%", "0.0%", "0.2500"]
 
 
 def test_settings_of_players_are_shown() -> None:
