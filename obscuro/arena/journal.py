@@ -61,8 +61,8 @@ def read_journal(path: Path) -> JournalContent:
 class Journal:
     """The journal of an event that is being played. One process at a time has it.
 
-    games: the finished games by number, in the order in which they ended. torn: whether `open`
-    dropped an incomplete last line. `Journal.open` makes one; close it, or use `with`.
+    games: the finished games by number, in the order in which they ended. faults: how many games
+    the machine broke off. torn: whether `open` dropped an incomplete last line. `Journal.open` makes one; close it, or use `with`.
     """
 
     def __init__(self, path: Path, stream: BinaryIO, content: JournalContent | None) -> None:
@@ -70,6 +70,7 @@ class Journal:
         self._stream = stream
         self._size = 0 if content is None else content.size
         self.games: dict[int, GameRecord] = {} if content is None else content.games
+        self.faults = 0 if content is None else content.faults
         self.torn = content is not None and content.torn
 
     @classmethod
@@ -131,6 +132,7 @@ class Journal:
         try:
             if record is None:
                 self._write({"kind": "fault", "game": number, "fault": played.fault})
+                self.faults += 1
             else:
                 self._write({"kind": "game", "game": number, "record": record_to_json(record)})
                 self.games[number] = record

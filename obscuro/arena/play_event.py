@@ -26,8 +26,8 @@ class RepeatedFaultError(ArenaError):
 class EventResult:
     """What there is of an event.
 
-    games: the finished games by number, in the order in which they ended. faults: how many games
-    the machine broke off in this run. complete: whether the event ended as it was agreed: all games
+    games: the finished games by number, in the order in which they ended. faults: how often the
+    machine broke a game off, in all runs that the journal knows. complete: whether the event ended as it was agreed: all games
     are played, or the stop rule ended it. reason: why it ended. failure: the error that broke it
     off, KeyboardInterrupt for Ctrl-C; None if it is complete.
     """
@@ -66,7 +66,9 @@ def play_event(
     Ctrl-C and errors that end an event (ArenaError, EngineError, BeliefError) do not rise: the
     result says so, and has all finished games.
     """
-    result = EventResult(event, {} if journal is None else dict(journal.games))
+    result = EventResult(event)
+    if journal is not None:
+        result.games, result.faults = dict(journal.games), journal.faults
     play = _Play(result, journal, on_game, on_fault, stop_rule)
     feed = _Feed((task for task in event.tasks if task.number not in result.games), on_start)
     try:

@@ -83,6 +83,9 @@ def test_a_game_that_the_machine_broke_off_is_played_again(
     assert moves(result.games) == moves(expected)
     content = read_journal(tmp_path / "j")
     assert (content.faults, moves(content.games)) == (2, moves(expected))
+    with Journal.open(tmp_path / "j", event) as journal:
+        again = play_event(event, scripted_workers(RandomPlayer), journal)
+    assert (again.complete, again.faults) == (True, 2)
 
 
 def test_a_game_that_breaks_off_again_and_again_ends_the_event() -> None:
