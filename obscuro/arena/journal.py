@@ -62,7 +62,8 @@ class Journal:
     """The journal of an event that is being played. One process at a time has it.
 
     games: the finished games by number, in the order in which they ended. faults: how many games
-    the machine broke off. torn: whether `open` dropped an incomplete last line. `Journal.open` makes one; close it, or use `with`.
+    the machine broke off. torn: whether `open` dropped an incomplete last line. `Journal.open`
+    makes one; close it, or use `with`.
     """
 
     def __init__(self, path: Path, stream: BinaryIO, content: JournalContent | None) -> None:

@@ -27,9 +27,9 @@ class EventResult:
     """What there is of an event.
 
     games: the finished games by number, in the order in which they ended. faults: how often the
-    machine broke a game off, in all runs that the journal knows. complete: whether the event ended as it was agreed: all games
-    are played, or the stop rule ended it. reason: why it ended. failure: the error that broke it
-    off, KeyboardInterrupt for Ctrl-C; None if it is complete.
+    machine broke a game off, in all runs that the journal knows. complete: whether the event ended
+    as it was agreed: all games are played, or the stop rule ended it. reason: why it ended.
+    failure: the error that broke it off, KeyboardInterrupt for Ctrl-C; None if it is complete.
     """
 
     event: Event
