@@ -141,14 +141,14 @@ class Journal:
             raise JournalError(f"can't write {self._path}: {error.strerror or error}") from None
 
     def _write(self, data: Mapping[str, Any]) -> None:
-        """Append a line. Raises OSError; then what was written of the line is torn, or cut off."""
+        """Append a line. Whatever error ends this, Ctrl-C too, nothing of the line is left."""
         line = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         try:
             rest = memoryview(line)
             while rest:
                 rest = rest[self._stream.write(rest) :]
             os.fsync(self._stream.fileno())
-        except OSError:
+        except BaseException:
             self._stream.truncate(self._size)
             raise
         self._size += len(line)

@@ -65,7 +65,7 @@ def write_pgn(
 ) -> None:
     """Append the game to an open file and flush it, so an interrupted match keeps its games."""
     game = to_pgn(record, event=event, round_=round_, fingerprint=fingerprint)
-    print(game, file=stream, end="\n\n")
+    stream.write(f"{game}\n\n")  # at once, so that Ctrl-C can't come in between
     stream.flush()
 
 

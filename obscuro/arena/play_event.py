@@ -80,6 +80,7 @@ def play_event(
                         feed.again(played.task)
                 except BaseException as error:
                     play.fail(error)
+                    play.keep(played)
     except BaseException as error:
         play.fail(error)
     return play.finish()
@@ -134,18 +135,31 @@ class _Play:
 
     def take(self, played: Played) -> bool:
         """Keep what a worker brings; return whether the task is to be played again."""
-        task, record, result = played.task, played.record, self._result
-        if self._journal is not None:
-            self._journal.add(played)
+        task, record = played.task, played.record
         if record is None:
-            return self._take_fault(task, played.fault or "unknown")
-        result.games[task.number] = record
+            return self._take_fault(played)
+        self.keep(played)
         self._ask_stop_rule(task, record)
         if self._on_game is not None:
             self._on_game(task, record)
         return False
 
-    def _take_fault(self, task: GameTask, fault: str) -> bool:
+    def keep(self, played: Played) -> None:
+        """Put a finished game into the journal and the result, unless it is there.
+
+        If Ctrl-C comes while the journal is written, the caller asks a second time.
+        """
+        number, record = played.task.number, played.record
+        if record is None or number in self._result.games:
+            return
+        if self._journal is not None and number not in self._journal.games:
+            self._journal.add(played)
+        self._result.games[number] = record
+
+    def _take_fault(self, played: Played) -> bool:
+        task, fault = played.task, played.fault or "unknown"
+        if self._journal is not None:
+            self._journal.add(played)
         self._result.faults += 1
         self._faults[task.number] += 1
         if self._on_fault is not None:

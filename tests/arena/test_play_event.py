@@ -1,5 +1,6 @@
 """Playing an event: all its games, faults of the machine, interruptions, errors."""
 
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -259,3 +260,23 @@ def test_a_machine_without_threads_ends_the_event_with_one_line(
     monkeypatch.setattr(threading.Thread, "start", refuse)
     result = play_event(match_event(2), scripted_workers(RandomPlayer, 2))
     assert result.reason == "can't play 2 games at the same time: can't start new thread"
+
+
+def test_ctrl_c_while_the_journal_is_written_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event, calls, sync = match_event(20), 0, os.fsync
+
+    def interrupt_once(descriptor: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        sync(descriptor)
+
+    with Journal.open(tmp_path / "j", event) as journal:
+        monkeypatch.setattr("obscuro.arena.journal.os.fsync", interrupt_once)
+        result = play_event(event, scripted_workers(RandomPlayer), journal)
+    assert result.reason == "interrupted"
+    assert list(result.games) == [0, 1, 2]
+    assert list(read_journal(tmp_path / "j").games) == [0, 1, 2]
