@@ -37,18 +37,28 @@ class TurnResult(NamedTuple):
     expansions: int
 
 
+class Round(NamedTuple):
+    """What one round expanded, for tests and tools."""
+
+    profile: Profile  # the solution that it follows
+    size: int  # nodes in the trunk before it
+    depth: int  # the round's limit of depth
+    leaves: Integers  # [B] the leaves expanded
+
+
 class TurnSearch:
     """Solves and expands a trunk until the time is over.
 
     trunk: its roots are expanded. price: float64[k], what each of our actions costs.
 
-    seconds: spent in each step so far. failure: why HiGHS failed, if it did; the result then is
-    that of the round before.
+    rounds: those that expanded something. seconds: spent in each step so far. failure: why HiGHS
+    failed, if it did; the result then is that of the round before.
     """
 
     def __init__(self, trunk: Trunk, price: Floats) -> None:
         self.trunk = trunk
         self.failure: str | None = None
+        self.rounds: list[Round] = []
         self.seconds = {"build": 0.0, "solve": 0.0, "choose": 0.0, "expand": 0.0}
         self._price = price
         self._resolve = False
@@ -97,19 +107,19 @@ class TurnSearch:
             leaves, depth = self._choose(profile, depth)
             if not len(leaves):
                 return self._result
+            size = len(self.trunk)
             room = left - SOLVING_TIME * solving
             end = time.monotonic() + min(room, max(ROUND_SHARE * left, ROUND_PACE * solving))
 
             def is_late(end: float = end) -> bool:
                 return is_stopped() or time.monotonic() >= end
 
-            self._expand(leaves, limit, is_late)
+            done = self._expand(leaves, limit, is_late)
+            self.rounds.append(Round(profile, size, depth, leaves[:done]))
+            depth += 1
 
     def _choose(self, profile: Profile, depth: int) -> tuple[Integers, int]:
-        """Return the leaves to expand, and the depth of the round after this one.
-
-        Where a depth holds nothing to expand, the next one is taken.
-        """
+        """Return the leaves to expand, and the limit of depth: the next one that holds any."""
         begin = time.monotonic()
         leaves = leaves_to_expand(self.trunk, profile, depth)
         deepest = int(self.trunk.nodes.depth.max())
@@ -117,17 +127,20 @@ class TurnSearch:
             depth += 1
             leaves = leaves_to_expand(self.trunk, profile, depth)
         self.seconds["choose"] += time.monotonic() - begin
-        return leaves, depth + 1
+        return leaves, depth
 
-    def _expand(self, leaves: Integers, limit: int, is_late: Callable[[], bool]) -> None:
-        start = time.monotonic()
-        for begin in range(0, len(leaves), CHUNK):
-            chunk = leaves[begin : begin + CHUNK]
+    def _expand(self, leaves: Integers, limit: int, is_late: Callable[[], bool]) -> int:
+        """Expand leaves until it is late or so many nodes are added; return how many."""
+        start, done = time.monotonic(), 0
+        while done < len(leaves):
+            chunk = leaves[done : done + CHUNK]
             self.trunk.expand(chunk)
-            self._result = self._result._replace(expansions=self._result.expansions + len(chunk))
+            done += len(chunk)
             if self.added >= limit or is_late():
                 break
+        self._result = self._result._replace(expansions=self._result.expansions + done)
         self.seconds["expand"] += time.monotonic() - start
+        return done
 
     def _solve(self, deadline: float | None) -> Profile:
         """Solve the trunk by the gadget that fits (K, Alg. 15, 23-29). Raises LateError."""

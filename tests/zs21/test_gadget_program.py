@@ -13,7 +13,7 @@ from obscuro.games.klss import SubgameSolver
 from obscuro.games.maxmargin import AsSolved, solve_maxmargin
 from obscuro.games.sequence_form import SequenceForm, answer_values, played_from_roots, subgame_form
 from obscuro.search.game import MAX
-from obscuro.zs21.blueprint import keep
+from obscuro.zs21.blueprint import SolvedTrunk, keep
 from obscuro.zs21.certificate import bound, guaranteed, margins
 from obscuro.zs21.gadget_program import Gadget, GadgetProgram, LateError
 from obscuro.zs21.planting import plant
@@ -74,7 +74,9 @@ def test_maxmargin_is_the_exact_solvers(name: str, infoset: int) -> None:
     assert trunk.groups == sub.groups
     assert np.sort(trunk.alternate) == pytest.approx(np.sort(alternate / sub.alive))
     assert profile.margin == pytest.approx(exact.margin, abs=1e-7)
-    assert margins(trunk, profile).min() == pytest.approx(exact.margin, abs=1e-7)
+    assert margins(SolvedTrunk(trunk, profile, len(trunk))).min() == pytest.approx(
+        exact.margin, abs=1e-7
+    )
 
 
 @pytest.mark.parametrize("gadget", ["maxmargin", "resolve"])
@@ -87,8 +89,9 @@ def test_no_strategy_is_better_and_no_answer_worse(name: str, infoset: int, gadg
     trunk.alternate += random.uniform(-0.2, 0.4, trunk.groups)
     price = random.uniform(0.0, 0.2, int(trunk.tables[MAX].degree[0]))
     profile = GadgetProgram(trunk, price).solve(gadget)
-    assert guaranteed(trunk, profile, price) == pytest.approx(profile.value, abs=1e-7)
-    assert bound(trunk, profile, price) == pytest.approx(profile.value, abs=1e-7)
+    solution = SolvedTrunk(trunk, profile, len(trunk))
+    assert guaranteed(solution, price) == pytest.approx(profile.value, abs=1e-7)
+    assert bound(solution, price) == pytest.approx(profile.value, abs=1e-7)
 
 
 def test_resolve_enters_no_infoset_more_often_than_it_is_dealt() -> None:

@@ -70,6 +70,11 @@ PROOFS = (
         "python -m tools.proofs.small_games --all",
     ),
     Proof(
+        "zs21_agent",
+        "ZS21's turns keep to the rules of the paper, and its programs are solved",
+        "python -m tools.proofs.zs21_agent --turns 100 --movetime 5000",
+    ),
+    Proof(
         "tests",
         "the slow tests, and every property on ten times as many examples",
         "python -m pytest -n 2 --dist loadgroup -m 'slow or hypothesis' --hypothesis-profile nightly",
