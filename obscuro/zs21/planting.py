@@ -42,12 +42,12 @@ def plant(
     def joined(of_kept: Any, of_fresh: Any, dtype: type) -> NDArray[Any]:
         return np.concatenate((np.asarray(of_kept, dtype), np.asarray(of_fresh, dtype)))
 
-    none = np.zeros((0, game.state_words), dtype=np.uint64)
+    no_states, no_keys = np.zeros((0, game.state_words)), np.zeros((0, 2))
     trunk = Trunk(
         game,
         TrunkRoots(
-            states=joined(old.state[kept.node] if old else none, states[:done], np.uint64),
-            keys=joined(old.key[kept.node] if old else none[:, :2], keys[:done], np.uint64),
+            states=joined(old.state[kept.node] if old else no_states, states[:done], np.uint64),
+            keys=joined(old.key[kept.node] if old else no_keys, keys[:done], np.uint64),
             group=joined(kept.group, np.arange(groups, groups + done), np.int64),
             weight=joined(kept.weight, np.ones(done), np.float64),
             values=joined(old.value[kept.node] if old else [], values, np.float64),

@@ -14,7 +14,10 @@ from obscuro.games.sequence_form import SequenceForm
 from obscuro.zs21.blueprint import SolvedTrunk
 from obscuro.zs21.gadget_program import Profile
 from obscuro.zs21.trunk import LEAF, Trunk, TrunkRoots
-from obscuro.zs21.trunk_game import MAX, GrownLeaves, Words
+from obscuro.zs21.trunk_game import MAX, MIN, GrownLeaves, Words
+
+from ..games.conftest import tree_of
+from ..games.oracle import random_policy
 
 
 class SmallTrunkGame:
@@ -25,6 +28,9 @@ class SmallTrunkGame:
 
     def __init__(self, tree: GameTree[Any]) -> None:
         self.tree = tree
+
+    def first_state(self) -> Words:
+        return np.zeros((1, self.state_words), dtype=np.uint64)
 
     def grow(self, states: Words, keys: Words) -> GrownLeaves:
         tree = self.tree
@@ -44,13 +50,21 @@ class SmallTrunkGame:
         )
 
 
-def whole_game(tree: GameTree[Any], plies: int = 1000) -> Trunk:
+def mixed_policy(tree: GameTree[Any], seed: int) -> NDArray[np.float64]:
+    """A random policy that takes every action now and then."""
+    uniform = SequenceForm(tree).uniform()
+    return 0.7 * random_policy(tree, np.random.default_rng(seed)) + 0.3 * uniform
+
+
+def whole_game(
+    tree: GameTree[Any], plies: int = 1000, kind: type[SmallTrunkGame] = SmallTrunkGame
+) -> Trunk:
     """A trunk of the whole game, or of its first plies, under the one J in which it starts."""
-    one = np.ones(1)
+    one, game = np.ones(1), kind(tree)
     trunk = Trunk(
-        SmallTrunkGame(tree),
+        game,
         TrunkRoots(
-            states=np.zeros((1, 1), dtype=np.uint64),
+            states=game.first_state(),
             keys=tree.keys[:1],
             group=np.zeros(1, dtype=np.int64),
             weight=one,
@@ -80,13 +94,31 @@ def x_of(trunk: Trunk, tree: GameTree[Any], policy: NDArray[np.float64]) -> NDAr
     mine = form.reach(policy) / form.chance
     nodes = trunk.nodes
     x = np.zeros(trunk.tables[MAX].size)
-    x[nodes.sequence[:, MAX]] = mine[nodes.state[:, 0].astype(np.int64)]
+    x[nodes.sequence[:, MAX]] = mine[nodes.state[:, -1].astype(np.int64)]
     return x
 
 
-def blueprint(tree: GameTree[Any], policy: NDArray[np.float64]) -> SolvedTrunk:
+def blueprint(
+    tree: GameTree[Any], policy: NDArray[np.float64], kind: type[SmallTrunkGame] = SmallTrunkGame
+) -> SolvedTrunk:
     """The whole game with a policy of ▲'s in the place of a solution."""
-    trunk = whole_game(tree)
+    trunk = whole_game(tree, kind=kind)
     y = np.zeros(trunk.tables[1].size)
     profile = Profile(x_of(trunk, tree, policy), y, 0.0, 0.0, "maxmargin")
     return SolvedTrunk(trunk, profile, len(trunk))
+
+
+def random_trunk(seed: int) -> tuple[Trunk, Profile]:
+    """A trunk that is expanded here and there, and a profile with few actions in support."""
+    random = np.random.default_rng(seed)
+    trunk = whole_game(tree_of("goofspiel_random"), plies=3)
+    for _ in range(4):
+        nodes = trunk.nodes
+        leaves = np.flatnonzero((nodes.first == LEAF) & ~nodes.terminal)
+        trunk.expand(random.choice(leaves, min(12, len(leaves)), replace=False))
+    nodes = trunk.nodes
+    nodes.forcing[:] = random.random(len(nodes.forcing)) < 0.2
+    nodes.value[:] = random.uniform(-1.0, 1.0, len(nodes.value))
+    nodes.live[:] = random.random(len(nodes.live)) < 0.9
+    plans = [(random.random(trunk.tables[p].size) < 0.3).astype(float) for p in (MAX, MIN)]
+    return trunk, Profile(plans[0], plans[1], 0.0, 0.0, "maxmargin")

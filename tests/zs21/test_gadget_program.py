@@ -20,8 +20,7 @@ from obscuro.zs21.planting import plant
 from obscuro.zs21.trunk import Trunk
 
 from ..games.conftest import tree_of
-from ..games.oracle import random_policy
-from .small_games import blueprint, expand_level, whole_game
+from .small_games import blueprint, expand_level, mixed_policy, whole_game
 
 NO_STATES = np.zeros((0, 1), dtype=np.uint64), np.zeros((0, 2), dtype=np.uint64)
 
@@ -35,12 +34,6 @@ def subgame_at(tree: GameTree[Any], infoset: int, policy: np.ndarray) -> Trunk:
     while expand_level(trunk):
         pass
     return trunk
-
-
-def mixed_policy(tree: GameTree[Any], seed: int) -> np.ndarray:
-    """A random policy that takes every action now and then."""
-    uniform = SequenceForm(tree).uniform()
-    return 0.7 * random_policy(tree, np.random.default_rng(seed)) + 0.3 * uniform
 
 
 def cases() -> list[tuple[str, int]]:

@@ -117,7 +117,11 @@ def broken_in_round(trunk: Trunk, done: Round) -> list[str]:
             rivals = [
                 node
                 for node in range(first, first + int(nodes.degree[parent]))
-                if was_leaf(node) and not nodes.terminal[node] and any(plays(node))
+                if was_leaf(node)
+                and nodes.live[node]
+                and not nodes.terminal[node]
+                and any(plays(node))
+                and (nodes.depth[node] <= done.depth or all(plays(node)))
             ]
             if interest(leaf) < max(map(interest, rivals)):
                 found.append(f"{leaf} is not the most interesting child of {parent}")
