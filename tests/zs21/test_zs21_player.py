@@ -79,7 +79,7 @@ def test_the_last_trunk_is_carried_over() -> None:
     search = game.player.last_search
     assert search is not None
     trunk = search.trunk
-    assert trunk.carried > trunk.roots
+    assert trunk.carried > 0
     roots = trunk.nodes.state[: trunk.roots][trunk.nodes.live[: trunk.roots]]
     assert len({row.tobytes() for row in roots[:, :WORDS]}) == len(roots)
     assert len(roots) >= min(game.player.belief_size, LEAST_ROOTS)
