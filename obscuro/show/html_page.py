@@ -23,6 +23,8 @@ MODULES = (
     "details",
     "moves",
     "sights",
+    "about",
+    "viewer",
     "page",
 )
 """Files of `web/`, without `.js`. The last one starts the page; the others are what it imports."""

@@ -143,8 +143,8 @@ def test_keys_buttons_the_slider_and_the_list_choose_a_ply(opened: OpenPage, wri
     page.get_by_role("slider").focus()
     page.keyboard.press("ArrowLeft")
     assert ply(page) == 2
-    page.keyboard.press("Tab")
-    page.keyboard.press("End")
+    page.keyboard.press("f")
+    assert page.get_by_role("button", name="Flip").get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="Start of the game").focus()
     page.keyboard.press("Enter")
     assert ply(page) == 0
@@ -261,11 +261,13 @@ def test_names_from_a_strange_file_are_shown_as_they_are(opened: OpenPage, tmp_p
     game = game_of(SHORT_GAME, tmp_path)
     for name in ("White", "Black", "Event", "Result", "Termination"):
         game.headers[name] = HOSTILE
+    game.headers["constructor"] = "x"
     game.next().comment = HOSTILE  # type: ignore[union-attr]
     path = tmp_path / "strange.html"
     path.write_text(html_page(make_document(game, 1000)), encoding="utf-8")
     page = opened.open(path, "#1")
-    assert page.locator("#players .white").inner_text() == HOSTILE
+    assert page.locator("#players").inner_text() == f"{HOSTILE} – {HOSTILE} {HOSTILE}"
+    assert "constructor: x" in page.locator("#event").inner_text()
     assert HOSTILE in page.locator("#details").inner_text()
     assert page.locator("img").count() == 0
     assert page.title() == f"{HOSTILE} – {HOSTILE} {HOSTILE}"
