@@ -9,7 +9,6 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from obscuro.arena.coverage import coverage_lines
 from obscuro.arena.event import Event, GameTask
 from obscuro.arena.game_record import OWN_OBSERVATIONS, GameRecord
 from obscuro.arena.rating import Anchor
@@ -72,12 +71,11 @@ def summary(standings: Standings) -> Iterator[str]:
     if any(rating.loose for rating in found.ratings):
         yield "* took no point from the main field, or gave it none; a weak prior bounds the distance"
     if found.groups > 1:
-        yield f"{found.groups} groups of players never met; don't compare their ratings"
+        yield f"{found.groups} groups of players have not met; don't compare their ratings"
     for family in standings.families:
         yield f"{family.name}: {family.per_doubling} Elo for each doubling of the time"
     for player, entrant in enumerate(standings.entrants):
         if standings.told(player) != OWN_OBSERVATIONS:
             yield f"{entrant.name} was told {standings.told(player)}"
-    yield from coverage_lines(record for _, record in standings.games)
     for game in standings.irregular():
         yield f"irregular game {game.task.number + 1}: {game.record.ending}"

@@ -65,16 +65,25 @@ def record_of(
 
 
 def played(
-    event: Event, elo: Sequence[float], *, white: float = 30.0, draws: float = 0.2, seed: int = 1
+    event: Event,
+    elo: Sequence[float],
+    *,
+    white: float = 30.0,
+    draws: float = 0.2,
+    seed: int = 1,
+    length: float = 40.0,
 ) -> dict[int, GameRecord]:
-    """Draw a result for every game of the event. draws: their share, whoever plays."""
+    """Draw a result for every game of the event.
+
+    draws: their share, whoever plays. length: about how many plies a game has.
+    """
     chance = random.Random(seed)
     games = {}
     for task in event.tasks:
         units = (elo[task.white] - elo[task.black] + white) * math.log(10) / 400
         score = 1.0 if chance.random() < 1 / (1 + math.exp(-units)) else 0.0
         drawn = chance.random() < draws
-        plies = min(300, round(chance.lognormvariate(4.1, 0.5)))
+        plies = min(300, round(chance.lognormvariate(math.log(length), 0.5)))
         ending = "threefold repetition" if drawn else "king captured"
         games[task.number] = record_of(
             event, task, 0.5 if drawn else score, plies=plies, ending=ending

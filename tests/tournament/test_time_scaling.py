@@ -19,7 +19,7 @@ def standings(
 ) -> Standings:
     event = made_up_event([*timed("engine", times), *entrants_named("other")], games)
     elo = [gain * math.log2(time) for time in times]
-    results = played(event, [*elo, sum(elo) / len(elo)], draws=0)
+    results = played(event, [*elo, sum(elo) / len(elo)], draws=0, length=2)
     return Standings(event, results, Anchor(anchor, 0))
 
 
@@ -64,7 +64,7 @@ def test_errors_of_members_leave_out_the_distance_to_others() -> None:
     alone = made_up_event(timed("engine", [100, 200, 400]), 40)
     entrants = [*alone.entrants, *entrants_named("far away")]
     event = made_up_event(entrants, 40)
-    games = played(event, [0, 20, 40, -2000], draws=0)
+    games = played(event, [0, 20, 40, -2000], draws=0, length=2)
     found = Standings(event, games, Anchor(3, 0))
     (family,) = found.families
     assert max(family.errors) < 80 < min(found.ratings.of(player).error for player in range(3))
