@@ -57,6 +57,10 @@ class Tally:
         """Count results of 1, ½ and 0."""
         return cls(scores.count(1.0), scores.count(0.5), scores.count(0.0))
 
+    def __add__(self, other: Tally) -> Tally:
+        """Return the numbers of both together."""
+        return Tally(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
+
     @property
     def games(self) -> int:
         """The number of games."""

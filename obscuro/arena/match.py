@@ -30,16 +30,20 @@ class MatchResult:
         self.pairs: list[tuple[float, float]] = []
         self.test = None if event.sprt is None else SequentialTest(event.sprt)
         self._single: dict[int, float] = {}  # games without their twin: pair to score
+        self._tallies = dict.fromkeys(chess.COLORS, Tally())  # by the first player's colour
+        self._pair_counts = [0] * len(PAIR_SCORES)
         for number, game in (games or {}).items():
             self.add(event.tasks[number], game)
 
     def add(self, task: GameTask, game: GameRecord) -> str | None:
         """Take a game that has ended. Return why the match ends now; None if it goes on."""
         self.games[task.number] = game
-        score = self.score(task.number)
+        score, color = self.score(task.number), self.first_color(task.number)
+        self._tallies[color] += Tally.of([score])
         if task.pair in self._single:
             pair = (self._single.pop(task.pair), score)
             self.pairs.append(pair)
+            self._pair_counts[PAIR_SCORES.index(sum(pair) / 2)] += 1
             if self.test is not None:
                 self.test.add(sum(pair) / 2)
         else:
@@ -68,12 +72,13 @@ class MatchResult:
 
     def tally(self, color: chess.Color | None = None) -> Tally:
         """Count the first player's results, in all games or in those with one colour."""
-        return Tally.of([self.score(n) for n in self.games if color in (None, self.first_color(n))])
+        if color is None:
+            return self._tallies[chess.WHITE] + self._tallies[chess.BLACK]
+        return self._tallies[color]
 
     def pair_counts(self) -> list[int]:
         """Count the pairs by their score, the mean of two results: 0, ¼, ½, ¾ and 1."""
-        means = [sum(pair) / 2 for pair in self.pairs]
-        return [means.count(score) for score in PAIR_SCORES]
+        return list(self._pair_counts)
 
     def elo(self) -> Elo:
         """Estimate the first player's advantage, from complete pairs if there are any.
