@@ -7,9 +7,9 @@ White, in natural units (400 / ln 10 = 173.7 Elo points):
 
 A draw counts half a point for both. Ratings and h maximise the quasi-likelihood of all scores
 (Papke and Wooldridge, 1996). So each player's expected points are its real points, and for two
-players the difference is the logistic Elo of the score, as in `elo`. Davidson's own likelihood
-(1970) would give a point that is worth more where more games are drawn, and then a match and a
-tournament would disagree.
+players the difference is the logistic Elo of the score, as in `elo`, if White has no advantage.
+Davidson's own likelihood (1970) would give a point that is worth more where more games are drawn,
+and then a match and a tournament would disagree.
 
 Draws follow Davidson's relation: P(draw)² = ν² · P(White wins) · P(Black wins), with the expected
 score p above. ν is chosen so that the model expects as many draws as there were. It is reported as
