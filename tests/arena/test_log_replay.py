@@ -71,8 +71,12 @@ def test_the_same_commands_are_sent_and_the_moves_compared() -> None:
         (2, 2, True, False),
     ]
     assert searches[1].replayed == second.split()[1]
-    assert talk.sent[:2] == ["setoption name Move Overhead value 50", "isready"]
-    assert talk.sent[2:-1] == [
+    assert talk.sent[:3] == [
+        "setoption name Seed value 0",
+        "setoption name Move Overhead value 50",
+        "isready",
+    ]
+    assert talk.sent[3:-1] == [
         "isready",
         "position startpos",
         "go nodes 100",
