@@ -240,8 +240,8 @@ class _Child:
             reader.join(1.0)
 
     def last_words(self) -> str:
-        """Return the last line that the child printed, for an error."""
-        lines = [line for line in self._stderr if line.strip()]
+        """Return the last line that the child printed, for an error, but none of Ray's log."""
+        lines = [line for line in self._stderr if line.strip() and not line.startswith("[")]
         return f": {lines[-1].strip()}" if lines else ""
 
     def _read_messages(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import select
 import shlex
 import shutil
 import signal
@@ -29,14 +28,13 @@ from obscuro.arena.play_event import EventResult, play_event
 from obscuro.arena.ray_workers import ENVIRONMENT, ClusterError, RayWorkers
 from obscuro.arena.schedule import match_games
 from obscuro.arena.time_control import TimeControl
+from tests.arena.engine_orders import DEADLY, SECONDS, Orders
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.xdist_group("ray")
 
 GAMES = 12
 WORKERS = 3
-SECONDS = 60.0  # the most that anything here may take
-ENGINE = Path(__file__).with_name("deadly_engine.py")
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +45,7 @@ def address() -> Iterator[str]:
         port = free.getsockname()[1]
     # The names of Ray's sockets must be short, and nobody else may use the cluster.
     directory = tempfile.mkdtemp(prefix="ray-")
+    quick = {"RAY_prestart_worker_first_driver": "0", "RAY_enable_autoscaler_v2": "0"}
     access = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     command = [
         *(sys.executable, "-c", "from ray.scripts.scripts import main; main()", "start", "--head"),
@@ -58,7 +57,7 @@ def address() -> Iterator[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={**os.environ, **ENVIRONMENT, **access},
+        env={**os.environ, **ENVIRONMENT, **quick, **access},
     )
     assert head.stdout is not None
     said = []
@@ -82,33 +81,6 @@ def address() -> Iterator[str]:
     shutil.rmtree(directory)
 
 
-class Orders:
-    """What the engines of an event are to do: files in a directory."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        os.mkfifo(directory / "pids")
-        self._pids = os.open(directory / "pids", os.O_RDWR)
-
-    def give(self, word: str) -> None:
-        (self.directory / word).touch()
-
-    def take_back(self, word: str) -> None:
-        (self.directory / word).unlink()
-
-    def hanging(self, count: int) -> list[psutil.Process]:
-        """Wait until so many engines hang; return their processes."""
-        text = ""
-        while text.count("\n") < count:
-            ready, _, _ = select.select([self._pids], [], [], SECONDS)
-            assert ready, "no engine came to its move"
-            text += os.read(self._pids, 1000).decode()
-        return [psutil.Process(int(pid)) for pid in text.split()]
-
-    def close(self) -> None:
-        os.close(self._pids)
-
-
 @pytest.fixture
 def orders(tmp_path: Path) -> Iterator[Orders]:
     orders = Orders(tmp_path)
@@ -117,7 +89,7 @@ def orders(tmp_path: Path) -> Iterator[Orders]:
 
 
 def make_event(orders: Orders) -> Event:
-    command = shlex.join([sys.executable, str(ENGINE), str(orders.directory)])
+    command = shlex.join([*DEADLY, str(orders.directory)])
     return Event(
         name="match",
         entrants=(Entrant("deadly", command), Entrant("random", "random")),
@@ -226,15 +198,3 @@ def test_a_game_that_no_node_can_hold_is_one_clear_line(address: str, orders: Or
         f"no node of the Ray cluster has the {WORKERS + 1} cores of a game (the largest lends "
         f"{WORKERS}); give a smaller --cores-per-game"
     )
-
-
-def test_a_player_that_a_node_lacks_is_one_clear_line(address: str, orders: Orders) -> None:
-    event = make_event(orders)
-    tasks = event.tasks
-    entrants = (Entrant("gone", str(orders.directory / "gone")), event.entrants[1])
-    absent = Event("match", entrants, tasks, event.control, event.max_plies)
-    result = play_event(absent, RayWorkers(address, 1, print))
-    assert isinstance(result.failure, ClusterError)
-    assert "gone' is neither a built-in player" in str(result.failure)
-    assert str(result.failure).startswith("node ")
-    assert "\n" not in str(result.failure)

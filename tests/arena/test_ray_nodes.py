@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from obscuro import __version__
@@ -45,6 +49,18 @@ def test_what_differs_is_one_clear_line(there: Installed, problem: str | None) -
         assert said is None
     else:
         assert said is not None and said.startswith(problem) and "\n" not in said
+
+
+def test_the_inspector_works_on_a_node_without_obscuro(tmp_path: Path) -> None:
+    cloudpickle = pytest.importorskip("ray.cloudpickle")
+    sent = tmp_path / "inspector"
+    sent.write_bytes(cloudpickle.dumps(make_inspector()))
+    node = (
+        "import sys; sys.modules['obscuro'] = None; import pickle, pathlib;"
+        f"print(pickle.loads(pathlib.Path({str(sent)!r}).read_bytes())())"
+    )
+    told = subprocess.run([sys.executable, "-c", node], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "(None, '')"
 
 
 def test_the_inspector_finds_this_package() -> None:
