@@ -244,4 +244,4 @@ def _difference(old: Event, new: Event) -> str:
         "coverage": (old.coverage, new.coverage),
     }
     others = [name for name, (before, after) in named.items() if before != after]
-    return f"another event: its {others[0]} differs" if others else "another event"
+    return f"another event (different {others[0]})" if others else "another event"

@@ -106,13 +106,16 @@ class UciPlayer:
 
     def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
         """Send `ucinewgame` to a running engine, or start one. Raises EngineError."""
+        has_run = self._engine.process is not None
         try:
             if self._engine.process is not None:
                 self._engine.process.send("ucinewgame")
             self.start()
-        except EngineError:  # the engine may have died between the games
+        except EngineError:
             self._engine.kill()
-            self.start()
+            if not has_run:
+                raise
+            self.start()  # it may have died between the games
         self._set_seed(seed)
         process = self._engine.process
         private = process is not None and READS_OBSERVATIONS in process.capabilities

@@ -247,7 +247,9 @@ def verdict(match: MatchResult, ended: EventResult, *, resumable: bool) -> Itera
     """Describe the result in lines, a match that was broken off as such."""
     if not ended.complete:
         played, agreed = len(match.games), len(match.event.tasks)
-        yield f"Broken off after {played} of {agreed} games: {ended.reason}."
+        interrupted = isinstance(ended.failure, KeyboardInterrupt)
+        # An error is told by the line on stderr.
+        yield f"Broken off after {played} of {agreed} games{': interrupted' * interrupted}."
         if resumable:
             yield "The same command plays the rest."
     elif ended.failure is not None:

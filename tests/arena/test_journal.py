@@ -142,7 +142,7 @@ def test_another_events_journal_is_refused(
     path: Path, event: Event, change: dict[str, object], what: str
 ) -> None:
     other = replace(event, **change)  # type: ignore[arg-type]
-    assert f"{path} belongs to another event: its {what} differs;" in refusal(path, other)
+    assert f"{path} belongs to another event (different {what});" in refusal(path, other)
 
 
 @pytest.mark.parametrize("text", ["hello\n", "{}\n", "[1]\n", "hello", "\n", '{"kind":"game"}\n'])

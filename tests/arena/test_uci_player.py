@@ -267,6 +267,13 @@ class TestHowItsProcessEnds:
         player.new_game(FogOfWarBoard(), chess.WHITE, 1)
         return player
 
+    def test_an_engine_that_does_not_start_is_not_tried_twice(self, tmp_path: Path) -> None:
+        starts = tmp_path / "starts"
+        player = UciPlayer(["sh", "-c", f"echo once >> {starts}"])
+        with pytest.raises(EngineError, match="sh exited with code 0"):
+            player.new_game(FogOfWarBoard(), chess.WHITE, 1)
+        assert starts.read_text() == "once\n"
+
     def test_another_thread_may_end_its_turn(self) -> None:
         player = self.thinking()
         with ThreadPoolExecutor(1) as pool:

@@ -116,7 +116,7 @@ def test_ctrl_c_gives_the_result_so_far(console: Console, monkeypatch: pytest.Mo
 def test_an_engine_that_does_not_start_ends_it_with_one_line(console: Console) -> None:
     with pytest.raises(CommandError, match="exited with code 0"):
         run(console, f"{sys.executable} -c pass", "random")
-    assert "Broken off after 0 of 10 games: " in written(console)
+    assert "Broken off after 0 of 10 games." in written(console)
 
 
 @pytest.mark.parametrize(
