@@ -8,7 +8,13 @@ from collections.abc import Callable
 from obscuro.arena.event import Event
 from obscuro.arena.game_workers import GameWorkers
 from obscuro.arena.local_workers import LocalWorkers
-from obscuro.arena.ray_workers import RayWorkers, check_cores, cores_of_a_game
+from obscuro.arena.ray_workers import (
+    ClusterError,
+    RayWorkers,
+    check_cores,
+    check_ray,
+    cores_of_a_game,
+)
 from obscuro.cli.command_error import CommandError
 
 MakeWorkers = Callable[[int, Callable[[str], None]], GameWorkers]
@@ -29,7 +35,8 @@ def crew_maker(arguments: argparse.Namespace, event: Event) -> MakeWorkers:
     cores: int = arguments.cores_per_game or cores_of_a_game(event.entrants)
     try:
         check_cores(event.entrants, cores)
-    except ValueError as error:
+        check_ray(address)
+    except (ValueError, ClusterError) as error:
         raise CommandError(str(error)) from None
 
     def make(concurrency: int, warn: Callable[[str], None]) -> GameWorkers:

@@ -30,6 +30,11 @@ def test_with_an_address_the_cluster_plays() -> None:
     assert isinstance(crew("--ray", "auto", "--cores-per-game", "4"), RayWorkers)
 
 
+def test_an_address_that_is_none_is_refused_before_anything_is_written() -> None:
+    with pytest.raises(CommandError, match="is not auto, local, HOST:PORT"):
+        crew("--ray", "somewhere")
+
+
 def test_cores_for_a_game_need_a_cluster() -> None:
     with pytest.raises(CommandError, match="--cores-per-game needs --ray"):
         crew("--cores-per-game", "2")
