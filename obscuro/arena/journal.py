@@ -24,7 +24,7 @@ from obscuro.arena.game_workers import Played
 from obscuro.arena.record_json import record_from_json, record_to_json
 
 _FORMAT = 1
-_DAMAGE = (KeyError, TypeError, AttributeError, ValueError, IndexError)
+_DAMAGE = (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
 """What reading raises for JSON that is not ours. JSONDecodeError is a ValueError."""
 
 

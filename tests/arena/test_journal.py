@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from obscuro.arena.entrant import Entrant
 from obscuro.arena.event import Event
@@ -239,3 +241,28 @@ def test_a_killed_program_loses_no_game_and_counts_none_twice(tmp_path: Path) ->
     assert result.complete
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert sorted(line["game"] for line in lines[1:]) == list(range(120))
+
+
+# -- any damage -----------------------------------------------------------------------------
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_any_damage_is_one_clear_line_and_changes_nothing(
+    path: Path, event: Event, data: st.DataObject
+) -> None:
+    whole = path.read_bytes()
+    begin = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(begin, min(begin + 40, len(whole))))
+    middle = data.draw(st.binary(max_size=12) | st.sampled_from([b"1e999", b"null", b"[", b'{"']))
+    damaged = path.with_name("damaged.jsonl")
+    damaged.write_bytes(whole[:begin] + middle + whole[end:])
+    before = damaged.read_bytes()
+    try:
+        with Journal.open(damaged, event) as journal:
+            assert len(journal.games) <= 4
+    except JournalError as error:
+        assert "\n" not in str(error)
+        assert damaged.read_bytes() == before
