@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -37,20 +38,29 @@ GAMES = 12
 WORKERS = 3
 
 
+def free_ports(count: int) -> list[int]:
+    with ExitStack() as bound:
+        sockets = [bound.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The address of a cluster of one node, which holds three games at a time."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    head_port, client_port, agent_port = free_ports(3)
     # The names of Ray's sockets must be short, and nobody else may use the cluster.
     directory = tempfile.mkdtemp(prefix="ray-")
     quick = {"RAY_prestart_worker_first_driver": "0", "RAY_enable_autoscaler_v2": "0"}
     access = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     command = [
         *(sys.executable, "-c", "from ray.scripts.scripts import main; main()", "start", "--head"),
-        *("--block", f"--port={port}", f"--num-cpus={WORKERS}", "--include-dashboard=false"),
+        *("--block", f"--port={head_port}", f"--num-cpus={WORKERS}", "--include-dashboard=false"),
         *("--object-store-memory=80000000", f"--temp-dir={directory}", "--disable-usage-stats"),
+        # Another cluster on this machine, and other tests, may have Ray's usual ports.
+        *(f"--ray-client-server-port={client_port}", f"--dashboard-agent-listen-port={agent_port}"),
+        *("--min-worker-port=0", "--max-worker-port=0"),
     ]
     head = subprocess.Popen(
         command,
@@ -69,7 +79,7 @@ def address() -> Iterator[str]:
         pytest.fail("".join(said))
     before = {name: os.environ.get(name) for name in access}
     os.environ.update(access)
-    yield f"127.0.0.1:{port}"
+    yield f"127.0.0.1:{head_port}"
     for name, value in before.items():
         os.environ.pop(name) if value is None else os.environ.update({name: value})
     processes = [psutil.Process(head.pid), *psutil.Process(head.pid).children(recursive=True)]
