@@ -6,7 +6,8 @@
 
 Runs what the manifest says, one command after the other, and replaces the raw files. A command that
 fails leaves its raw file as it is; the next ones are run all the same, and the exit code is 1. The
-games of a match are kept beside its raw file. Times mean something on an idle machine only.
+games of a match are kept beside its raw file. A match that was broken off is resumed. Times mean
+something on an idle machine only.
 """
 
 from __future__ import annotations
@@ -103,16 +104,21 @@ def run_tool(words: Sequence[str], file: Path) -> int:
 
 
 def run_match(words: Sequence[str], file: Path) -> int:
-    """Run `obscuro match`, and keep its games beside the raw file."""
-    games = file.name.partition(".")[0] + ".pgn.gz"
+    """Run `obscuro match`, and keep its games beside the raw file.
+
+    Until the match is over its journal lies there too, so that the same call resumes it.
+    """
+    name = file.name.partition(".")[0]
+    journal, games = file.parent / f"{name}.jsonl", f"{name}.pgn.gz"
+    file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         pgn = Path(folder) / "games.pgn"
-        command = [str(ENGINE), *words, "--pgn", str(pgn)]
+        command = [str(ENGINE), *words, "--log", str(journal), "--pgn", str(pgn)]
         code = subprocess.run(command, cwd=ROOT, check=False).returncode
         if code == 0:
-            file.parent.mkdir(parents=True, exist_ok=True)
             raw.write_bytes(file.parent / games, pgn.read_bytes())
             raw.save(file, shlex.join(["obscuro", *words]), None, games=games)
+            journal.unlink()
     return code
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -308,6 +311,21 @@ def test_games_of_a_match_are_kept(folder: Path) -> None:
     assert (found.command, found.games) == ("obscuro " + " ".join(words), "m.pgn.gz")
     row = matches.match_row(found, folder / "raw" / "one")
     assert str(row.tally) == "0/2/0"
+    assert not (folder / "raw" / "one" / "m.jsonl").exists()
+
+
+def test_a_match_that_was_broken_off_is_resumed(folder: Path) -> None:
+    file = folder / "raw" / "one" / "m.json"
+    words = ["match", "random", "random", "--games", "4", "--max-moves", "3"]
+    log = str(file.with_suffix(".jsonl"))
+    assert subprocess.run([remake.ENGINE, *words, "--log", log], check=False).returncode == 0
+    lines = file.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    marked = re.sub(r'"ending":"[^"]*"', '"ending":"kept"', lines[1])
+    assert marked != lines[1]
+    file.with_suffix(".jsonl").write_text("".join([lines[0], marked]), encoding="utf-8")
+    assert remake.run_match(words, file) == 0
+    games = gzip.decompress((folder / "raw" / "one" / "m.pgn.gz").read_bytes()).decode()
+    assert games.count('[Termination "kept"]') == 1 and games.count("[Result ") == 4
 
 
 def test_commands_are_listed_and_not_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
