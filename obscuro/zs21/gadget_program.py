@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from obscuro.zs21.program_rows import Answers, ProgramRows, sorted_rows
 from obscuro.zs21.reduction import OPEN, Entries, Reduction, reduce_trunk
 from obscuro.zs21.sequence_table import Integers, SequenceTable
 from obscuro.zs21.trunk import Floats, Trunk
@@ -53,18 +54,25 @@ class GadgetProgram:
     """The linear programs of a trunk as it stands.
 
     price: float64[k], what each of ▲'s actions at the roots costs (K, D.3). Empty: nothing.
+    guess: float64[≤ ▲'s sequences], a strategy of ▲'s that may be near the solution, such as that
+    of the last round. Without it the program starts from the uniform strategy.
     """
 
-    def __init__(self, trunk: Trunk, price: Floats) -> None:
+    def __init__(self, trunk: Trunk, price: Floats, guess: Floats | None = None) -> None:
         self._trunk = trunk
         self._reduction = reduce_trunk(trunk)
-        self._layout = _Layout(trunk, self._reduction)
-        self._model = _model(self._layout, self._reduction.entries, trunk.alternate, price)
+        self._layout = layout = _Layout(trunk, self._reduction)
+        self._rows = _rows_of(layout, self._reduction.entries, trunk.alternate)
+        self._has = np.zeros(self._rows.answers, dtype=np.bool_)
+        self._order = np.zeros(0, dtype=np.int64)  # ▼'s rows in the order in which HiGHS has them
         self._highs = _new_solver()
-        self._highs.passModel(self._model)
-        self.size = Size(
-            self._model.num_row_, self._model.num_col_, len(self._model.a_matrix_.value_)
-        )
+        self._highs.passModel(_columns_of(layout, price))
+        self._add(np.arange(self._rows.answers, layout.rows))
+        start = np.zeros(layout.columns)
+        own = layout.column >= 0
+        start[layout.column[own]] = _started(trunk.tables[MAX], guess)[own]
+        self._add(np.union1d(np.arange(trunk.groups), self._best_answer(start)))
+        self.size = Size(layout.rows, layout.columns, len(self._rows.value))
 
     def solve(self, gadget: Gadget, deadline: float | None = None) -> Profile:
         """Solve one of the gadgets; a second call starts from the first one's basis.
@@ -72,37 +80,74 @@ class GadgetProgram:
         deadline: a second of `time.monotonic`. Raises LateError past it, and SolverError if HiGHS
         finds no optimum.
         """
+        layout = self._layout
+        self._set_gadget(gadget)
+        while True:
+            self._run_surely(deadline)
+            solution = self._highs.getSolution()
+            columns = np.array(solution.col_value)
+            broken = self._rows.broken(columns) & ~self._has
+            if not broken.any():
+                break
+            missing = np.union1d(np.flatnonzero(broken), self._best_answer(columns))
+            self._add(missing[~self._has[missing]])
+        duals = np.zeros(layout.rows_y)
+        duals[self._order] = -np.array(solution.row_dual)[len(layout.open[MAX]) :]
+        scale = 1 if gadget == "maxmargin" else self._trunk.groups
+        x, y = layout.profile(columns, duals, self._reduction, scale)
+        if gadget == "maxmargin":
+            margin = float(columns[layout.least_margin])
+        else:
+            margin = float(columns[layout.margins :].mean())
+        objective = self._highs.getInfo().objective_function_value
+        return Profile(x, y, -objective, margin, gadget)
+
+    def _set_gadget(self, gadget: Gadget) -> None:
+        """Set the bounds and costs of the columns in which the gadgets differ."""
         import highspy  # noqa: PLC0415 - an optional package
 
-        layout, highs = self._layout, self._highs
-        groups = self._trunk.groups
-        t, m = layout.least_margin, layout.margins
+        layout, highs, groups = self._layout, self._highs, self._trunk.groups
         infinity = highspy.kHighsInf
         if gadget == "maxmargin":
-            highs.changeColBounds(t, -infinity, infinity)
+            highs.changeColBounds(layout.least_margin, -infinity, infinity)
             lower, cost = 0.0, 0.0
         else:
-            highs.changeColBounds(t, 0.0, 0.0)
+            highs.changeColBounds(layout.least_margin, 0.0, 0.0)
             lower, cost = -infinity, -1.0 / groups
-        columns = np.arange(m, m + groups, dtype=np.int32)
-        highs.changeColsBounds(groups, columns, np.full(groups, lower), np.zeros(groups))
-        highs.changeColsCost(groups, columns, np.full(groups, cost))
+        margins = np.arange(layout.margins, layout.margins + groups, dtype=np.int32)
+        highs.changeColsBounds(groups, margins, np.full(groups, lower), np.zeros(groups))
+        highs.changeColsCost(groups, margins, np.full(groups, cost))
+
+    def _best_answer(self, columns: Floats) -> Integers:
+        """Return the rows of ▼'s best answer to the x among values of the columns, ascending."""
+        own = columns.copy()
+        own[self._layout.value :] = 0.0
+        payoffs = -self._rows.times(own)[: self._rows.answers]
+        return self._layout.answers.best(payoffs)
+
+    def _add(self, rows: Integers) -> None:
+        """Give HiGHS some rows, int64[k], that it does not have."""
+        start, column, value = self._rows.part(rows)
+        lower, upper = self._rows.lower[rows], self._rows.upper[rows]
+        self._highs.addRows(
+            len(rows), lower, upper, len(value), start.astype(np.int32), column, value
+        )
+        answers = rows[rows < self._rows.answers]
+        self._has[answers] = True
+        self._order = np.concatenate((self._order, answers))
+
+    def _run_surely(self, deadline: float | None) -> None:
+        """Run HiGHS, and once more by its other simplex method if it is lost."""
+        import highspy  # noqa: PLC0415
+
+        highs = self._highs
         if self._run(deadline) != highspy.HighsModelStatus.kOptimal:
-            # A fresh start by the other simplex method helps where the first one is lost.
             highs.clearSolver()
             highs.setOptionValue("simplex_strategy", _PRIMAL)
             status = self._run(deadline)
             highs.setOptionValue("simplex_strategy", _DUAL)
             if status != highspy.HighsModelStatus.kOptimal:
                 raise SolverError(f"HiGHS ended with {highs.modelStatusToString(status)}")
-        solution = highs.getSolution()
-        columns_ = np.array(solution.col_value)
-        duals = -np.array(solution.row_dual)
-        x, y = layout.profile(
-            columns_, duals, self._reduction, 1.0 if gadget == "maxmargin" else groups
-        )
-        margin = float(columns_[t]) if gadget == "maxmargin" else float(columns_[m:].mean())
-        return Profile(x, y, -highs.getInfo().objective_function_value, margin, gadget)
 
     def _run(self, deadline: float | None) -> Any:
         """Run HiGHS until a second of `time.monotonic`; return its status. Raises LateError."""
@@ -124,6 +169,23 @@ class GadgetProgram:
         return status
 
 
+def _started(table: SequenceTable, guess: Floats | None) -> Floats:
+    """Return a strategy of ▲'s to start from, float64[size]; see `GadgetProgram`."""
+    plan = np.zeros(table.size)
+    if guess is not None:
+        plan[: len(guess)] = guess
+        return plan
+    plan[0] = 1.0
+    first, degree, parent, depth = table.first, table.degree, table.parent, table.depth
+    for level in np.unique(depth).tolist():
+        here = np.flatnonzero(depth == level)
+        width = degree[here]
+        before = np.cumsum(width) - width
+        slots = np.repeat(first[here] - before, width) + np.arange(int(width.sum()))
+        plan[slots] = np.repeat(plan[parent[here]] / width, width)
+    return plan
+
+
 class _Layout:
     """Which column and row of the program belongs to what."""
 
@@ -142,9 +204,15 @@ class _Layout:
         self.margins = self.least_margin + 1
         self.columns = self.margins + trunk.groups
         self.rows = self.rows_y + len(open_mine)
+        self.answers = Answers(
+            self.row[theirs.first[open_theirs]],
+            theirs.degree[open_theirs],
+            self.row[theirs.parent[open_theirs]],
+            theirs.depth[open_theirs],
+        )
 
     def profile(
-        self, columns: Floats, duals: Floats, reduction: Reduction, scale: float
+        self, columns: Floats, duals: Floats, reduction: Reduction, scale: int
     ) -> tuple[Floats, Floats]:
         """Return x and y of all sequences from the values of columns and the duals of rows."""
         mine, theirs = self.trunk.tables
@@ -190,13 +258,10 @@ def _make_consistent(plan: Floats, table: SequenceTable, choice: Integers) -> No
         plan[slots] = reach * share / np.repeat(np.where(total > 0.0, total, 1.0), width)
 
 
-def _model(layout: _Layout, entries: Entries, alternate: Floats, price: Floats) -> Any:
-    """Build HiGHS's model: minimise the price less the least margin."""
-    import highspy  # noqa: PLC0415
-
+def _rows_of(layout: _Layout, entries: Entries, alternate: Floats) -> ProgramRows:
+    """Build all rows of the program."""
     mine, theirs = layout.trunk.tables
     open_mine, open_theirs = layout.open
-    infinity = highspy.kHighsInf
     groups = len(alternate)
     rows: list[Integers] = []
     columns: list[Integers] = []
@@ -230,30 +295,36 @@ def _model(layout: _Layout, entries: Entries, alternate: Floats, price: Floats) 
     )
     add(layout.rows_y + number, layout.column[mine.parent[open_mine]], -1.0)
 
-    row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
-    order = np.lexsort((row, column))
+    lower, upper = np.full(layout.rows, -np.inf), np.zeros(layout.rows)
+    lower[layout.rows_y :] = 0.0
+    upper[:groups] = -alternate
+    return sorted_rows(
+        np.concatenate(rows),
+        np.concatenate(columns),
+        np.concatenate(values),
+        lower,
+        upper,
+        layout.rows_y,
+    )
+
+
+def _columns_of(layout: _Layout, price: Floats) -> Any:
+    """Build HiGHS's model without rows: minimise the price less the least margin."""
+    import highspy  # noqa: PLC0415
+
     lp = highspy.HighsLp()
-    lp.num_row_, lp.num_col_ = layout.rows, layout.columns
+    lp.num_row_, lp.num_col_ = 0, layout.columns
     cost = np.zeros(layout.columns)
     cost[layout.least_margin] = -1.0
     cost[1 : 1 + len(price)] = price
-    lp.col_cost_ = cost
-    lower = np.full(layout.columns, -infinity)
-    upper = np.full(layout.columns, infinity)
+    lower = np.full(layout.columns, -highspy.kHighsInf)
+    upper = np.full(layout.columns, highspy.kHighsInf)
     lower[: layout.columns_x] = 0.0
     lower[0] = upper[0] = 1.0
     lower[layout.margins :] = upper[layout.margins :] = 0.0
-    lp.col_lower_, lp.col_upper_ = lower, upper
-    floor, ceiling = np.full(layout.rows, -infinity), np.zeros(layout.rows)
-    floor[layout.rows_y :] = 0.0
-    ceiling[:groups] = -alternate
-    lp.row_lower_, lp.row_upper_ = floor, ceiling
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = cost, lower, upper
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = np.concatenate(
-        ([0], np.cumsum(np.bincount(column, minlength=layout.columns)))
-    ).astype(np.int32)
-    lp.a_matrix_.index_ = row[order].astype(np.int32)
-    lp.a_matrix_.value_ = value[order]
+    lp.a_matrix_.start_ = np.zeros(layout.columns + 1, dtype=np.int32)
     return lp
 
 

@@ -145,7 +145,9 @@ class TurnSearch:
     def _solve(self, deadline: float | None) -> Profile:
         """Solve the trunk by the gadget that fits (K, Alg. 15, 23-29). Raises LateError."""
         begin = time.monotonic()
-        program = GadgetProgram(self.trunk, self._price)
+        last = self._result.solution
+        guess = None if last is None else last.profile.x
+        program = GadgetProgram(self.trunk, self._price, guess)
         built = time.monotonic()
         self.seconds["build"] += built - begin
         profile = program.solve("resolve" if self._resolve else "maxmargin", deadline)

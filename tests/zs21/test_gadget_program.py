@@ -113,3 +113,30 @@ def test_a_program_without_time_is_late() -> None:
     program = GadgetProgram(whole_game(tree_of("kuhn")), np.zeros(0))
     with pytest.raises(LateError):
         program.solve("maxmargin", deadline=0.0)
+
+
+@pytest.mark.parametrize("gadget", ["maxmargin", "resolve"])
+def test_the_guess_changes_no_value(gadget: Gadget) -> None:
+    tree = tree_of("goofspiel_random")
+    infoset = int(np.flatnonzero(tree.infosets.player == MAX)[40])
+    trunk = subgame_at(tree, infoset, mixed_policy(tree, 5))
+    trunk.alternate += 0.3
+    plain = GadgetProgram(trunk, np.zeros(0)).solve(gadget)
+    for guess in (plain.x, plain.x[: len(plain.x) // 2], np.zeros(1)):
+        program = GadgetProgram(trunk, np.zeros(0), guess)
+        assert program.solve(gadget).value == pytest.approx(plain.value, abs=1e-9)
+
+
+def test_a_lost_simplex_method_gives_way_to_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = GadgetProgram(whole_game(tree_of("kuhn")), np.zeros(0))
+    run, lost = GadgetProgram._run, [True]
+
+    def at_first_lost(self: GadgetProgram, deadline: float | None) -> object:
+        return None if lost.pop() else run(self, deadline)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            GadgetProgram, "_run", lambda s, d: at_first_lost(s, d) if lost else run(s, d)
+        )
+        assert program.solve("maxmargin").margin == pytest.approx(-1 / 18, abs=1e-7)
+    assert not lost
