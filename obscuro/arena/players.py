@@ -16,8 +16,9 @@ from obscuro.arena.move_report import Report
 from obscuro.arena.time_control import Allowance
 from obscuro.arena.told_game import whole_game
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
-from obscuro.fog.account import PlyListener, last_ply
+from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.ply_listener import PlyListener
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,8 +12,9 @@ from obscuro.belief.warming import warm_up
 from obscuro.board.position import from_board
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
-from obscuro.fog.account import PlyListener, last_ply
+from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.ply_listener import PlyListener
 
 # A short game that needs every kernel: both kinds of belief update, a capture, a kept tree.
 GAME = ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3")

@@ -1,6 +1,6 @@
 """Kinds of players: what one player is to the front end and to match runners.
 
-The import is quick: nothing here needs compiled code.
+The import loads no package, so that `obscuro doctor` can run without any.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from typing import Protocol
 
 from obscuro.engine.options import OPTIONS, Option, Options
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
-from obscuro.fog.account import PlyListener
+from obscuro.fog.ply_listener import PlyListener
 
 
 class AnyPlayer(PlyListener, Protocol):

@@ -6,22 +6,13 @@ from this module. Importing it loads no compiled code.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import chess
 
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.observation import Observation
-
-
-class PlyListener(Protocol):
-    """Receives a game ply by ply, as `obscuro.engine.player.Player` does."""
-
-    def own_move(self, uci: str, observation: Observation | None) -> None:
-        """Record the own move and the observation after it (None: unknown)."""
-
-    def opponent_move(self, observation: Observation) -> None:
-        """Record the observation after the other side's move."""
+from obscuro.fog.ply_listener import PlyListener
 
 
 class Ply(NamedTuple):

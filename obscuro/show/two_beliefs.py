@@ -90,7 +90,7 @@ class TwoBeliefs:
 
 
 class _Teller:
-    """Tells a belief of a ply, as a `PlyListener` of `obscuro.fog.account`."""
+    """Tells a belief of a ply, as a `obscuro.fog.ply_listener.PlyListener`."""
 
     def __init__(self, belief: Belief) -> None:
         self._belief = belief

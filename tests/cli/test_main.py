@@ -123,7 +123,8 @@ def test_an_error_of_the_user_is_one_line(capsys: pytest.CaptureFixture[str]) ->
     assert main(["match", "random", "/nowhere/engine", "--games", "1"]) == 1
     captured = capsys.readouterr()
     assert captured.err == (
-        "obscuro: '/nowhere/engine' is neither obscuro, nor random, nor a program\n"
+        "obscuro: '/nowhere/engine' is neither a built-in player "
+        "(obscuro, random, greedy, depth1, zs21) nor a program\n"
     )
 
 
