@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from obscuro import __version__
+from obscuro.cli.arena_arguments import add_match, add_show, add_tournament
+from obscuro.cli.common_arguments import Parsers, add_command, add_movetime, whole
 from obscuro.engine.options import OPTIONS
 from obscuro.opponents.roster import PLAYERS
 
@@ -27,42 +28,6 @@ examples:
   obscuro doctor                            say what is installed and what is missing
 """
 
-_MATCH_EXAMPLES = """\
-examples:
-  obscuro match obscuro random --games 10 --movetime 200
-  obscuro match obscuro greedy --games 100 --log match.jsonl --pgn games.pgn --json result.json
-  obscuro match obscuro obscuro --option-b Unfrozen=false --sprt elo0=0 elo1=15 --log klss.jsonl
-  obscuro match obscuro "/opt/other/engine --uci" --games 20 --tc 180+2
-
-Games come in pairs with the same opening and colours swapped. Ctrl-C ends the match with the result
-so far; with --log the same command plays the rest, whatever ended the first one.
-"""
-
-_TOURNAMENT_EXAMPLES = """\
-examples:
-  obscuro tournament scaling.toml           write the results into the directory scaling
-  obscuro tournament --report scaling       make the report again, also of a broken-off tournament
-
-a tournament file:
-  games = 10                                for each pairing
-  movetime = 200
-  [[player]]
-  player = "obscuro"
-  [[player]]
-  player = "random"
-
-docs/arena.md says what else can stand in it. Ctrl-C ends the tournament with the results so far; the
-same command resumes it.
-"""
-
-_SHOW_EXAMPLES = """\
-examples:
-  obscuro show games.pgn
-  obscuro show games.pgn --game 7 --out game7.html
-
-The page needs no server and no network. Open it in any browser of the last years.
-"""
-
 _BRIDGE_EXAMPLES = """\
 examples:
   OBSCURO_BOT_TOKEN=... obscuro bridge
@@ -72,8 +37,6 @@ examples:
 The environment is the only place for the token of the bot account. The first Ctrl-C leaves when the
 running games have ended, a second one leaves at once. The next start resumes a game that was left.
 """
-
-_Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -97,9 +60,9 @@ def build_parser() -> argparse.ArgumentParser:
         _add_uci,
         _add_play,
         _add_demo,
-        _add_match,
-        _add_tournament,
-        _add_show,
+        add_match,
+        add_tournament,
+        add_show,
         _add_bridge,
         _add_replay,
         _add_bench,
@@ -110,20 +73,8 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add(commands: _Parsers, name: str, about: str, epilog: str = "") -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=about,
-        description=about[0].upper() + about[1:] + ".",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(command=name)
-    return parser
-
-
-def _add_uci(commands: _Parsers) -> None:
-    parser = _add(commands, "uci", "speak UCI on stdin and stdout", _players_text())
+def _add_uci(commands: Parsers) -> None:
+    parser = add_command(commands, "uci", "speak UCI on stdin and stdout", _players_text())
     parser.add_argument(
         "--player",
         metavar="NAME",
@@ -147,16 +98,16 @@ def _players_text() -> str:
     return "\n".join(("players:", *rows))
 
 
-def _add_play(commands: _Parsers) -> None:
-    parser = _add(commands, "play", "play against the engine in the terminal, in the fog")
+def _add_play(commands: Parsers) -> None:
+    parser = add_command(commands, "play", "play against the engine in the terminal, in the fog")
     parser.add_argument(
         "--side", choices=("white", "black", "random"), default="white", help="default: white"
     )
     _add_engine_options(parser, movetime=1000)
 
 
-def _add_demo(commands: _Parsers) -> None:
-    parser = _add(commands, "demo", "watch the engine play against random moves")
+def _add_demo(commands: Parsers) -> None:
+    parser = add_command(commands, "demo", "watch the engine play against random moves")
     _add_engine_options(parser, movetime=300)
     parser.add_argument(
         "--seed", type=whole(0), default=0, help="default: 0, another game each time"
@@ -166,142 +117,9 @@ def _add_demo(commands: _Parsers) -> None:
     )
 
 
-def _add_match(commands: _Parsers) -> None:
-    parser = _add(commands, "match", "play games between two players", _MATCH_EXAMPLES)
-    who = "a player of this program such as obscuro or random, or the command line of a UCI engine"
-    parser.add_argument("first", metavar="A", help=who)
-    parser.add_argument("second", metavar="B", help="the same choices")
-    parser.add_argument(
-        "--games", type=whole(1), help="default: 10; with --sprt 10000, and then the most"
-    )
-    parser.add_argument(
-        "--sprt",
-        nargs="*",
-        metavar="NAME=VALUE",
-        help="end the match when it is decided; default: elo0=0 elo1=15 alpha=0.05 beta=0.05",
-    )
-    parser.add_argument(
-        "--openings",
-        metavar="FILE",
-        default="default",
-        help="a file of openings, or `default` (a book of ours, the default), or `none`",
-    )
-    _add_match_times(parser)
-    for flag, what in (
-        ("log", "keep every finished game; the same command then resumes the match"),
-        ("pgn", "write the games; with --log the file holds this match alone, else they are added"),
-        ("json", "write the result as JSON"),
-    ):
-        parser.add_argument(f"--{flag}", metavar="FILE", help=what)
-    parser.add_argument(
-        "--concurrency",
-        type=whole(1),
-        help="games played at the same time; default: 1, and with --ray as many as the cluster holds",
-    )
-    _add_crew(parser)
-    parser.add_argument(
-        "--seed",
-        type=whole(0),
-        default=1,
-        help="of the order of openings, and of the players' chance; default: 1",
-    )
-    parser.add_argument(
-        "--max-moves",
-        type=whole(1),
-        default=500,
-        help="after so many moves the game is a draw; default: 500",
-    )
-    parser.add_argument(
-        "--coverage",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="ask engines after each move where the true position was in their search",
-    )
-    for player in "ab":
-        parser.add_argument(
-            f"--option-{player}",
-            metavar="NAME=VALUE",
-            action="append",
-            default=[],
-            help=f"set a UCI option of {player.upper()}; may be given several times",
-        )
-
-
-def _add_tournament(commands: _Parsers) -> None:
-    about = "play a tournament of many players, and rate them"
-    parser = _add(commands, "tournament", about, _TOURNAMENT_EXAMPLES)
-    parser.add_argument("file", metavar="FILE", nargs="?", help="the tournament, a TOML file")
-    parser.add_argument(
-        "--out", metavar="DIR", help="directory for the results; default: FILE without .toml"
-    )
-    parser.add_argument(
-        "--concurrency",
-        type=whole(1),
-        help="games played at the same time; default: what the file says, else 1, and with --ray as "
-        "many as the cluster holds",
-    )
-    parser.add_argument(
-        "--report", metavar="DIR", help="make the report of this directory again, and play nothing"
-    )
-    _add_crew(parser)
-
-
-def _add_crew(parser: argparse.ArgumentParser) -> None:
-    """Add what a command has that plays on a Ray cluster; see `game_crew.py`."""
-    parser.add_argument(
-        "--ray",
-        metavar="ADDRESS",
-        help="play on a Ray cluster: `auto` for one that this machine is part of, HOST:PORT, "
-        "ray://HOST:PORT, or `local` to try it on this machine alone; needs obscuro[cluster]",
-    )
-    parser.add_argument(
-        "--cores-per-game",
-        metavar="N",
-        type=whole(1),
-        help="with --ray: cores of a node that each game gets; default: the players' largest "
-        "number of Threads, or the sum of two if one ponders",
-    )
-
-
-def _add_show(commands: _Parsers) -> None:
-    about = "write a game as one HTML page: what each side saw and believed"
-    parser = _add(commands, "show", about, _SHOW_EXAMPLES)
-    parser.add_argument("pgn", metavar="GAME.pgn", help="a file of games")
-    parser.add_argument(
-        "--game", metavar="N", type=whole(1), default=1, help="number of the game; default: 1"
-    )
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        help="the page to write; default: GAME.html beside the games, or GAME-N.html",
-    )
-    parser.add_argument(
-        "--max-positions",
-        metavar="N",
-        type=whole(1),
-        default=1_000_000,
-        help="most positions of a belief; of a larger one it is a sample; default: 1000000",
-    )
-
-
-def _add_match_times(parser: argparse.ArgumentParser) -> None:
-    for suffix, whose in (("", "both"), ("-a", "A"), ("-b", "B")):
-        parser.add_argument(
-            f"--movetime{suffix}",
-            metavar="MS",
-            type=whole(1),
-            help=f"milliseconds for each move of {whose}" + ("" if suffix else "; default: 1000"),
-        )
-        parser.add_argument(
-            f"--tc{suffix}",
-            metavar="S+I",
-            help=f"a clock for {whose}: seconds for the game, and added for each move",
-        )
-
-
-def _add_bridge(commands: _Parsers) -> None:
+def _add_bridge(commands: Parsers) -> None:
     about = "play as a bot account on a server with the lichess bot API"
-    parser = _add(commands, "bridge", about, _BRIDGE_EXAMPLES)
+    parser = add_command(commands, "bridge", about, _BRIDGE_EXAMPLES)
     parser.add_argument(
         "--url", default="https://www.pychess.org", help="the server; default: pychess.org"
     )
@@ -387,8 +205,10 @@ def _add_bridge(commands: _Parsers) -> None:
     parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
 
 
-def _add_replay(commands: _Parsers) -> None:
-    parser = _add(commands, "replay", "play the log of a session again, and compare the moves")
+def _add_replay(commands: Parsers) -> None:
+    parser = add_command(
+        commands, "replay", "play the log of a session again, and compare the moves"
+    )
     parser.add_argument("log", metavar="LOG", help="a file that `obscuro --log FILE` has written")
     parser.add_argument(
         "--session",
@@ -410,8 +230,8 @@ def _add_replay(commands: _Parsers) -> None:
     )
 
 
-def _add_bench(commands: _Parsers) -> None:
-    parser = _add(
+def _add_bench(commands: Parsers) -> None:
+    parser = add_command(
         commands,
         "bench",
         "print the signature of what the engine does; with a name, measure one part of it",
@@ -447,7 +267,7 @@ def _add_bench(commands: _Parsers) -> None:
 
 
 def _add_benchmark(
-    benchmarks: _Parsers, name: str, about: str, description: str, *, quick: str
+    benchmarks: Parsers, name: str, about: str, description: str, *, quick: str
 ) -> argparse.ArgumentParser:
     parser = benchmarks.add_parser(name, help=about, description=description)
     parser.add_argument(
@@ -464,16 +284,16 @@ def _add_repeat(parser: argparse.ArgumentParser, about: str) -> None:
     parser.add_argument("--repeat", metavar="N", type=whole(1), help=about)
 
 
-def _add_warmup(commands: _Parsers) -> None:
-    _add(commands, "warmup", "compile the kernels now rather than at the first game")
+def _add_warmup(commands: Parsers) -> None:
+    add_command(commands, "warmup", "compile the kernels now rather than at the first game")
 
 
-def _add_doctor(commands: _Parsers) -> None:
-    _add(commands, "doctor", "say what is installed, what works, and how to mend the rest")
+def _add_doctor(commands: Parsers) -> None:
+    add_command(commands, "doctor", "say what is installed, what works, and how to mend the rest")
 
 
 def _add_engine_options(parser: argparse.ArgumentParser, movetime: int) -> None:
-    _add_movetime(parser, movetime)
+    add_movetime(parser, movetime)
     evaluator = next(option for option in OPTIONS if option.name == "Evaluator")
     parser.add_argument(
         "--evaluator",
@@ -481,31 +301,6 @@ def _add_engine_options(parser: argparse.ArgumentParser, movetime: int) -> None:
         default=evaluator.default,
         help=f"evaluator of positions; default: {evaluator.default}",
     )
-
-
-def _add_movetime(parser: argparse.ArgumentParser, default: int) -> None:
-    parser.add_argument(
-        "--movetime",
-        metavar="MS",
-        type=whole(1),
-        default=default,
-        help=f"milliseconds for each move; default: {default}",
-    )
-
-
-def whole(least: int) -> Callable[[str], int]:
-    """Return a function that reads a whole number and refuses one below *least*."""
-
-    def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-        if number < least:
-            raise argparse.ArgumentTypeError(f"{number} is less than {least}")
-        return number
-
-    return read
 
 
 def centipawns(text: str) -> int | None:

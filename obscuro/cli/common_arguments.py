@@ -1,0 +1,50 @@
+"""What the parsers of all commands share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TypeAlias
+
+Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_command(
+    commands: Parsers, name: str, about: str, epilog: str = ""
+) -> argparse.ArgumentParser:
+    """Add a command and return its parser. about: one line, without a capital or a full stop."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=about,
+        description=about[0].upper() + about[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(command=name)
+    return parser
+
+
+def add_movetime(parser: argparse.ArgumentParser, default: int) -> None:
+    """Add `--movetime`. default: in milliseconds."""
+    parser.add_argument(
+        "--movetime",
+        metavar="MS",
+        type=whole(1),
+        default=default,
+        help=f"milliseconds for each move; default: {default}",
+    )
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """Return a function that reads a whole number and refuses one below *least*."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{number} is less than {least}")
+        return number
+
+    return read
