@@ -4,34 +4,29 @@ A subclass says how it chooses a move. It works in one thread. Everything else i
 one side lives it, the clock, moves that need no thought, and the evaluator's life.
 """
 
-import hashlib
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from threading import Event
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.warming import warm_up
 from obscuro.board.layout import STATE
-from obscuro.board.position import from_fen, move_squares, move_to_uci, to_fen
+from obscuro.board.position import move_to_uci
 from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.constants import BELIEF_SHARE
+from obscuro.engine.game_follower import GameFollower, LastTurn, Words
 from obscuro.engine.kernel_loading import play_trial_game, trial_options
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
-from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
-from obscuro.engine.turn_time import turn_time
+from obscuro.engine.report import Choice, GoLimits, SearchInfo
+from obscuro.engine.turn_time import share_of, turn_time
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.evaluation.scale import centipawns_of_value
-from obscuro.fog.observation import Observation
 
-Words = npt.NDArray[np.uint64]
 Report = Callable[[SearchInfo], None]
 
 _EVALUATOR_OPTIONS = ("Evaluator", "Stockfish", "Tau", "Eval Cache")
@@ -94,7 +89,7 @@ class OwnTurn(NamedTuple):
         )
 
 
-class BeliefPlayer(ABC):
+class BeliefPlayer(GameFollower):
     """Plays one side of one game at a time: an `AnyPlayer`.
 
     options: of the player's kind; it needs `Seed`, `Max Positions`, `Move Overhead`, `Evaluator`,
@@ -103,23 +98,17 @@ class BeliefPlayer(ABC):
     """
 
     def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
+        super().__init__(warn)
         self.options = options.copy()
-        self.warn = warn
         self._buffers = Buffers()
         self._game: ChessGame | None = None
-        self._known: Knowledge | None = None
-        self._seed = 1
-        self._last: _LastChoice | None = None
+        self._last_value = 0.0  # ours, when the last move was chosen
 
     # -- what a subclass adds --------------------------------------------------------------------
 
     @abstractmethod
     def choose(self, turn: OwnTurn) -> Choice:
         """Choose one of several moves, none of which captures the king for certain."""
-
-    @abstractmethod
-    def covered(self, words: Words, in_belief: bool) -> Coverage:
-        """Say what the last `choose` knew of a position uint64[8]. in_belief: whether it is in P."""
 
     @abstractmethod
     def forget(self) -> None:
@@ -168,88 +157,18 @@ class BeliefPlayer(ABC):
 
         start: uint64[8].
         """
-        self._seed = self.options.integer("Seed") or time.time_ns() & 0x7FFFFFFF or 1
-        if self._known is not None:
-            self._known.release()
-        self._last = None
+        self._last_value = 0.0
         self.forget()
         if self._game is not None:
             self._game.evaluator.forget()
-        self._known = Knowledge(
+        self.follow(
             side,
             start,
-            max_positions=self.options.integer("Max Positions"),
+            self.options,
             threads=1,
-            seed=self._seed,
             buffers=self._buffers,
-            warn=self.warn,
             lost_place=self.forget,
         )
-
-    def new_game_from_fen(self, side: int, fen: str) -> None:
-        """Start a game as `new_game` does, from a FEN without counters."""
-        self.new_game(side, from_fen(fen))
-
-    def own_move(self, uci: str, observation: Observation | None) -> None:
-        """Queue our move `uci` and what we saw after it (None: we were not told)."""
-        self.knowledge.own_move(uci, observation)
-
-    def opponent_move(self, observation: Observation) -> None:
-        """Queue what we saw after a move of the other side."""
-        self.knowledge.opponent_move(observation)
-
-    def update(self) -> None:
-        """Bring the belief up to date; `search` does it by itself."""
-        self.knowledge.update()
-
-    def ponder(self, stop: Event) -> None:
-        """Use the other side's time for the belief: see `Knowledge.expect`."""
-        self.knowledge.update(None, stop)
-        self.knowledge.expect(stop)
-
-    @property
-    def seed(self) -> int:
-        """The seed of all random numbers of this game: the option `Seed`, or from the clock."""
-        return self._seed
-
-    @property
-    def knowledge(self) -> Knowledge:
-        """What our side knows of the game. Raises GameError before the first game."""
-        if self._known is None:
-            raise GameError("no game has been started")
-        return self._known
-
-    @property
-    def belief_size(self) -> int:
-        """The number of possible positions."""
-        return len(self.knowledge.belief)
-
-    @property
-    def belief_exact(self) -> bool:
-        """Whether the belief holds exactly the positions that fit all that was seen."""
-        return bool(self.knowledge.belief.exact)
-
-    def belief_fens(self, count: int) -> list[str]:
-        """The first `count` positions of the belief, in sorted order, as FENs without counters."""
-        return sorted(to_fen(words) for words in self.knowledge.belief.positions)[:count]
-
-    def belief_contains(self, words: Words) -> bool:
-        """Bring the belief up to date; return whether it holds a position uint64[8]."""
-        self.update()
-        return bool(self.knowledge.belief.contains(words))
-
-    def coverage_of_fen(self, fen: str) -> Coverage:
-        """Say what the last search knew of a position. The question changes nothing.
-
-        Raises GameError if no move was chosen in this game, or if the belief has gone on since.
-        """
-        if self._last is None:
-            raise GameError("there is no search to ask about")
-        if self._last.plies != self.knowledge.plies:
-            raise GameError("the game has gone on since the last search")
-        words = from_fen(fen)
-        in_belief = bool(self.knowledge.belief.contains(words))
-        return self.covered(words, in_belief) if self._last.thought else Coverage(in_belief)
 
     # -- the turn --------------------------------------------------------------------------------
 
@@ -259,13 +178,12 @@ class BeliefPlayer(ABC):
         The choice holds no move if there is none, or if `stop` is set before the belief is up to
         date. Raises GameError if what was told does not fit, or if it is not our turn.
         """
-        last, self._last = self._last, None
+        self.last_turn = None
+        last_value, self._last_value = self._last_value, 0.0
         known = self.knowledge
         turn = turn_time(limits, known.side, self.options.integer("Move Overhead"))
         deadline = None if turn is None else turn.deadline
-        start = limits.received
-        half = None if deadline is None else start + BELIEF_SHARE * (deadline - start)
-        if not known.update(half, stop):
+        if not known.update(share_of(deadline, limits.received, BELIEF_SHARE), stop):
             return Choice(None)
         if int(known.any_position()[STATE]) & 1 != known.side:
             raise GameError("it is not our side's turn")
@@ -274,18 +192,18 @@ class BeliefPlayer(ABC):
             return Choice(None)
         names = [move_to_uci(move) for move in moves]
         own = OwnTurn(known, names, limits, deadline, stop, report or (lambda info: None), self.tau)
-        forced = _forced_move(known, moves)
+        forced = known.forced_move(moves)
         if forced is None:
             self.game.set_turn(known.side, known.repeated())
             choice = self.choose(own)
         else:
             index, captures_king = forced
-            value = 1.0 if captures_king else last.value if last is not None else 0.0
+            value = 1.0 if captures_king else last_value
             info = own.info(value, [(names[index], 1.0)])
             own.report(info)
             choice = Choice(names[index], info=info)
-        value = choice.info.value if choice.info is not None else 0.0
-        self._last = _LastChoice(known.plies, forced is None, value)
+        self._last_value = choice.info.value if choice.info is not None else 0.0
+        self.last_turn = LastTurn(known.plies, searched=forced is None)
         return choice
 
     @property
@@ -318,29 +236,3 @@ class BeliefPlayer(ABC):
     def tau(self) -> float:
         """The pawns worth tanh(1)."""
         return self.options.integer("Tau") / 100
-
-    def random(self) -> np.random.Generator:
-        """A generator for this turn: the same for the same seed and information key."""
-        material = f"{self._seed} {self.knowledge.key}".encode()
-        digest = hashlib.blake2b(material, digest_size=8).digest()
-        return np.random.default_rng(int.from_bytes(digest, "little"))
-
-
-class _LastChoice(NamedTuple):
-    """Our last move: the plies of the game, whether `choose` chose it, and our value then."""
-
-    plies: int
-    thought: bool
-    value: float
-
-
-def _forced_move(known: Knowledge, moves: npt.NDArray[np.uint32]) -> tuple[int, bool] | None:
-    """Return the index of a move that needs no thought, and whether it captures the king.
-
-    That is a capture of a king whose square is certain, or the only move.
-    """
-    square = known.belief.certain_enemy_king()
-    for index, move in enumerate(moves):
-        if square is not None and move_squares(move)[1] == square:
-            return index, True
-    return (0, False) if len(moves) == 1 else None

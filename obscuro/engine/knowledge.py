@@ -121,6 +121,18 @@ class Knowledge:
             return np.zeros(0, dtype=np.uint32)
         return legal_moves(position)
 
+    def forced_move(self, moves: npt.NDArray[np.uint32]) -> tuple[int, bool] | None:
+        """The index of a move that needs no thought, and whether it captures the king.
+
+        That is a capture of a king whose square is certain, or the only move. moves: ours,
+        uint32[k], as `legal_moves` returns them.
+        """
+        square = self.belief.certain_enemy_king()
+        for index, move in enumerate(moves):
+            if square is not None and move_squares(move)[1] == square:
+                return index, True
+        return (0, False) if len(moves) == 1 else None
+
     def repeated(self) -> Words:
         """The sightings that may be a third repetition if they come once more: uint64[n]."""
         often = [s for s, count in self._sightings.items() if count >= REPETITIONS - 1]

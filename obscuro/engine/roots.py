@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.board.layout import WORDS
-from obscuro.board.position import hash_positions
-from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
+from obscuro.engine.chess_game import STATE_WORDS
 from obscuro.engine.constants import SAMPLING_CHUNK
 from obscuro.engine.knowledge import Knowledge
-from obscuro.fog.key import mix
+from obscuro.engine.root_states import drawn_states, root_keys
 from obscuro.search.game import Expansion
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values
@@ -56,15 +55,8 @@ def _build_here(
     belief = known.belief
     wanted = min(len(belief), search.parameters.min_infoset_size) - len(own_states)
     wanted = min(wanted, search.most_new_roots)
-    states = np.zeros((0, STATE_WORDS), dtype=np.uint64)
-    if wanted > 0:
-        held = np.empty(len(own_states), dtype=np.uint64)
-        hash_positions(np.ascontiguousarray(own_states[:, :WORDS]), held)
-        sampled = belief.sample(wanted, random, exclude=held)
-        states = np.zeros((len(sampled), STATE_WORDS), dtype=np.uint64)
-        states[:, :WORDS] = sampled
-        states[:, DRAW_WORD] = known.quiet_plies
-    keys = _root_keys(states, known.key)
+    states = drawn_states(known, wanted, own_states, random)
+    keys = root_keys(states, known.key)
     expansions: list[Expansion] = []
     done = 0
     while done < len(states):
@@ -106,7 +98,7 @@ def _build_from_start(search: Search, known: Knowledge, late: Callable[[], bool]
     """
     states = np.zeros((1, STATE_WORDS), dtype=np.uint64)
     states[0, :WORDS] = known.start
-    keys = _root_keys(states, known.start_key)
+    keys = root_keys(states, known.start_key)
     expansion = search.expand_roots(states, keys)
     one = np.ones(1, dtype=np.float32)
     new = NewRoots(
@@ -119,18 +111,3 @@ def _build_from_start(search: Search, known: Knowledge, late: Callable[[], bool]
     )
     search.begin(known.key, new, [expansion], root_key=known.start_key)
     search.expand_our_infoset(SAMPLING_CHUNK, late)
-
-
-def _root_keys(states: Words, our_key: int) -> Words:
-    """Both sides' keys, uint64[n, 2], of new roots uint64[n, W].
-
-    ▲ has our key in all of them. ▼ knows the position, so that its key differs from root to root.
-    """
-    keys = np.empty((len(states), 2), dtype=np.uint64)
-    keys[:, 0] = our_key
-    hashes = np.empty(len(states), dtype=np.uint64)
-    hash_positions(np.ascontiguousarray(states[:, :WORDS]), hashes)
-    salt = np.uint64(our_key)
-    for i, hashed in enumerate(hashes):
-        keys[i, 1] = int(mix(np.uint64(hashed) ^ salt)) or 1
-    return keys

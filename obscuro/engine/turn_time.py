@@ -53,3 +53,8 @@ def turn_time(limits: GoLimits, side: int, overhead_ms: int) -> TurnTime | None:
         limits.received + planned,
         limits.received + max(min(UNSETTLED_FACTOR * planned, most), planned),
     )
+
+
+def share_of(deadline: float | None, start: float, share: float) -> float | None:
+    """The second at which a share of the time up to `deadline` is over; None without a deadline."""
+    return None if deadline is None else start + share * (deadline - start)

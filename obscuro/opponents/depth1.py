@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.board.layout import WORDS
-from obscuro.engine.belief_player import BeliefPlayer, OwnTurn, Words
+from obscuro.engine.belief_player import BeliefPlayer, OwnTurn
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
+from obscuro.engine.game_follower import Words
 from obscuro.engine.report import Choice, Coverage
 
 CHUNK = 16

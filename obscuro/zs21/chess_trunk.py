@@ -3,13 +3,12 @@
 import numpy as np
 
 from obscuro.board.layout import WORDS
-from obscuro.board.position import hash_positions
 from obscuro.board.tables import TABLES
-from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
+from obscuro.engine.chess_game import STATE_WORDS, ChessGame
 from obscuro.engine.knowledge import Knowledge
-from obscuro.fog.key import mix
+from obscuro.engine.root_states import drawn_states
 from obscuro.zs21.forcing import forcing_moves
-from obscuro.zs21.trunk_game import MAX, MIN, GrownLeaves, Words
+from obscuro.zs21.trunk_game import GrownLeaves, Words
 from obscuro.zs21.zs21_constants import LEAST_ROOTS
 
 
@@ -40,35 +39,10 @@ class ChessTrunkGame:
         )
 
 
-def fresh_states(known: Knowledge, held: Words | None, random: np.random.Generator) -> Words:
+def fresh_states(known: Knowledge, held: Words, random: np.random.Generator) -> Words:
     """Draw positions of the belief that become roots beside those that the last trunk holds.
 
     known: up to date. held: uint64[n, 9], the states of our infoset that the last trunk holds.
     Returns uint64[m, 9], so many that there are `LEAST_ROOTS` in all if the belief has enough.
     """
-    count = 0 if held is None else len(held)
-    wanted = min(len(known.belief), LEAST_ROOTS) - count
-    states = np.zeros((max(wanted, 0), STATE_WORDS), dtype=np.uint64)
-    if wanted > 0:
-        exclude = np.empty(count, dtype=np.uint64)
-        if held is not None:
-            hash_positions(np.ascontiguousarray(held[:, :WORDS]), exclude)
-        sampled = known.belief.sample(wanted, random, exclude=exclude)
-        states = states[: len(sampled)]
-        states[:, :WORDS] = sampled
-        states[:, DRAW_WORD] = known.quiet_plies
-    return states
-
-
-def fresh_keys(states: Words, our_key: int) -> Words:
-    """Return both sides' keys, uint64[n, 2], of new roots uint64[n, 9].
-
-    ▲ has our key in all of them. ▼ knows the position, so its key differs from root to root.
-    """
-    keys = np.empty((len(states), 2), dtype=np.uint64)
-    keys[:, MAX] = our_key
-    hashes = np.empty(len(states), dtype=np.uint64)
-    hash_positions(np.ascontiguousarray(states[:, :WORDS]), hashes)
-    for i, hashed in enumerate(hashes):
-        keys[i, MIN] = int(mix(hashed ^ np.uint64(our_key))) or 1
-    return keys
+    return drawn_states(known, min(len(known.belief), LEAST_ROOTS) - len(held), held, random)

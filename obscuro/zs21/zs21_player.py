@@ -9,11 +9,14 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.engine.belief_player import BeliefPlayer, OwnTurn, Words
+from obscuro.engine.belief_player import BeliefPlayer, OwnTurn
+from obscuro.engine.game_follower import Words
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Coverage
+from obscuro.engine.root_states import root_keys
+from obscuro.engine.turn_time import share_of
 from obscuro.zs21.blueprint import SolvedTrunk, keep, nothing_kept
-from obscuro.zs21.chess_trunk import ChessTrunkGame, fresh_keys, fresh_states
+from obscuro.zs21.chess_trunk import ChessTrunkGame, fresh_states
 from obscuro.zs21.planting import information_price, plant
 from obscuro.zs21.trunk import Trunk
 from obscuro.zs21.turn_search import TurnResult, TurnSearch
@@ -61,8 +64,7 @@ class Zs21Player(BeliefPlayer):
     def _policy(self, turn: OwnTurn, writer: TurnWriter) -> npt.NDArray[np.float64]:
         """Search; return the probabilities of our moves, float64[k]."""
         deadline, evaluated = turn.deadline, self.game.evaluations
-        start = time.monotonic()
-        planting = None if deadline is None else start + PLANTING_SHARE * (deadline - start)
+        planting = share_of(deadline, time.monotonic(), PLANTING_SHARE)
 
         def late() -> bool:
             over = planting is not None and time.monotonic() >= planting
@@ -87,7 +89,10 @@ class Zs21Player(BeliefPlayer):
         """Make the trunk of this turn, of the last one and of positions of the belief."""
         known, random, last = turn.known, self.random(), self._solved
         kept = nothing_kept() if last is None else keep(last, known.key, random)
-        held = last.trunk.nodes.state[kept.node[kept.live]] if last is not None else None
+        if last is None:
+            held = np.zeros((0, ChessTrunkGame.state_words), dtype=np.uint64)
+        else:
+            held = last.trunk.nodes.state[kept.node[kept.live]]
         states = fresh_states(known, held, random)
-        keys = fresh_keys(states, known.key)
+        keys = root_keys(states, known.key)
         return plant(ChessTrunkGame(self.game), last, kept, states, keys, late)
