@@ -62,6 +62,23 @@ class CoverageRow:
     weight: float | None
 
 
+def size_names() -> list[str]:
+    """Return the names of all rows by size, `UNKNOWN_SIZE` last."""
+    firsts = [1, *(size + 1 for size in LARGEST_SIZES)]
+    return [
+        *(f"{first:,}-{last:,}" for first, last in zip(firsts, LARGEST_SIZES, strict=False)),
+        f"{firsts[-1]:,} or more",
+        UNKNOWN_SIZE,
+    ]
+
+
+def size_name(belief: int | None) -> str:
+    """Return the name of the row for a size of P; None: nobody said it."""
+    if belief is None:
+        return UNKNOWN_SIZE
+    return size_names()[sum(belief > size for size in LARGEST_SIZES)]
+
+
 def coverage_tables(records: Iterable[GameRecord]) -> dict[str, list[CoverageRow]]:
     """Return each player's rows, by its name; rows and players without turns are left out.
 
@@ -99,10 +116,11 @@ def coverage_json(records: Iterable[GameRecord]) -> dict[str, list[dict[str, Any
 
 
 def _rows(turns: Sequence[Turn]) -> Iterator[CoverageRow]:
-    by_size: dict[str, list[Coverage]] = {name: [] for name in [*_size_names(), UNKNOWN_SIZE]}
+    by_size: dict[str, list[Coverage]] = {name: [] for name in size_names()}
     for turn in turns:
         if turn.coverage is not None:
-            by_size[_size_name(turn)].append(turn.coverage)
+            belief = turn.report.belief if turn.report is not None else None
+            by_size[size_name(belief)].append(turn.coverage)
     for size, told in by_size.items():
         if told:
             yield _row(size, told)
@@ -125,21 +143,6 @@ def _row(size: str, told: Sequence[Coverage]) -> CoverageRow:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
-
-
-def _size_names() -> list[str]:
-    firsts = [1, *(size + 1 for size in LARGEST_SIZES)]
-    return [
-        *(f"{first:,}-{last:,}" for first, last in zip(firsts, LARGEST_SIZES, strict=False)),
-        f"{firsts[-1]:,} or more",
-    ]
-
-
-def _size_name(turn: Turn) -> str:
-    belief = turn.report.belief if turn.report is not None else None
-    if belief is None:
-        return UNKNOWN_SIZE
-    return _size_names()[sum(belief > size for size in LARGEST_SIZES)]
 
 
 def _share(value: float | None, digits: int = 3) -> str:

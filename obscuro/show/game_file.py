@@ -1,7 +1,8 @@
-"""Read one game of a PGN file, and refuse what is no game of Fog of War chess."""
+"""Read games of a PGN file, and refuse what is no game of Fog of War chess."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import chess
@@ -58,6 +59,28 @@ def read_game(path: Path, number: int = 1) -> chess.pgn.Game:
         raise GameFileError(f"can't read {path}: {error.strerror}") from None
     if game is None:
         raise GameFileError(_too_few(path, number - 1, number))
+    return _checked(game, path, number)
+
+
+def all_games(path: Path) -> Iterator[chess.pgn.Game]:
+    """Yield all games of a PGN file, each as `read_game` returns it.
+
+    Raises GameFileError if there is none, or where a game is wrong.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+            number = 0
+            while (game := chess.pgn.read_game(stream, Visitor=_FogGameBuilder)) is not None:
+                number += 1
+                yield _checked(game, path, number)
+    except OSError as error:
+        raise GameFileError(f"can't read {path}: {error.strerror}") from None
+    if not number:
+        raise GameFileError(_too_few(path, 0, 1))
+
+
+def _checked(game: chess.pgn.Game, path: Path, number: int) -> chess.pgn.Game:
+    """Return a game that can be played again. Raises GameFileError."""
     fault = _fault(game)
     if fault is not None:
         raise GameFileError(f"game {number} of {path}: {fault}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from obscuro.fog.board import FogOfWarBoard
-from obscuro.show.game_file import GameFileError, read_game
+from obscuro.show.game_file import GameFileError, all_games, read_game
 from tests.show.recorded import SHORT_GAME, game_of
 
 PLAIN = "1. e4 e5 2. Nf3 *\n"
@@ -25,6 +25,19 @@ def test_games_are_counted_from_one(tmp_path: Path) -> None:
     text = f"{SHORT_GAME}\n{PLAIN}"
     assert game_of(text, tmp_path).headers["White"] == "A & <b>B</b>"
     assert len(list(game_of(text, tmp_path, 2).mainline())) == 3
+
+
+def test_all_games_come_in_their_order_up_to_one_that_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(f"{SHORT_GAME}\n{PLAIN}\n1. e4 e5 2. Ke3 *\n", encoding="utf-8")
+    games = all_games(path)
+    assert len(list(next(games).mainline())) == 5
+    assert len(list(next(games).mainline())) == 3
+    with pytest.raises(GameFileError, match="game 3 of"):
+        next(games)
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(GameFileError, match="holds no game"):
+        list(all_games(path))
 
 
 @pytest.mark.parametrize("variant", ["Fog of War", "fogofwar", "Dark chess", None])

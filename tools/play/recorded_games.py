@@ -1,0 +1,254 @@
+"""Recorded games, and the engine as it follows one side of them again.
+
+The engine is told what the side did and saw, and nothing else. It searches at each of the side's
+turns, and the recorded move is played whatever it chose. So its tree is kept from turn to turn as
+in a match, but the turns are those of the record. The tool knows the true position, and asks what
+the search knew of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+import chess
+import chess.pgn
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.arena.journal import JournalError, read_journal
+from obscuro.board.layout import WORDS
+from obscuro.board.position import from_board, legal_moves, move_to_uci
+from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
+from obscuro.engine.knowledge import Knowledge
+from obscuro.engine.options import Options
+from obscuro.engine.player import Player
+from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
+from obscuro.evaluation.factory import make_evaluator
+from obscuro.fog.account import last_ply
+from obscuro.fog.board import FogOfWarBoard
+from obscuro.show.game_file import GameFileError, all_games
+from tools.common import add_options, engine_options, given, set_options, tool_parser
+
+Words = npt.NDArray[np.uint64]
+Limits = Callable[[], GoLimits]
+"""Makes the limits of a search that begins now."""
+
+BOTH = "both"
+_JOURNAL = ".jsonl"
+_STORE = ("--json", "--raw")
+
+
+@dataclass(frozen=True)
+class FiledGame:
+    """One game of a file.
+
+    number: its place in the file, from 1. winner: None for a draw. regular: whether the rules ended
+    it; False after a forfeit, or at the limit of moves.
+    """
+
+    number: int
+    names: Mapping[chess.Color, str]
+    start: FogOfWarBoard
+    moves: tuple[chess.Move, ...]
+    winner: chess.Color | None
+    regular: bool
+
+    def result(self, side: chess.Color) -> int:
+        """The result for one side: 1, 0 or -1."""
+        return 0 if self.winner is None else 1 if self.winner == side else -1
+
+    def sides(self, wanted: str) -> list[chess.Color]:
+        """The sides that `--side` names: a colour, `both`, or a player's name."""
+        if wanted == BOTH:
+            return [chess.WHITE, chess.BLACK]
+        if wanted in chess.COLOR_NAMES:
+            return [wanted == chess.COLOR_NAMES[chess.WHITE]]
+        return [color for color in (chess.WHITE, chess.BLACK) if self.names[color] == wanted]
+
+
+@dataclass(frozen=True)
+class FollowedTurn:
+    """One turn of a side in a game, after the search.
+
+    ply: plies of the game before it. board: the true position, before the recorded move. choice:
+    what the search chose.
+    """
+
+    ply: int
+    board: FogOfWarBoard
+    move: chess.Move
+    choice: Choice
+    coverage: Coverage
+
+    @property
+    def words(self) -> Words:
+        """The true position, uint64[8]."""
+        return from_board(self.board)
+
+    @property
+    def info(self) -> SearchInfo:
+        """The last report of the search."""
+        assert self.choice.info is not None
+        return self.choice.info
+
+
+class Judge:
+    """Values true positions with the engine's evaluator, outside the search and its cache."""
+
+    def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
+        self._evaluator = make_evaluator(
+            options.text("Evaluator"),
+            stockfish=options.text("Stockfish") or None,
+            tau=options.integer("Tau") / 100,
+            on_warning=warn,
+        )
+        self._evaluator.start()
+
+    def moves(self, words: Words, known: Knowledge | None = None) -> dict[str, float]:
+        """Return the values of all children of a position uint64[8] by the moves in UCI.
+
+        Values are in the view of the side to move, [-1, 1], as the search values leaves. known:
+        what that side knows; with it, moves that may draw are worth at most 0, as in the search.
+        """
+        none = np.zeros(0, dtype=np.uint64)
+        game = ChessGame(self._evaluator)
+        game.set_turn(int(words[-1]) & 1, none if known is None else known.repeated())
+        states = np.zeros((1, STATE_WORDS), dtype=np.uint64)
+        states[0, :WORDS] = words
+        states[0, DRAW_WORD] = 0 if known is None else known.quiet_plies
+        values = game.expand(states, np.zeros((1, 2), dtype=np.uint64)).values
+        names = [move_to_uci(move) for move in legal_moves(words)]
+        return dict(zip(names, values.tolist(), strict=True))
+
+    def value(self, words: Words, known: Knowledge | None = None) -> float:
+        """Return the value of a position's best child; see `moves`."""
+        return max(self.moves(words, known).values())
+
+    def close(self) -> None:
+        """End the evaluator's processes."""
+        self._evaluator.close()
+
+
+def follow(
+    player: Player,
+    game: FiledGame,
+    side: chess.Color,
+    limits: Callable[[int], GoLimits],
+    *,
+    until: int | None = None,
+) -> Iterator[FollowedTurn]:
+    """Yield each turn of one side, after the player's search in it; then play the recorded move.
+
+    limits: makes the limits of the search that begins now, from the plies before it. until: the
+    last turn is the one after so many plies; None: the last one of the game.
+    """
+    board = game.start.copy()
+    player.new_game(0 if side == chess.WHITE else 1, from_board(board))
+    for ply, move in enumerate(game.moves):
+        if until is not None and ply > until:
+            return
+        if board.turn == side:
+            choice = player.search(limits(ply), Event())
+            coverage = player.coverage(from_board(board))
+            yield FollowedTurn(ply, board.copy(), move, choice, coverage)
+        board.push(move)
+        if not board.is_game_over():
+            last_ply(board, side).tell(player)
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+def load_games(path: Path) -> list[FiledGame]:
+    """Read all games of a PGN file, or of a journal (`.jsonl`).
+
+    Raises GameFileError or JournalError, with one line for the user.
+    """
+    if path.suffix != _JOURNAL:
+        return [_from_pgn(game, path, number) for number, game in enumerate(all_games(path), 1)]
+    records = sorted(read_journal(path).games.items())
+    return [
+        FiledGame(
+            number + 1,
+            {chess.WHITE: record.white, chess.BLACK: record.black},
+            record.board.root(),
+            tuple(record.board.move_stack),
+            record.winner,
+            record.regular,
+        )
+        for number, record in records
+    ]
+
+
+def _from_pgn(game: chess.pgn.Game, path: Path, number: int) -> FiledGame:
+    headers, end = game.headers, game.end().board()
+    winners = {"1-0": chess.WHITE, "0-1": chess.BLACK, "1/2-1/2": None}
+    if headers["Result"] not in winners:
+        raise GameFileError(f"game {number} of {path} has no result")
+    moves = tuple(node.move for node in game.mainline())
+    if headers.get("PlyCount", str(len(moves))) != str(len(moves)):
+        raise GameFileError(
+            f"game {number} of {path} is torn: it has {len(moves)} of {headers['PlyCount']} plies"
+        )
+    start = game.board()
+    assert isinstance(start, FogOfWarBoard)
+    return FiledGame(
+        number,
+        {chess.WHITE: headers["White"], chess.BLACK: headers["Black"]},
+        start,
+        moves,
+        winners[headers["Result"]],
+        end.is_game_over(),
+    )
+
+
+# -- the command line -------------------------------------------------------------------------
+
+
+def replay_parser(module: str, doc: str | None, movetime: int) -> argparse.ArgumentParser:
+    """Return a parser of a tool that replays games: the file, the time and the engine's options."""
+    parser = tool_parser(module, doc, stores=False)
+    parser.add_argument("file", type=Path, metavar="GAMES", help="a PGN file, or a journal .jsonl")
+    parser.add_argument(
+        "--movetime", type=int, default=movetime, metavar="MS", help="milliseconds a search"
+    )
+    parser.add_argument("--games", type=int, metavar="N", help="only the first N games of the file")
+    parser.add_argument(
+        *_STORE, dest="raw", type=Path, metavar="FILE", help="store all figures: .json, or .json.gz"
+    )
+    add_options(parser)
+    return parser
+
+
+def replay_words(words: Sequence[str] | None) -> list[str]:
+    """Return the words of the command line with `--raw` for `--json`, as `publish` knows it."""
+    return [_STORE[1] if word == _STORE[0] else word for word in given(words)]
+
+
+def read_arguments(
+    parser: argparse.ArgumentParser, words: Sequence[str]
+) -> tuple[argparse.Namespace, list[FiledGame], Options]:
+    """Return what was said, the games, and the engine's options.
+
+    Leaves the program with the parser's error if a file or an option is wrong.
+    """
+    told = parser.parse_args(words)
+    options = engine_options()
+    set_options(parser, options, told.option)
+    if told.movetime <= 0:
+        parser.error("--movetime: must be above 0")
+    try:
+        games = load_games(told.file)
+    except (GameFileError, JournalError) as error:
+        parser.error(str(error))
+    return told, games[: told.games], options
+
+
+def by_time(milliseconds: int) -> GoLimits:
+    """Return the limits of a search that begins now."""
+    return GoLimits(time.monotonic(), movetime=milliseconds)

@@ -1,0 +1,253 @@
+"""Replay recorded games: did the search think of the true position, and was its value right?
+
+    python -m tools.play.replay games.pgn --side obscuro --movetime 300 --option Threads=1
+
+GAMES is a file of `obscuro match --pgn` or `--log`. The engine follows each game as one side saw it
+and searches at each of that side's turns; the recorded move is then played whatever it chose. The
+first table says, by the size of P, how often the true position was in P, at the root of the search
+(I), and expanded there, and its weight (docs/arena.md#coverage). The second one compares the search's
+value with the value of the true position and with the result of the game.
+
+The value of a true position is that of its best child, as the evaluator sees it and as the search
+values a new root. All values are in the view of the side that is followed, from -1 to 1. Moves that
+needed no search are left out of the second table. ± is a standard error; the turns of one side of a
+game count as one sample. Ctrl-C shows what there is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import chess
+import numpy as np
+
+from obscuro.arena.coverage import size_name, size_names
+from obscuro.bench.common import progress
+from obscuro.board.layout import WORDS
+from obscuro.engine.options import Options
+from obscuro.engine.player import Player
+from obscuro.engine.report import GoLimits
+from tools.common import INTERRUPTED, publish, say, table
+from tools.play.recorded_games import (
+    BOTH,
+    FiledGame,
+    FollowedTurn,
+    Judge,
+    by_time,
+    follow,
+    read_arguments,
+    replay_parser,
+    replay_words,
+)
+
+Row = dict[str, Any]
+"""One turn, by the names of its figures; see `describe`."""
+ALL = "all"
+_COVERED = ("in_belief", "in_infoset", "expanded", "weight")
+_SHAPE = ("roots", "J", "depth")
+
+
+# -- measuring --------------------------------------------------------------------------------
+
+
+def replay_side(
+    player: Player,
+    judge: Judge,
+    game: FiledGame,
+    side: chess.Color,
+    limits: Callable[[int], GoLimits],
+) -> Iterator[Row]:
+    """Yield the figures of each turn of one side of a game. limits: as in `follow`."""
+    for turn in follow(player, game, side, limits):
+        value = judge.value(turn.words, player.knowledge)
+        yield {
+            "game": game.number,
+            "side": chess.COLOR_NAMES[side],
+            "player": game.names[side],
+            **describe(turn, player),
+            "true_value": value,
+            "result": game.result(side),
+        }
+
+
+def describe(turn: FollowedTurn, player: Player) -> Row:
+    """Return what the search of a turn said, and what it knew of the true position.
+
+    share: of the recorded move in the solver's strategy. roots: distinct positions of our infoset
+    that were expanded when the search began. J: infosets of the other side at the root. A move that
+    needed no search has no coverage but `in_belief`, and neither roots nor J.
+    """
+    info, coverage = turn.info, turn.coverage
+    row: Row = {
+        "ply": turn.ply,
+        "fen": turn.board.fen(),
+        "belief": info.belief,
+        "exact": info.exact,
+        "in_belief": coverage.in_belief,
+        "searched": coverage.in_infoset is not None,
+        "move": turn.move.uci(),
+        "chosen": turn.choice.move,
+        "share": dict(info.policy).get(turn.move.uci(), 0.0),
+        "value": info.value,
+    }
+    if not row["searched"]:
+        return row
+    histories = player.equipment.search.our_histories()
+    expanded = histories.states[histories.expanded, :WORDS]
+    return row | {
+        "in_infoset": coverage.in_infoset,
+        "expanded": coverage.expanded,
+        "weight": coverage.weight,
+        "roots": len(np.unique(expanded, axis=0)),
+        "J": len(player.equipment.search.gadget.prior),
+        "sampled": info.sampled,
+        "carried": info.carried,
+        "nodes": info.nodes,
+        "iterations": info.iterations,
+        "expansions": info.expansions,
+        "depth": info.depth,
+        "seldepth": info.seldepth,
+        "gadget": info.gadget,
+    }
+
+
+def clustered(differences: Sequence[tuple[object, float]]) -> tuple[float, float | None]:
+    """Return the mean of numbers and its standard error; None with fewer than two samples.
+
+    differences: of each turn, the sample that it belongs to and the number. Turns of one sample
+    depend on each other.
+    """
+    mean = fmean(number for _, number in differences)
+    sums: dict[object, float] = {}
+    for sample, number in differences:
+        sums[sample] = sums.get(sample, 0.0) + number - mean
+    samples = len(sums)
+    if samples < 2:
+        return mean, None
+    square = sum(each**2 for each in sums.values()) * samples / (samples - 1)
+    return mean, math.sqrt(square) / len(differences)
+
+
+# -- tables -----------------------------------------------------------------------------------
+
+
+def by_size(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """Yield the turns of each size of P that has some, and all of them at the end."""
+    for name in size_names():
+        found = [row for row in rows if size_name(row["belief"]) == name]
+        if found:
+            yield name, found
+    yield ALL, list(rows)
+
+
+def render(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield both tables."""
+    rows = figures["turns"]
+    if not rows:
+        yield "No turns were replayed."
+        return
+    yield from _coverage_table(rows)
+    yield ""
+    yield from _calibration_table([row for row in rows if row["searched"]])
+
+
+def _coverage_table(rows: Sequence[Row]) -> Iterator[str]:
+    headings = ["|P|", "turns", "searched", "in P", "in I", "expanded", "weight", "roots", "J"]
+    cells = []
+    for name, found in by_size(rows):
+        searched = [row for row in found if row["searched"]]
+        cells.append(
+            [name, len(found), len(searched)]
+            + [_mean(found if key == "in_belief" else searched, key, 3) for key in _COVERED[:3]]
+            + [_mean(searched, "weight", 5)]
+            + [_mean(searched, key, 1) for key in _SHAPE]
+        )
+    yield from table([*headings, "depth"], cells, "l" + "r" * len(headings))
+
+
+def _calibration_table(rows: Sequence[Row]) -> Iterator[str]:
+    headings = ["|P|", "turns", "games", "search", "truth", "result", "search - truth"]
+    headings += ["search - result", "truth - result"]
+    cells = []
+    for name, found in by_size(rows):
+        if not found:
+            continue
+        games = {(row["game"], row["side"]) for row in found}
+        cells.append(
+            [name, len(found), len(games)]
+            + [f"{fmean(row[key] for row in found):+.3f}" for key in _VALUES]
+            + [_difference(found, first, second) for first, second in _PAIRS]
+        )
+    yield from table(headings, cells, "l" + "r" * (len(headings) - 1))
+
+
+_VALUES = ("value", "true_value", "result")
+_PAIRS = (("value", "true_value"), ("value", "result"), ("true_value", "result"))
+
+
+def _mean(rows: Sequence[Mapping[str, Any]], key: str, digits: int) -> str:
+    return f"{fmean(row[key] for row in rows):,.{digits}f}" if rows else "-"
+
+
+def _difference(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> str:
+    pairs = [((row["game"], row["side"]), row[first] - row[second]) for row in rows]
+    mean, error = clustered(pairs)
+    return f"{mean:+.3f}" + ("" if error is None else f" ± {error:.3f}")
+
+
+# -- running ----------------------------------------------------------------------------------
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = replay_parser("tools.play.replay", __doc__, 300)
+    parser.add_argument(
+        "--side", default=BOTH, help="whose turns: a player's name, white, black or both"
+    )
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Replay, and print both tables; returns the exit code."""
+    words = replay_words(words)
+    parser = make_parser()
+    told, games, options = read_arguments(parser, words)
+    sides = [(game, side) for game in games for side in game.sides(told.side)]
+    if not sides:
+        parser.error(f"--side: nobody called {told.side!r} plays in {told.file}")
+    rows: list[Row] = []
+    code = 0
+    try:
+        for row in _measure(sides, options, told.movetime):
+            rows.append(row)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    publish(parser, words, told.raw, {"turns": rows}, render)
+    return code
+
+
+def _measure(
+    sides: Sequence[tuple[FiledGame, chess.Color]], options: Options, movetime: int
+) -> Iterator[Row]:
+    """Yield the turns of all sides."""
+    player = Player(options, say)
+    judge = Judge(options, say)
+    try:
+        player.prepare()
+        with progress(len(sides)) as tell:
+            for game, side in sides:
+                tell(f"game {game.number}, {game.names[side]} ({chess.COLOR_NAMES[side]})", 0)
+                yield from replay_side(player, judge, game, side, lambda ply: by_time(movetime))
+                tell(None, 1)
+    finally:
+        judge.close()
+        player.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
