@@ -1,56 +1,25 @@
-"""One turn's search: it builds the subgame, solves and expands it until a limit, and reports.
+"""One player's search: it builds a turn's subgame, and reads the results off it afterwards.
 
-With one thread, solving and expanding take turns by a fixed measure of work, so that the same seed
-gives the same result. With more, the calling thread solves; it alone changes the tree's structure.
-Each other thread selects leaves, evaluates them, and hands the expansions over. A lock is held for
-the short time of selecting and attaching.
+`obscuro.search.steps` has what happens in between.
 """
 
-import threading
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.search.expanders import Batch, Expanders, Operations
 from obscuro.search.gadget import new_gadget
 from obscuro.search.game import MAX, Expansion, Game
-from obscuro.search.growth import attach
 from obscuro.search.keeping import KeptRoots, keep_roots, most_roots, nothing_kept
-from obscuro.search.pace import Clock, Limits
-from obscuro.search.parameters import (
-    BATCH,
-    EDGES_PER_EXPANSION,
-    EXHAUSTED_AFTER,
-    SLICE_EDGES,
-    SLICE_ITERATIONS,
-    SearchParameters,
-)
+from obscuro.search.parameters import SearchParameters
 from obscuro.search.progress import Progress
 from obscuro.search.root_share import RootHistories, our_histories
-from obscuro.search.selection import exploration, release, select_batch
-from obscuro.search.solver import iterate
+from obscuro.search.steps import NO_INFOSET, SearchSteps
 from obscuro.search.subgame import NewRoots, build_subgame
-from obscuro.search.tree import (
-    EDGES,
-    FULL,
-    LEAF,
-    NODES,
-    OPEN,
-    ROOTS,
-    Tree,
-    allocate_tree,
-    bytes_per_edge,
-    find_infoset,
-)
-
-NO_INFOSET = -1
-MAX_ACTIONS = 1024  # of one infoset, for the scratch array of stable actions
-TURN_EDGES = EDGES_PER_EXPANSION * BATCH  # edge visits for one batch, where both share a thread
+from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, find_infoset
 
 
-class Search:
+class Search(SearchSteps):
     """The trees and the strategy of one player, kept from turn to turn.
 
     games: one for each expanding thread. With one game and threads=1 all runs in the caller's
@@ -69,22 +38,7 @@ class Search:
         threads: int = 1,
         seed: int = 1,
     ) -> None:
-        self.games = list(games)
-        self.parameters = parameters
-        self.threads = threads
-        words = self.games[0].state_words
-        edges = max(4096, int(hash_bytes / 2 / bytes_per_edge(words)))
-        edges = min(edges, 2**31 - 1)
-        self.tree: Tree = allocate_tree(edges, words)
-        self.spare: Tree = allocate_tree(edges, words)
-        self._words = words
-        self._seed = seed
-        self._turns = 0  # searches with several threads, for their random numbers
-        self._random = np.array([seed], dtype=np.uint64)
-        self._fruitless = 0
-        self._last_absent = np.zeros(MAX_ACTIONS, dtype=np.int64)
-        self._nodes_before = 0  # of the tree, when the last search began
-        self.last_value: float | None = None
+        super().__init__(games, parameters, hash_bytes, threads, seed)
         self.forget()
 
     def forget(self, seed: int | None = None) -> None:
@@ -93,16 +47,16 @@ class Search:
         seed: of the random numbers from here on; None: the same ones begin again.
         """
         if seed is not None:
-            self._seed = seed
+            self.seed = seed
         none = np.zeros(0, dtype=np.float32)
         self.tree.counts[:] = 0
         self.tree.table[:] = 0
         self.gadget = new_gadget(none, none)
-        self._our_key = np.uint64(0)
-        self._root_key = np.uint64(0)
+        self.our_key = np.uint64(0)
+        self.root_key = np.uint64(0)
         self.last_value = None
-        self._random[0] = self._seed
-        self._turns = 0
+        self.random[0] = self.seed
+        self.turns = 0
         self._kept: KeptRoots | None = None
         self.progress = Progress()
 
@@ -115,7 +69,7 @@ class Search:
         """
         if self.tree.counts[ROOTS] == 0:
             self._kept = nothing_kept()
-            return np.zeros((0, self._words), dtype=np.uint64)
+            return np.zeros((0, self.state_words), dtype=np.uint64)
         self._kept = keep_roots(self.tree, self.gadget, our_key, depth)
         edges = self._kept.edges
         own = edges[self.tree.edge_keys[edges, MAX] == np.uint64(our_key)]
@@ -149,14 +103,14 @@ class Search:
         kept = self._kept if self._kept is not None else nothing_kept()
         self._kept = None
         freeze = not self.parameters.unfrozen
-        self._our_key = np.uint64(our_key)
-        self._root_key = np.uint64(our_key if root_key is None else root_key)
+        self.our_key = np.uint64(our_key)
+        self.root_key = np.uint64(our_key if root_key is None else root_key)
         gadget = build_subgame(
             self.tree,
             self.spare,
             kept,
             new,
-            int(self._root_key),
+            int(self.root_key),
             self.parameters.mixed_prior,
             freeze,
         )
@@ -188,7 +142,7 @@ class Search:
         """
         tree = self.tree
         count = int(tree.counts[EDGES])
-        ours = tree.edge_keys[:count, MAX] == self._our_key
+        ours = tree.edge_keys[:count, MAX] == self.our_key
         ours &= (tree.edge_child[:count] == LEAF) & (tree.edge_status[:count] == OPEN)
         edges = np.flatnonzero(ours).astype(np.int32)
         firsts = tree.node_first_edge[: int(tree.counts[NODES])]
@@ -202,48 +156,6 @@ class Search:
             if late():
                 break
 
-    # -- the search ----------------------------------------------------------------------------
-
-    def run(
-        self,
-        limits: Limits,
-        stop: threading.Event,
-        report: Callable[[Progress], None] | None = None,
-        interval: float = 0.5,
-    ) -> Progress:
-        """Search until a limit is reached or `stop` is set, for at least one iteration.
-
-        report: called in the calling thread, after the first slice and every `interval` seconds.
-        Raises an exception of a game's `expand`; the tree stays intact.
-        """
-        self._last_absent = np.full(MAX_ACTIONS, -1, dtype=np.int64)
-        self._fruitless = 0
-        self._nodes_before = int(self.tree.counts[NODES])
-        self.progress.exhausted = False
-        clock = Clock(self.progress, limits, stop)
-        expanders = self._start_expanders(clock) if self.threads > 1 else None
-        next_report = time.monotonic()
-        try:
-            while True:
-                if expanders is not None:
-                    expanders.attach_finished()
-                elif not clock.expanding_over():
-                    self.expand_once()
-                clock.start_slice()
-                clock.end_slice(self.solve(SLICE_EDGES if expanders else TURN_EDGES))
-                if report is not None and time.monotonic() >= next_report:
-                    next_report = time.monotonic() + interval
-                    report(self.summary(clock))
-                if clock.due():
-                    self._look(clock)
-                if clock.over():
-                    break
-        finally:
-            if expanders is not None:
-                expanders.finish()
-        self.last_value = self.summary(clock).value
-        return self.progress
-
     def line(self, moves: int = 8) -> tuple[npt.NDArray[np.uint64], list[int]] | None:
         """The likeliest play from our infoset on, for a principal variation.
 
@@ -251,7 +163,7 @@ class Search:
         if no history of our infoset has been expanded.
         """
         tree = self.tree
-        own = int(find_infoset(tree, self._our_key))
+        own = int(find_infoset(tree, self.our_key))
         if own == NO_INFOSET:
             return None
         nodes = np.flatnonzero(tree.node_infoset[: tree.counts[NODES]] == own)
@@ -270,140 +182,7 @@ class Search:
         return our_histories(
             self.tree,
             self.gadget.prior,
-            self._our_key,
-            at_roots=bool(self._root_key == self._our_key),
-            nodes_before=self._nodes_before,
+            self.our_key,
+            at_roots=bool(self.root_key == self.our_key),
+            nodes_before=self.nodes_before,
         )
-
-    # -- the steps of a search: `run` takes them by the clock, others one by one --------------
-
-    def select(self, explorer: int, random: npt.NDArray[np.uint64]) -> Batch | None:
-        """Select up to BATCH leaves to expand, and mark them as in flight; None if there is none.
-
-        explorer: MAX or MIN, the player that explores. random: uint64[1], the state of its random
-        numbers, which advances. No other thread may change the tree meanwhile.
-        """
-        edges = np.empty(BATCH, dtype=np.int32)
-        nodes = np.empty(BATCH, dtype=np.int32)
-        states = np.empty((BATCH, self._words), dtype=np.uint64)
-        keys = np.empty((BATCH, 2), dtype=np.uint64)
-        found = select_batch(
-            self.tree,
-            explorer,
-            exploration(self.parameters),
-            random,
-            edges,
-            nodes,
-            states,
-            keys,
-        )
-        if not found:
-            return None
-        return Batch(edges[:found], nodes[:found], states[:found], keys[:found])
-
-    def attach(
-        self,
-        edges: npt.NDArray[np.int32],
-        nodes: npt.NDArray[np.int32],
-        expansion: Expansion,
-    ) -> None:
-        """Attach the expansions of leaves; no other thread may select meanwhile.
-
-        edges, nodes: int32[B], the leaves and the nodes above them; expansion: theirs, in that
-        order.
-        """
-        progress = self.progress
-        before = self.tree.nodes
-        attached, depth = attach(
-            self.tree, self._root_key, not self.parameters.unfrozen, edges, nodes, expansion
-        )
-        progress.nodes += self.tree.nodes - before
-        progress.full = bool(self.tree.counts[FULL])
-        if attached:
-            total = progress.depth * progress.expansions + depth
-            progress.expansions += int(attached)
-            progress.depth = total / progress.expansions
-            newest = int(self.tree.counts[NODES])
-            deepest = int(self.tree.node_depth[newest - int(attached) : newest].max())
-            progress.seldepth = max(progress.seldepth, deepest + 1)
-
-    def expand_once(self) -> None:
-        """Select, evaluate and attach one batch of leaves, in the calling thread."""
-        batch = self.select(MAX, self._random)
-        self._fruitless = 0 if batch is not None else self._fruitless + 1
-        self.progress.exhausted = self._fruitless >= EXHAUSTED_AFTER
-        if batch is None:
-            return
-        try:
-            expansion = self.games[0].expand(batch.states, batch.keys)
-        except BaseException:
-            self._release(batch)
-            raise
-        self.attach(batch.edges, batch.nodes, expansion)
-
-    def solve(self, max_edges: int) -> int:
-        """Iterate until about `max_edges` edges are visited, at least once; returns the visits."""
-        own = int(find_infoset(self.tree, self._our_key))
-        iterations, edges = iterate(
-            self.tree,
-            self.gadget,
-            SLICE_ITERATIONS,
-            max_edges,
-            own,
-            self.progress.iterations,
-            self._last_absent,
-        )
-        self.progress.iterations += int(iterations)
-        return int(edges)
-
-    def summary(self, clock: Clock) -> Progress:
-        """The progress, with the present strategy at our infoset."""
-        tree, progress = self.tree, self.progress
-        progress.infosets = tree.infosets
-        progress.resolve = bool(self.gadget.p_max[0] > 0)
-        own = int(find_infoset(tree, self._our_key))
-        if own != NO_INFOSET:
-            first, count = int(tree.infoset_first[own]), int(tree.infoset_actions[own])
-            progress.policy = tree.strategy[first : first + count].copy()
-            progress.stable = self._last_absent[:count] < clock.iteration_at_half()
-        progress.value = self._value(own)
-        return progress
-
-    # -- inside --------------------------------------------------------------------------------
-
-    def _release(self, batch: Batch) -> None:
-        release(self.tree, batch.edges)
-
-    def _start_expanders(self, clock: Clock) -> Expanders:
-        def exhausted(state: bool) -> None:
-            self.progress.exhausted = state
-
-        self._turns += 1
-        operations = Operations(
-            select=self.select,
-            release=self._release,
-            attach=lambda batch, expansion: self.attach(batch.edges, batch.nodes, expansion),
-            over=clock.expanding_over,
-            exhausted=exhausted,
-        )
-        return Expanders(self.games, operations, [self._seed, self._turns])
-
-    def _look(self, clock: Clock) -> None:
-        """Show the clock the strategy at our infoset."""
-        own = int(find_infoset(self.tree, self._our_key))
-        if own != NO_INFOSET:
-            first, count = int(self.tree.infoset_first[own]), int(self.tree.infoset_actions[own])
-            strategy = self.tree.strategy[first : first + count]
-            top = int(np.argmax(strategy))
-            clock.look(top, float(strategy[top]), self._value(own))
-
-    def _value(self, own: int) -> float:
-        """▲'s value at our infoset, or if ▼ does not play there, at the roots by their prior."""
-        tree = self.tree
-        if own != NO_INFOSET and tree.infoset_reach[own] > 0:
-            first, count = int(tree.infoset_first[own]), int(tree.infoset_actions[own])
-            values = tree.cfv[first : first + count] / tree.infoset_reach[own]
-            value = float(np.dot(tree.strategy[first : first + count], values))
-        else:
-            value = float(np.dot(self.gadget.prior, self.gadget.value))
-        return min(1.0, max(-1.0, value))

@@ -99,7 +99,7 @@ def test_black_too_begins_with_the_whole_game_whose_start_both_know():
     assert (tree.edge_child[first_moves] != LEAF).all()
     ours = tree.node_infoset[tree.edge_child[first_moves]]
     assert player.belief_size == len(first_moves) == 20
-    assert len(np.unique(ours)) == 1 and tree.infoset_key[ours[0]] == search._our_key
+    assert len(np.unique(ours)) == 1 and tree.infoset_key[ours[0]] == search.our_key
     assert len(choice.info.policy) and choice.move in dict(choice.info.policy)
 
     words = after(words, choice.move)
@@ -137,7 +137,7 @@ def test_positions_are_added_up_to_the_least_size_of_our_infoset(least):
     search = search_of(player)
     tree = search.tree
     roots = int(tree.node_edges[: tree.counts[ROOTS]].sum())
-    own = int(np.count_nonzero(tree.edge_keys[:roots, 0] == search._our_key))
+    own = int(np.count_nonzero(tree.edge_keys[:roots, 0] == search.our_key))
     assert player.belief_size > 256
     assert own == max(least, own - search.progress.sampled)
     assert search.progress.sampled == max(0, least - (own - search.progress.sampled))

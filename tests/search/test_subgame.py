@@ -226,7 +226,7 @@ def test_subtrees_are_carried_over_whole(seed: int, depth: int) -> None:
 def test_infosets_keep_their_strategies_regrets_and_statistics(seed: int, depth: int) -> None:
     turn = a_turn(seed, depth)
     for walk in range(50):  # gather some statistics
-        turn.search.select(walk % 2, turn.search._random)
+        turn.search.select(walk % 2, turn.search.random)
     tree, _ = next_subgame(turn)
     old = turn.search.tree
     nodes = int(tree.counts[NODES])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obscuro.search import search as search_module
+from obscuro.search import steps as search_module
 from obscuro.search.average import AverageStrategy
 from obscuro.search.game import MAX, MIN, Expansion
 from obscuro.search.keeping import keep_roots
@@ -100,7 +100,7 @@ def test_exploration_changes_selection_and_neither_the_subgame_nor_the_solver(
     assert not different(same.tree, other.tree)
     for search in (other, same):
         for _ in range(20):
-            search.select(MAX, search._random)
+            search.select(MAX, search.random)
     names = different(same.tree, other.tree)
     assert "picks" in names
     selection = {"picks", "infoset_visits", "value_mean", "value_spread", "edge_status"}
@@ -127,7 +127,7 @@ def test_two_sided_both_players_explore_in_one_walk() -> None:
         both = 0
         for _ in range(100):
             before = search.tree.infoset_visits.copy()
-            search.select(MAX, search._random)
+            search.select(MAX, search.random)
             # A batch alternates, so look at single walks: as many visits of each as explorers.
             moved = players[search.tree.infoset_visits != before]
             both += len(np.unique(moved)) == 2
