@@ -1,8 +1,9 @@
-"""Which histories a search holds at the root of its thinking, and how much weight each has.
+"""Which histories a search holds at the root of its thinking, their weights, and lines below them.
 
 A measurement after a search: nothing here changes the tree.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ class RootHistories(NamedTuple):
     states: Words  # [n, W]
     expanded: npt.NDArray[np.bool_]  # [n] whether expanded when the search began
     weights: npt.NDArray[np.float64]  # [n] shares of the reach of I; they sum to 1, or are all 0
+    edges: npt.NDArray[np.int64]  # [n] the tree's edges that lead to them
 
 
 def our_histories(
@@ -57,4 +59,21 @@ def our_histories(
         np.array(tree.edge_state[edges]),
         (children != LEAF) & (children < nodes_before),
         weights / total if total > 0 else weights,
+        edges,
     )
+
+
+def edges_along(tree: Tree, edge: int, actions: Sequence[int]) -> list[int]:
+    """Follow actions from the history that an edge leads to; return their edges in the tree.
+
+    actions: indices in the order of each node's actions. The edges are fewer than the actions where
+    a leaf ends the line: nothing below it is in the tree.
+    """
+    found = []
+    for action in actions:
+        node = int(tree.edge_child[edge])
+        if node == LEAF:
+            break
+        edge = int(tree.node_first_edge[node]) + action
+        found.append(edge)
+    return found

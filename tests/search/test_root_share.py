@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from obscuro.search.game import MAX
-from obscuro.search.root_share import our_histories
+from obscuro.search.root_share import edges_along, our_histories
 from obscuro.search.search import Search
 from obscuro.search.tree import LEAF, NODES, TERMINAL
 
@@ -58,6 +58,7 @@ def test_the_histories_of_our_infoset_with_their_shares(seed: int, depth: int) -
     expected = walked(search, key, before)
     edges = sorted(expected)
     assert len(edges) >= 2
+    assert found.edges.tolist() == edges
     np.testing.assert_array_equal(found.states, tree.edge_state[edges])
     assert found.expanded.tolist() == [expected[edge][0] for edge in edges]
     np.testing.assert_allclose(found.weights, [expected[edge][1] for edge in edges], rtol=1e-5)
@@ -84,3 +85,18 @@ def test_an_infoset_that_is_not_in_the_tree_has_no_history() -> None:
         search.tree, search.gadget.prior, np.uint64(1), at_roots=False, nodes_before=10
     )
     assert len(found.states) == len(found.expanded) == len(found.weights) == 0
+
+
+def test_a_line_is_followed_as_far_as_the_tree_knows_it() -> None:
+    tree = searched(6).tree
+    longest = 0
+    for history in all_histories(tree):
+        (root, first), *below = history.path
+        edge = int(tree.node_first_edge[root]) + first
+        actions = [action for _, action in below]
+        line = edges_along(tree, edge, actions)
+        assert len(line) == len(below) and (not line or line[-1] == history.edge)
+        if tree.edge_child[history.edge] == LEAF:
+            assert edges_along(tree, edge, [*actions, 0]) == line
+        longest = max(longest, len(line))
+    assert longest >= 3

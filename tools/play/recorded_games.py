@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.arena.journal import JournalError, read_journal
+from obscuro.arena.pgn_comments import read_comment
 from obscuro.board.layout import WORDS
 from obscuro.board.position import from_board, legal_moves, move_to_uci
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
@@ -48,7 +49,8 @@ class FiledGame:
     """One game of a file.
 
     number: its place in the file, from 1. winner: None for a draw. regular: whether the rules ended
-    it; False after a forfeit, or at the limit of moves.
+    it; False after a forfeit, or at the limit of moves. coverages: what the mover's search knew of
+    the true position at each ply; None: the file does not say.
     """
 
     number: int
@@ -57,6 +59,7 @@ class FiledGame:
     moves: tuple[chess.Move, ...]
     winner: chess.Color | None
     regular: bool
+    coverages: tuple[Coverage | None, ...]
 
     def result(self, side: chess.Color) -> int:
         """The result for one side: 1, 0 or -1."""
@@ -144,6 +147,9 @@ def follow(
 ) -> Iterator[FollowedTurn]:
     """Yield each turn of one side, after the player's search in it; then play the recorded move.
 
+    The belief is brought up to date before the clock of the search begins, so P does not depend on
+    how busy the machine is.
+
     limits: makes the limits of the search that begins now, from the plies before it. until: the
     last turn is the one after so many plies; None: the last one of the game.
     """
@@ -153,6 +159,7 @@ def follow(
         if until is not None and ply > until:
             return
         if board.turn == side:
+            player.update()
             choice = player.search(limits(ply), Event())
             coverage = player.coverage(from_board(board))
             yield FollowedTurn(ply, board.copy(), move, choice, coverage)
@@ -180,6 +187,7 @@ def load_games(path: Path) -> list[FiledGame]:
             tuple(record.board.move_stack),
             record.winner,
             record.regular,
+            tuple(ply.turn.coverage for ply in record.plies),
         )
         for number, record in records
     ]
@@ -204,6 +212,7 @@ def _from_pgn(game: chess.pgn.Game, path: Path, number: int) -> FiledGame:
         moves,
         winners[headers["Result"]],
         end.is_game_over(),
+        tuple(read_comment(node.comment, not node.turn()).coverage for node in game.mainline()),
     )
 
 

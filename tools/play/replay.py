@@ -11,7 +11,8 @@ value with the value of the true position and with the result of the game.
 The value of a true position is that of its best child, as the evaluator sees it and as the search
 values a new root. All values are in the view of the side that is followed, from -1 to 1. Moves that
 needed no search are left out of the second table. ± is a standard error; the turns of one side of a
-game count as one sample. Ctrl-C shows what there is.
+game count as one sample. Only the search is timed: the belief is brought up to date before its clock
+begins. Ctrl-C shows what there is.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,54 +10,24 @@ import pytest
 
 from obscuro.arena.entrant import Entrant
 from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_record import GameRecord, PlayedPly, Turn
 from obscuro.arena.game_workers import Played
 from obscuro.arena.journal import Journal
 from obscuro.arena.openings import PLAIN
-from obscuro.arena.pgn import write_pgn
 from obscuro.arena.time_control import TimeControl
 from obscuro.engine.player import Player
-from obscuro.engine.report import GoLimits
+from obscuro.engine.report import Coverage, GoLimits
 from obscuro.fog.board import FogOfWarBoard
 from tests.tables import rows
+from tests.tools.play.lost_games import QUEEN, RECORDS, SMALL, WORDS, by_nodes, write_games
 from tools.common import INTERRUPTED, engine_options
 from tools.play import replay
 from tools.play.recorded_games import FiledGame, Judge, follow, load_games
 from tools.results import raw
 
-SMALL = ("Evaluator=material", "Threads=1", "Seed=1", "Hash=16")
-WORDS = [word for option in SMALL for word in ("--option", option)]
-
-# Black overlooks the queen: it takes the king.
-SHORT = ("e2e4", "f7f6", "d1h5", "a7a6", "h5e8")
-# White gives the queen for a pawn, and later its king.
-QUEEN = ("e2e4", "e7e5", "d1h5", "g8f6", "h5h7", "h8h7", "a2a3", "f6e4", "a3a4", "e4c5")
-QUEEN += ("a4a5", "c5d3", "a5a6", "d3e1")
-
-
-def record(white: str, black: str, moves: tuple[str, ...], winner: chess.Color) -> GameRecord:
-    board = FogOfWarBoard()
-    plies = []
-    for uci in moves:
-        move = chess.Move.from_uci(uci)
-        plies.append(PlayedPly(board.turn, Turn(uci), board.san(move)))
-        board.push(move)
-    return GameRecord(white, black, board, winner, "king captured", plies=plies)
-
-
-RECORDS = [
-    record("one", "two", SHORT, chess.WHITE),
-    record("two", "one", QUEEN, chess.BLACK),
-]
-
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "games.pgn"
-    with path.open("w", encoding="utf-8") as stream:
-        for number, game in enumerate(RECORDS, 1):
-            write_pgn(stream, game, round_=number)
-    return path
+    return write_games(tmp_path / "games.pgn")
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +37,13 @@ def player() -> Iterator[Player]:
     made.close()
 
 
-def by_nodes(ply: int) -> GoLimits:
-    return GoLimits(time.monotonic(), nodes=400)
+def limits(ply: int) -> GoLimits:
+    return by_nodes(400)
 
 
 def figures(player: Player, game: FiledGame, side: chess.Color) -> list[replay.Row]:
     judge = Judge(player.equipment.options, print)
-    return list(replay.replay_side(player, judge, game, side, by_nodes))
+    return list(replay.replay_side(player, judge, game, side, limits))
 
 
 # -- following a game ---------------------------------------------------------------------------
@@ -86,7 +55,7 @@ def test_a_side_is_followed_with_its_own_knowledge(
 ) -> None:
     game = load_games(file)[1]
     board = FogOfWarBoard()
-    turns = list(follow(player, game, side, by_nodes))
+    turns = list(follow(player, game, side, limits))
     assert [turn.ply for turn in turns] == list(range(0 if side else 1, len(QUEEN), 2))
     for turn in turns:
         while len(board.move_stack) < turn.ply:
@@ -146,6 +115,8 @@ def test_a_journal_holds_the_same_games(file: Path, tmp_path: Path) -> None:
     for ours, theirs in zip(load_games(file), load_games(path), strict=True):
         assert (ours.number, ours.names, ours.moves) == (theirs.number, theirs.names, theirs.moves)
         assert (ours.start, ours.winner, ours.regular) == (theirs.start, theirs.winner, True)
+        assert ours.coverages == theirs.coverages
+        assert ours.coverages[3:5] == (None, Coverage(True, False, False, 0.0))
 
 
 def test_a_player_is_found_by_its_name_on_either_side(file: Path) -> None:
@@ -241,7 +212,7 @@ def test_ctrl_c_shows_what_there_is(
         calls.append(milliseconds)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return GoLimits(time.monotonic(), nodes=100)
+        return by_nodes(100)
 
     monkeypatch.setattr(replay, "by_time", limits)
     assert replay.main([str(file), *WORDS]) == INTERRUPTED
