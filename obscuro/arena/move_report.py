@@ -19,6 +19,8 @@ _BELIEF_NUMBERS = {
     "iterations": "iterations",
     "expansions": "expansions",
     "evals": "evaluations",
+    "roots": "roots",
+    "J": "root_infosets",
 }
 
 
@@ -28,9 +30,10 @@ class Report:
 
     belief: |P|, the number of positions that fit the engine's observations. exact: whether P holds
     all of them. nodes: the size of the tree. carried: how many of these nodes come from earlier
-    searches. depth: the mean depth. centipawns: the score in the mover's view. policy: the solver's
-    strategy at the root infoset. play: the distribution from which the engine drew its move. Both
-    are pairs of UCI move and probability, the largest first.
+    searches. roots: how many positions were expanded when the search began. root_infosets: J, those
+    of the other side at the root. depth: the mean depth. centipawns: the score in the mover's view.
+    policy: the solver's strategy at the root infoset. play: the distribution from which the engine
+    drew its move. Both are pairs of UCI move and probability, the largest first.
     """
 
     depth: float | None = None
@@ -46,6 +49,8 @@ class Report:
     expansions: float | None = None
     evaluations: float | None = None
     gadget: str | None = None
+    roots: float | None = None
+    root_infosets: float | None = None
     policy: Policy = field(default=())
     play: Policy = field(default=())
 
@@ -95,6 +100,8 @@ class Report:
             expansions=info.expansions,
             evaluations=info.evaluations,
             gadget=info.gadget,
+            roots=info.roots,
+            root_infosets=info.root_infosets,
             policy=tuple(info.policy),
             play=tuple(info.play),
         )

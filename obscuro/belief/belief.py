@@ -38,6 +38,8 @@ from obscuro.fog.observation_words import EN_PASSANT_WORD
 
 __all__ = ["Belief", "ContradictionError", "Update"]
 
+MOST_TO_COMPARE = 16_384  # positions of P that others are compared with, one by one
+
 
 class Update(NamedTuple):
     """What a move did to a belief."""
@@ -271,6 +273,22 @@ class Belief:
         Raises ContradictionError if our king is not in the observation, and leaves P empty then.
         """
         return self._rebuild(observation, self._randomness()[0])
+
+    def include(self, positions: Words) -> int:
+        """Add positions that explain all that was seen, if P has become a small sample.
+
+        positions: uint64[n, 8], such as a search's tree holds where its information key is ours.
+        Those in which our own pieces stand otherwise are left out. An exact P has them all, and in
+        a P of more than MOST_TO_COMPARE positions they are not looked for. Returns how many were
+        missing and are in P now.
+        """
+        if self.exact or not 0 < len(self) <= MOST_TO_COMPARE or not len(positions):
+            return 0
+        missing = self._set.lacking(positions)[: self._updater.limit - len(self)]
+        rng = self._randomness(advance=False)[0]
+        records = rng.permutation(np.concatenate((self.records, missing)))
+        self._hold(records, len(records))
+        return len(missing)
 
     def sample(
         self, count: int, rng: np.random.Generator, exclude: Collection[int] | Hashes = ()

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.queries import common_king, common_observation, find
-from obscuro.belief.record import OUR_SIDE, packed, unpacked
+from obscuro.belief.record import OUR_SIDE, RECORD_WORDS, packed, unpacked
 from obscuro.board.layout import WORDS
 from obscuro.board.position import hash_positions
 from obscuro.board.tables import TABLES
@@ -44,6 +44,20 @@ class RecordSet(NamedTuple):
         if not np.array_equal(unpacked(self.known, record), position):
             return False  # what is ours differs
         return bool(find(self.rows, record[0]) >= 0)
+
+    def lacking(self, positions: Words) -> Records:
+        """The records uint64[k, 3], sorted and each once, of positions that are not in the set.
+
+        positions: uint64[n, 8]. Those in which what is ours differs are left out. Looks at every
+        record in turn, so it is for small sets.
+        """
+        offered = packed(
+            np.ascontiguousarray(positions, dtype=np.uint64), int(self.known[OUR_SIDE])
+        )
+        ours = (unpacked(self.known, offered) == positions).all(axis=1)
+        new = {record.tobytes() for record in offered[ours]}
+        new -= {record.tobytes() for record in self.rows}
+        return np.frombuffer(b"".join(sorted(new)), dtype=np.uint64).reshape(-1, RECORD_WORDS)
 
     def certain_enemy_king(self) -> int | None:
         """The square where the enemy king stands in all positions, if there is one."""

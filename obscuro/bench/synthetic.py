@@ -57,6 +57,7 @@ class HashGame:
     """
 
     state_words: int = 2
+    position_words: int = 2
 
     def expand(self, states: Words, keys: Words) -> Expansion:
         """Return all children of `states`, uint64[n, 2], with keys uint64[n, 2].

@@ -78,6 +78,7 @@ class OwnTurn(NamedTuple):
             expansions=positions,
             evaluations=evaluations,
             gadget="none",
+            roots=positions,
             policy=play,
             play=play,
         )

@@ -94,6 +94,7 @@ class ChessGame:
     """The game as one thread expands it: an evaluator, our side, and what would be a repetition."""
 
     state_words = STATE_WORDS
+    position_words = WORDS
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator

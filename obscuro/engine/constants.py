@@ -2,7 +2,7 @@
 
 # Shares of one turn's time.
 BELIEF_SHARE = 0.5  # past this the belief update stops, and keeps a sample
-SAMPLING_SHARE = 0.3  # of what is left after that; past this the root gets no more positions
+SAMPLING_SHARE = 0.4  # of what is left after that; past this the root gets no more positions
 SAMPLING_CHUNK = 32  # positions expanded between two looks at the clock
 
 # Shares of the clock.

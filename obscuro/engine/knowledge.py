@@ -14,7 +14,7 @@ from obscuro.belief.buffers import Buffers
 from obscuro.board.layout import PAWN, STATE
 from obscuro.board.position import find_move, legal_moves, move_squares
 from obscuro.engine.chess_game import sighting
-from obscuro.engine.constants import REPETITIONS
+from obscuro.engine.constants import FIFTY_MOVES, REPETITIONS
 from obscuro.fog.account import Ply
 from obscuro.fog.key import initial_key, key_after_other_move, key_after_own_move, mix
 from obscuro.fog.observation import Observation
@@ -147,7 +147,7 @@ class Knowledge:
             raise GameError(f"illegal move {uci}")
         _, target, piece = move_squares(word)
         captured = self.observation.pieces(1 - self.side) >> target & 1
-        self.quiet_plies = 0 if piece == PAWN or captured else self.quiet_plies + 1
+        self._count_ply(quiet=not (piece == PAWN or captured))
         update = self.belief.after_own_move(word, observation, deadline)
         if observation is None:
             observation = self.belief.common_observation()
@@ -170,21 +170,30 @@ class Knowledge:
         if update is None:
             return False
         lost = self.observation.pieces(self.side) & ~observation.pieces(self.side)
-        self.quiet_plies = 0 if lost else self.quiet_plies + 1
+        self._count_ply(quiet=not lost)
         seen = np.uint64(observation.key())
         self.key = int(key_after_other_move(np.uint64(self.key), seen))
         self._see(observation, self.side, update.warning)
         return True
+
+    def _count_ply(self, *, quiet: bool) -> None:
+        """Count a ply for the fifty-move rule. quiet: no pawn move or capture that we know of.
+
+        A game that goes on at the limit shows that there was one unseen. It may have been any of
+        those plies; so half of the limit counts on. The tree's draw words have the old count.
+        """
+        self.quiet_plies = self.quiet_plies + 1 if quiet else 0
+        if self.quiet_plies >= FIFTY_MOVES:
+            self.quiet_plies = FIFTY_MOVES // 2
+            self._lost_place()
 
     def _see(self, observation: Observation, to_move: int, warning: str | None) -> None:
         self.observation = observation
         if self.quiet_plies == 0:
             self._sightings.clear()
         self._note_sighting(to_move)
-        if warning is not None:
-            if self.belief.rebuilds == 1:
-                self._warn(warning)
-            self._lost_place()
+        if warning is not None and self.belief.rebuilds == 1:
+            self._warn(warning)
 
     def _note_sighting(self, to_move: int) -> None:
         sight = int(sighting(np.uint64(self.observation.key()), np.uint64(to_move)))

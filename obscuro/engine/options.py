@@ -10,6 +10,10 @@ from typing import Literal
 from obscuro.engine.machine import MEBIBYTE, total_memory, usable_cores
 from obscuro.evaluation.factory import evaluator_names
 from obscuro.search.parameters import (
+    EDGES_PER_EXPANSION,
+    FRESH_SHARE,
+    ITERATIONS_PER_EXPANSION,
+    MAX_KEPT_INFOSETS,
     MAX_SUPPORT,
     MIN_INFOSET_SIZE,
     PUCT_C,
@@ -134,7 +138,46 @@ OPTIONS: tuple[Option, ...] = (
     Option("Unfrozen", "check", True, help="KLUSS; off: 1-KLSS"),
     Option("One Sided", "check", True, help="one-sided GT-CFR; off: both players explore"),
     Option("Resolve Prior", "combo", "mixed", known=lambda: ("mixed", "uniform")),
-    Option("Min Infoset Size", "spin", MIN_INFOSET_SIZE, 1, 10_000),
+    Option(
+        "Min Infoset Size",
+        "spin",
+        MIN_INFOSET_SIZE,
+        1,
+        10_000,
+        help="the search begins with so many positions, or with all there are",
+    ),
+    Option(
+        "Fresh Share",
+        "spin",
+        round(FRESH_SHARE * 100),
+        0,
+        100,
+        help="per cent of them that are drawn anew each turn, at least",
+    ),
+    Option(
+        "Max Kept Infosets",
+        "spin",
+        MAX_KEPT_INFOSETS,
+        0,
+        100_000,
+        help="of the other side, from the last search's tree; 0: all",
+    ),
+    Option(
+        "Edges Per Expansion",
+        "spin",
+        EDGES_PER_EXPANSION,
+        1_000,
+        100_000_000,
+        help="edges that the solver visits for each leaf that is expanded, at most",
+    ),
+    Option(
+        "Iterations Per Expansion",
+        "spin",
+        ITERATIONS_PER_EXPANSION,
+        1,
+        1_000,
+        help="iterations of the solver for each leaf that is expanded, at most",
+    ),
     Option("Max Support", "spin", MAX_SUPPORT, 1, 100),
     Option("Puct C", "spin", int(PUCT_C * PUCT_UNIT), 0, 10_000, help="in hundredths"),
     Option(
@@ -212,7 +255,11 @@ class Options:
     def search_parameters(self) -> SearchParameters:
         """The options of the search."""
         return SearchParameters(
+            edges_per_expansion=self.integer("Edges Per Expansion"),
+            iterations_per_expansion=self.integer("Iterations Per Expansion"),
             min_infoset_size=self.integer("Min Infoset Size"),
+            fresh_share=self.integer("Fresh Share") / 100,
+            max_kept_infosets=self.integer("Max Kept Infosets"),
             max_support=self.integer("Max Support"),
             puct_c=self.integer("Puct C") / PUCT_UNIT,
             puct_least_variance=self.integer("Puct Least Variance") / VARIANCE_UNIT,

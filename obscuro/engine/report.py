@@ -43,6 +43,8 @@ class SearchInfo:
     expansions: int
     evaluations: int  # children evaluated
     gadget: str  # "resolve" or "maxmargin"
+    roots: int = 0  # distinct positions of our infoset that were expanded when the search began
+    root_infosets: int = 0  # J: infosets of the other side at the root
     policy: list[tuple[str, float]] = field(default_factory=list)  # largest first
     play: list[tuple[str, float]] = field(default_factory=list)  # largest first
     cache: CacheUse | None = None  # by this search; None before its end, or without a cache

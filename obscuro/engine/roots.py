@@ -34,10 +34,14 @@ def build_subgame(
     the plies of the game at the new tree's roots.
     """
     own_states = search.keep(known.key, known.plies - searched_at)
+    # These fit all that was seen; a belief that was rebuilt may lack them.
+    known.belief.include(own_states[:, :WORDS])
     if known.plies == 1 and not search.tree.nodes:
         _build_from_start(search, known, late)
+        search.note_roots()
         return 0
     _build_here(search, known, own_states, random, late)
+    search.note_roots()
     return known.plies
 
 
@@ -52,9 +56,7 @@ def _build_here(
 
     own_states: uint64[n, W], histories of our infoset that the old tree holds.
     """
-    belief = known.belief
-    wanted = min(len(belief), search.parameters.min_infoset_size) - len(own_states)
-    wanted = min(wanted, search.most_new_roots)
+    wanted = min(_wanted(search, known, own_states), search.most_new_roots)
     states = drawn_states(known, wanted, own_states, random)
     keys = root_keys(states, known.key)
     expansions: list[Expansion] = []
@@ -87,6 +89,19 @@ def _build_here(
         alternate,
     )
     search.begin(known.key, new, expansions)
+    search.expand_our_infoset(SAMPLING_CHUNK, late)
+
+
+def _wanted(search: Search, known: Knowledge, own_states: Words) -> int:
+    """How many positions to draw. A belief that is small enough is wanted whole.
+
+    own_states: as in `_build_here`. They may be fewer positions than histories.
+    """
+    size, parameters = len(known.belief), search.parameters
+    if size <= parameters.min_infoset_size:
+        return size
+    missing = parameters.min_infoset_size - search.distinct_positions(own_states)
+    return max(missing, int(parameters.fresh_share * parameters.min_infoset_size))
 
 
 def _build_from_start(search: Search, known: Knowledge, late: Callable[[], bool]) -> None:

@@ -76,6 +76,8 @@ class TurnReport:
             expansions=progress.expansions,
             evaluations=evaluations,
             gadget="resolve" if progress.resolve else "maxmargin",
+            roots=progress.roots,
+            root_infosets=progress.root_infosets,
             policy=self._ranked(progress.policy) if known else [],
             play=self._ranked(self.played(progress)) if known else [],
         )

@@ -39,6 +39,7 @@ class SearchGame(Generic[State]):
     """
 
     state_words: int = 1
+    position_words: int = 1
 
     def __init__(
         self, tree: GameTree[State], evaluate: Callable[[State], float] | None = None

@@ -76,7 +76,8 @@ def info_lines(info: SearchInfo, show_wdl: bool) -> list[str]:
         f"time {info.milliseconds} {score}" + (f" pv {' '.join(info.line)}" if info.line else ""),
         f"info string belief {info.belief} exact {_flag(info.exact)} sampled {info.sampled} "
         f"carried {info.carried} infosets {info.infosets} iterations {info.iterations} "
-        f"expansions {info.expansions} evals {info.evaluations} gadget {info.gadget}",
+        f"expansions {info.expansions} evals {info.evaluations} gadget {info.gadget} "
+        f"roots {info.roots} J {info.root_infosets}",
     ]
     if info.cache is not None:
         lines.append(

@@ -29,6 +29,7 @@ class Game(Protocol):
     """What the search asks of a game. One thread at a time uses one object."""
 
     state_words: int  # W
+    position_words: int  # the first ones, which tell positions apart; the others are counters
 
     def expand(self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64]) -> Expansion:
         """The children of leaves that are not terminal.

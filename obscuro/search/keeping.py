@@ -29,12 +29,15 @@ class KeptRoots(NamedTuple):
     weights: Reals  # [n] π_{-▼}(h | J), sums to 1 within a J
     reach: Reals  # [m] y(J), ▼'s probability of playing to J
     alternate: Reals  # [m] u(x, y | J) − ĝ(J), ▲'s view
+    gift: Reals  # [m] ĝ(J) ≥ 0
+    ours: Reals  # [m] Σ π_{-▼}(h) over the histories of J that are in I, given the old root's J
 
 
 def nothing_kept() -> KeptRoots:
     """What an empty tree contributes."""
     none = np.zeros(0, dtype=np.float32)
-    return KeptRoots(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), none, none, none)
+    offsets, edges = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    return KeptRoots(offsets, edges, none, none, none, none, none)
 
 
 @kernel
@@ -161,12 +164,14 @@ def _gift(tree, node, edge):
 
 
 @kernel
-def _describe_kept(tree, edges, above, members, infosets, offsets, order):
-    """The weights, ▼'s reach and the alternate values of the kept infosets; see `KeptRoots`."""
+def _describe_kept(tree, our_key, edges, above, infosets, offsets, order):
+    """What `KeptRoots` says of the kept infosets, from `weights` on."""
     ours, theirs = _profile_reaches(tree)
     weights = np.zeros(edges.shape[0], dtype=np.float32)
     reach = np.zeros(infosets, dtype=np.float32)
     alternate = np.zeros(infosets, dtype=np.float32)
+    gift = np.zeros(infosets, dtype=np.float32)
+    own = np.zeros(infosets, dtype=np.float32)
     for j in range(infosets):
         total = np.float32(0)
         for position in range(offsets[j], offsets[j + 1]):
@@ -181,14 +186,17 @@ def _describe_kept(tree, edges, above, members, infosets, offsets, order):
                 weights[position] = ours[node] * probability
                 reach[j] = max(reach[j], theirs[node])
             total += weights[position]
+            if tree.edge_keys[edges[i], MAX] == our_key:
+                own[j] += weights[position]
         size = offsets[j + 1] - offsets[j]
         value = np.float32(0)
         for position in range(offsets[j], offsets[j + 1]):
             weights[position] = weights[position] / total if total > 0 else np.float32(1.0 / size)
             value += weights[position] * tree.edge_value[edges[order[position]]]
         i = order[offsets[j]]
-        alternate[j] = value - _gift(tree, above[i], edges[i])
-    return weights, reach, alternate
+        gift[j] = _gift(tree, above[i], edges[i])
+        alternate[j] = value - gift[j]
+    return weights, reach, alternate, gift, own
 
 
 def most_roots(tree: Tree) -> int:
@@ -209,7 +217,5 @@ def keep_roots(tree: Tree, gadget: Gadget, our_key: int, depth: int) -> KeptRoot
     infosets = len(found)
     order = np.argsort(members, kind="stable").astype(np.int64)
     offsets = np.searchsorted(members[order], np.arange(infosets + 1)).astype(np.int64)
-    weights, reach, alternate = _describe_kept(
-        tree, edges, above, members, infosets, offsets, order
-    )
-    return KeptRoots(offsets, edges[order], weights, reach, alternate)
+    described = _describe_kept(tree, key, edges, above, infosets, offsets, order)
+    return KeptRoots(offsets, edges[order], *described)

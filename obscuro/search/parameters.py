@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 MIN_INFOSET_SIZE = 256  # sampling fills our infoset up to so many positions (Obscuro, Fig. 9)
+FRESH_SHARE = 0.5  # of that size is drawn anew each turn, if there is so much; the paper: none
+MAX_KEPT_INFOSETS = 256  # of ▼, at the root; the paper keeps all, 0
 MAX_SUPPORT = 3  # purification mixes so many actions at most (Obscuro, Fig. 8)
 PUCT_C = 1.0  # weight of exploration in Q̄ (Obscuro, C.4)
 PUCT_LEAST_VARIANCE = 0.02  # least σ; the paper has none (docs/results/exploration.md)
@@ -30,6 +32,7 @@ SLICE_ITERATIONS = 64
 # With one thread the solver may visit so many edges for each expansion. That takes about as long as
 # one evaluation by Stockfish (0.6 ms): two threads would share the time like that.
 EDGES_PER_EXPANSION = 120_000
+ITERATIONS_PER_EXPANSION = 4  # at most, which is what counts in small trees
 EXHAUSTED_AFTER = 500  # selections in a row without a leaf; then all that matters is expanded
 BATCH = 16  # leaves selected, evaluated and attached together
 
@@ -42,7 +45,11 @@ class SearchParameters:
     switch off. puct_least_variance, puct_by_deviation: see `selection.explore`.
     """
 
+    edges_per_expansion: int = EDGES_PER_EXPANSION
+    iterations_per_expansion: int = ITERATIONS_PER_EXPANSION
     min_infoset_size: int = MIN_INFOSET_SIZE
+    fresh_share: float = FRESH_SHARE
+    max_kept_infosets: int = MAX_KEPT_INFOSETS
     max_support: int = MAX_SUPPORT
     puct_c: float = PUCT_C
     puct_least_variance: float = PUCT_LEAST_VARIANCE

@@ -13,6 +13,8 @@ class Progress:
     nodes: int = 0  # histories added in this search
     carried: int = 0  # histories kept from the last one
     sampled: int = 0  # positions added at the root
+    roots: int = 0  # distinct positions of our infoset, expanded when the search began
+    root_infosets: int = 0  # J, ▼'s at the root
     infosets: int = 0
     iterations: int = 0
     expansions: int = 0

@@ -13,6 +13,7 @@ from obscuro.search.game import MAX, Expansion, Game
 from obscuro.search.keeping import KeptRoots, keep_roots, most_roots, nothing_kept
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.progress import Progress
+from obscuro.search.root_budget import position_hashes, thinned
 from obscuro.search.root_share import RootHistories, our_histories
 from obscuro.search.steps import NO_INFOSET, SearchSteps
 from obscuro.search.subgame import NewRoots, build_subgame
@@ -71,9 +72,17 @@ class Search(SearchSteps):
             self._kept = nothing_kept()
             return np.zeros((0, self.state_words), dtype=np.uint64)
         self._kept = keep_roots(self.tree, self.gadget, our_key, depth)
+        most = self.parameters.max_kept_infosets
+        if most:
+            words = self.position_words
+            self._kept = thinned(self.tree, self._kept, our_key, words, most)
         edges = self._kept.edges
         own = edges[self.tree.edge_keys[edges, MAX] == np.uint64(our_key)]
         return np.array(self.tree.edge_state[own])
+
+    def distinct_positions(self, states: npt.NDArray[np.uint64]) -> int:
+        """How many positions there are among states uint64[n, W]."""
+        return len(np.unique(position_hashes(states, self.position_words)))
 
     def expand_roots(
         self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64]
@@ -136,12 +145,13 @@ class Search(SearchSteps):
     def expand_our_infoset(self, chunk: int, late: Callable[[], bool]) -> None:
         """Expand the leaves that are histories of our infoset; call it right after `begin`.
 
-        It is for an infoset below the roots: a root's histories have their expansions from `begin`.
         chunk: leaves between two looks at the clock. late: returns whether to end; asked after
         each.
         """
         tree = self.tree
         count = int(tree.counts[EDGES])
+        if self.root_key == self.our_key:
+            count = int(tree.node_edges[: int(tree.counts[ROOTS])].sum())
         ours = tree.edge_keys[:count, MAX] == self.our_key
         ours &= (tree.edge_child[:count] == LEAF) & (tree.edge_status[:count] == OPEN)
         edges = np.flatnonzero(ours).astype(np.int32)
@@ -176,6 +186,13 @@ class Search(SearchSteps):
             actions.append(action)
             node = int(tree.edge_child[tree.node_first_edge[node] + action])
         return state, actions
+
+    def note_roots(self) -> None:
+        """Note in the progress with how many positions and infosets the search begins."""
+        self.nodes_before = int(self.tree.counts[NODES])
+        histories = self.our_histories()
+        self.progress.roots = self.distinct_positions(histories.states[histories.expanded])
+        self.progress.root_infosets = int(self.tree.counts[ROOTS])
 
     def our_histories(self) -> RootHistories:
         """The histories of our infoset in the last search's tree; see `root_share`."""

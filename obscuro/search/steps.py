@@ -20,7 +20,6 @@ from obscuro.search.growth import attach
 from obscuro.search.pace import Clock, Limits
 from obscuro.search.parameters import (
     BATCH,
-    EDGES_PER_EXPANSION,
     EXHAUSTED_AFTER,
     SLICE_EDGES,
     SLICE_ITERATIONS,
@@ -40,7 +39,6 @@ from obscuro.search.tree import (
 
 NO_INFOSET = -1
 MAX_ACTIONS = 1024  # of one infoset, for the scratch array of stable actions
-TURN_EDGES = EDGES_PER_EXPANSION * BATCH  # edge visits for one batch, where both share a thread
 
 
 class SearchSteps:
@@ -68,6 +66,7 @@ class SearchSteps:
         self.tree: Tree = allocate_tree(edges, words)
         self.spare: Tree = allocate_tree(edges, words)
         self.state_words = words
+        self.position_words = self.games[0].position_words
         self.seed = seed
         self.turns = 0  # searches with several threads, for their random numbers
         self.random = np.array([seed], dtype=np.uint64)
@@ -97,6 +96,10 @@ class SearchSteps:
         self._fruitless = 0
         self.nodes_before = int(self.tree.counts[NODES])
         self.progress.exhausted = False
+        turn = (
+            self.parameters.edges_per_expansion * BATCH,
+            self.parameters.iterations_per_expansion * BATCH,
+        )
         clock = Clock(self.progress, limits, stop)
         expanders = self._start_expanders(clock) if self.threads > 1 else None
         next_report = time.monotonic()
@@ -107,7 +110,7 @@ class SearchSteps:
                 elif not clock.expanding_over():
                     self.expand_once()
                 clock.start_slice()
-                clock.end_slice(self.solve(SLICE_EDGES if expanders else TURN_EDGES))
+                clock.end_slice(self.solve(*turn) if expanders is None else self.solve(SLICE_EDGES))
                 if report is not None and time.monotonic() >= next_report:
                     next_report = time.monotonic() + interval
                     report(self.summary(clock))
@@ -187,13 +190,13 @@ class SearchSteps:
             raise
         self.attach(batch.edges, batch.nodes, expansion)
 
-    def solve(self, max_edges: int) -> int:
+    def solve(self, max_edges: int, max_iterations: int = SLICE_ITERATIONS) -> int:
         """Iterate until about `max_edges` edges are visited, at least once; returns the visits."""
         own = int(find_infoset(self.tree, self.our_key))
         iterations, edges = iterate(
             self.tree,
             self.gadget,
-            SLICE_ITERATIONS,
+            max_iterations,
             max_edges,
             own,
             self.progress.iterations,

@@ -55,6 +55,7 @@ class TurnWriter:
             expansions=result.expansions,
             evaluations=evaluations,
             gadget="maxmargin" if solution is None else solution.profile.gadget,
+            roots=int(nodes.live[: trunk.roots].sum()),
             policy=policy,
             play=policy,
         )

@@ -9,7 +9,7 @@ LINES = [
     " expansions 50 evals 60 gadget maxmargin",
     "info depth 4.75 seldepth 11 nodes 1000 nps 10000 time 100 score cp 25 wdl 1 2 3 pv d2d4 d7d5",
     "info string belief 18 exact false sampled 17 carried 5 infosets 31 iterations 41"
-    " expansions 51 evals 61 gadget resolve",
+    " expansions 51 evals 61 gadget resolve roots 71 J 81",
     "info string policy e2e4 0.6000 d2d4 0.4000",
     "info string play e2e4 1.0000",
     "bestmove e2e4",
@@ -31,6 +31,8 @@ def test_the_last_lines_count() -> None:
         expansions=51,
         evaluations=61,
         gadget="resolve",
+        roots=71,
+        root_infosets=81,
         policy=(("e2e4", 0.6), ("d2d4", 0.4)),
         play=(("e2e4", 1.0),),
     )

@@ -376,6 +376,32 @@ def test_a_small_update_is_done_whatever_the_deadline() -> None:
 # -- questions ------------------------------------------------------------------------------------
 
 
+def test_a_sample_takes_in_positions_that_it_lacks_once_each() -> None:
+    whole, _, _, _ = large_belief(1_000)
+    positions = whole.positions
+    assert whole.include(positions[:50]) == 0  # an exact belief has all there are
+    belief = whole.copy()
+    belief._hold(belief.records[100:].copy(), len(whole) - 100)
+    belief.exact = False
+    other = positions[0].copy()
+    other[:] = START  # our pieces stand otherwise
+    offered = np.concatenate((positions[:130], positions[:10], other.reshape(1, -1)))
+    lacking = [words for words in positions[:100] if not belief.contains(words)]
+    assert len(lacking) == 100
+    assert belief.include(offered) == 100
+    assert as_set(belief.positions) == as_set(positions) and len(belief) == len(positions)
+    assert belief.include(offered) == 0
+
+
+def test_a_sample_takes_in_no_more_than_its_cap() -> None:
+    whole, _, _, _ = large_belief(1_000, max_positions=1_000_000)
+    belief = whole.copy()
+    belief._hold(belief.records[100:].copy(), len(whole) - 100)
+    belief.exact = False
+    belief._updater.limit = len(belief) + 7
+    assert belief.include(whole.positions[:50]) == 7
+
+
 def test_sample_draws_without_repeats() -> None:
     belief = large_belief()[0]
     rng = np.random.default_rng(1)

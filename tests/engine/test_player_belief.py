@@ -8,7 +8,8 @@ from threading import Event
 import numpy as np
 import pytest
 
-from obscuro.board.layout import KINGS, WHITE
+from obscuro.belief.record import packed
+from obscuro.board.layout import KINGS, WHITE, WORDS
 from obscuro.board.make import make_move
 from obscuro.board.position import from_fen, legal_moves, move_to_uci, to_fen
 from obscuro.engine.player import Player
@@ -114,7 +115,7 @@ def test_past_the_cap_legal_moves_are_found_by_searching_a_sample(capped, warnin
 
 
 def test_a_sample_that_loses_the_game_is_rebuilt_and_the_game_goes_on(capped, warnings):
-    for turns in range(10, 20):  # whether a sample is lost is chance, if fixed by the seed
+    for turns in range(10, 30):  # whether a sample is lost is chance, if fixed by the seed
         infos = play(capped, DARK, turns + 4, first_hiding(turns))
         assert all(0 < info.belief <= CAP for info in infos)
         if capped.belief_rebuilds:
@@ -144,6 +145,50 @@ def test_after_a_lie_the_game_goes_on_from_what_was_shown(warnings):
         words = after(words, reply)
         player.opponent_move(Observation.of(words, 0))
     assert player.belief_rebuilds >= 1 and len(warnings) == 1
+    player.close()
+
+
+def test_a_rebuild_of_the_belief_keeps_the_tree_whose_histories_explain_all(warnings):
+    player = Player(options(), warnings.append)
+    player.new_game(0, START)
+    player.search(GoLimits(time.monotonic(), nodes=3000), Event())
+    words = after(START, "e2e4")
+    player.own_move("e2e4", Observation.of(words, 0))
+    player.update()
+    belief = player.knowledge.belief
+    lost = from_fen("rnbqkbnr/ppp1pppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -")
+    belief._hold(packed(lost.reshape(1, WORDS), 0), 1)
+    belief.exact = False
+    words = after(words, "d7d5")
+    player.opponent_move(Observation.of(words, 0))
+    choice = player.search(GoLimits(time.monotonic(), nodes=NODES), Event())
+    assert player.belief_rebuilds == 1 and len(warnings) == 1 and not player.belief_exact
+    assert choice.info is not None and choice.info.carried > 0
+    held = player.equipment.search.our_histories().states[:, :WORDS]
+    assert (held == words).all(axis=1).any()
+    assert all(player.belief_contains(position) for position in held)
+    player.close()
+
+
+def test_a_game_that_outlives_a_hundred_quiet_plies_is_not_a_draw_from_then_on(warnings):
+    start = from_fen("k7/p7/8/8/8/8/8/K6R w - - 0 1")
+    player = Player(options(), warnings.append)
+    player.new_game(0, start)
+    words, counted = start, []
+    for ply in range(104):
+        uci = ("h1g1", "a8b8", "g1h1", "b8a8")[ply % 4]
+        words = after(words, uci)
+        seen = Observation.of(words, 0)
+        if ply % 2 == 0:
+            player.own_move(uci, seen)
+        else:
+            player.opponent_move(seen)
+        player.update()
+        counted.append(player.knowledge.quiet_plies)
+    assert counted[:99] == list(range(1, 100))
+    assert counted[99:] == [50, 51, 52, 53, 54]
+    choice = player.search(GoLimits(time.monotonic(), nodes=NODES), Event())
+    assert choice.info is not None and choice.info.value > 0.3  # a rook up
     player.close()
 
 

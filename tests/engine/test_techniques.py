@@ -126,21 +126,48 @@ def test_an_answer_to_a_first_move_that_nobody_would_play_is_still_found():
     player.close()
 
 
-@pytest.mark.parametrize("least", [1, 30, 256])
-def test_positions_are_added_up_to_the_least_size_of_our_infoset(least):
-    player = Player(options(Min_Infoset_Size=least), quiet)
-    words = tell(player, 0, "b1c3 a7a6 a2a3 h7h6")
-    player.search(go(nodes=2000), Event())
-    assert search_of(player).progress.sampled == min(least, player.belief_size) > 0
-    play_on(player, words, "h2h3", "g8f6")
-    player.search(go(nodes=2000), Event())
-    search = search_of(player)
+def expanded_positions(search: Search) -> tuple[int, int]:
+    """How many positions of our infoset are at the root, and how many of them are expanded."""
     tree = search.tree
     roots = int(tree.node_edges[: tree.counts[ROOTS]].sum())
-    own = int(np.count_nonzero(tree.edge_keys[:roots, 0] == search.our_key))
-    assert player.belief_size > 256
-    assert own == max(least, own - search.progress.sampled)
-    assert search.progress.sampled == max(0, least - (own - search.progress.sampled))
+    ours = tree.edge_keys[:roots, 0] == search.our_key
+    states = tree.edge_state[:roots, :WORDS]
+    expanded = ours & (tree.edge_child[:roots] != LEAF)
+    return len(np.unique(states[ours], axis=0)), len(np.unique(states[expanded], axis=0))
+
+
+@pytest.mark.parametrize("least", [1, 30, 256])
+def test_so_many_positions_are_expanded_before_the_search_and_some_are_new_each_turn(least):
+    """A position that the kept tree holds as several histories, or as a leaf, counts once at most."""
+    player = Player(options(Min_Infoset_Size=least), quiet)
+    words = tell(player, 0, "b1c3 a7a6 a2a3 h7h6")
+    for ours, theirs in (("h2h3", "g8f6"), ("c3e4", "b7b6"), ("e4f6", "g7f6"), ("", "")):
+        player.search(go(nodes=6000), Event())
+        search, size = search_of(player), player.belief_size
+        held, expanded = expanded_positions(search)
+        assert held == expanded == search.progress.roots >= min(least, size)
+        if size <= least:
+            assert held == size
+        elif search.progress.sampled < size:
+            assert search.progress.sampled >= least // 2
+        assert search.our_histories().expanded.all()
+        assert search.progress.root_infosets == int(search.tree.counts[ROOTS])
+        if ours:
+            words = play_on(player, words, ours, theirs)
+    player.close()
+
+
+def test_the_infosets_at_the_root_are_no_more_than_the_budget_in_a_long_game():
+    player = Player(options(Max_Kept_Infosets=40, Min_Infoset_Size=64), quiet)
+    words = tell(player, 0, "")
+    kept = []
+    for moves in ("b1c3 a7a6", "a2a3 h7h6", "h2h3 g8f6", "g1f3 b7b6", "e2e3 g7g6"):
+        player.search(go(nodes=8000), Event())
+        progress = search_of(player).progress
+        kept.append(progress.root_infosets - progress.sampled)
+        check(search_of(player).tree)
+        words = play_on(player, words, *moves.split())
+    assert max(kept) == 40
     player.close()
 
 

@@ -44,6 +44,8 @@ INFO = SearchInfo(
     expansions=22,
     evaluations=700,
     gadget="resolve",
+    roots=15,
+    root_infosets=19,
     policy=[("e2e4", 0.75), ("d2d4", 0.25)],
     play=[("e2e4", 1.0)],
 )
@@ -53,7 +55,7 @@ def test_a_search_is_told_in_four_lines() -> None:
     assert info_lines(INFO, show_wdl=False) == [
         "info depth 11 seldepth 15 nodes 800 nps 2000 time 250 score cp 153 pv e2e4 e7e5",
         "info string belief 17 exact true sampled 12 carried 300 infosets 40 iterations 90 "
-        "expansions 22 evals 700 gadget resolve",
+        "expansions 22 evals 700 gadget resolve roots 15 J 19",
         "info string policy e2e4 0.7500 d2d4 0.2500",
         "info string play e2e4 1.0000",
     ]

@@ -105,7 +105,7 @@ def test_the_four_lines_of_a_search(engine: Process) -> None:
         [
             r"info depth \d+ seldepth \d+ nodes \d+ nps \d+ time \d+ score cp -?\d+ pv( \w{4,5})+",
             r"info string belief \d+ exact true sampled \d+ carried \d+ infosets \d+ "
-            r"iterations \d+ expansions \d+ evals \d+ gadget (resolve|maxmargin)",
+            r"iterations \d+ expansions \d+ evals \d+ gadget (resolve|maxmargin) roots \d+ J \d+",
             "info string policy" + share,
             "info string play" + share,
             r"bestmove [a-h][1-8][a-h][1-8][nbrq]?",

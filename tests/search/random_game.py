@@ -25,6 +25,7 @@ class RandomGame:
     """
 
     state_words: int = 2
+    position_words: int = 2
 
     def __init__(
         self,

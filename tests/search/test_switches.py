@@ -260,7 +260,8 @@ def test_the_last_iterate_is_reported_and_not_the_average(monkeypatch: pytest.Mo
     for _ in range(4):
         run_iterations(search, 1)
         average.add()
-    monkeypatch.setattr(search_module, "SLICE_ITERATIONS", 1)
+    search.parameters = SearchParameters(iterations_per_expansion=1)
+    monkeypatch.setattr(search_module, "BATCH", 1)
     progress = search.run(Limits(deadline=0.0), threading.Event())
     average.add()
     assert progress.iterations == 1
