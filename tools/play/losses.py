@@ -328,9 +328,10 @@ def _share(turn: FollowedTurn, move: str) -> float:
 def render(figures: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line for each lost game, and the causes by the size of P."""
     rows = figures["losses"]
+    yield f"{figures['player']} lost {figures['lost']} games; {len(rows)} are explained."
     if not rows:
-        yield f"{figures['player']} lost none of these games."
         return
+    yield ""
     headings = ["game", "side", "ply", "|P|", "move", "reply", "best", "before", "after", "cp"]
     headings += ["fall", "then", "cause", "share", "again", "weight", "search", "seen", "tree"]
     yield from table(headings, map(_cells, rows), "rlrrlllrrrrllrrrrrr")
@@ -415,7 +416,8 @@ def main(words: Sequence[str] | None = None) -> int:
             rows.append(row)
     except KeyboardInterrupt:
         code = INTERRUPTED
-    publish(parser, words, told.raw, {"player": told.player, "losses": rows}, render)
+    figures = {"player": told.player, "lost": len(lost), "losses": rows}
+    publish(parser, words, told.raw, figures, render)
     return code
 
 

@@ -25,10 +25,10 @@ from tests.tools.play.lost_games import (
     rook_game,
     write_games,
 )
-from tools.common import engine_options
+from tools.common import INTERRUPTED, engine_options
 from tools.play import losses
 from tools.play.losses import Bounds, Coroner, Fall, Reply, cause_in_tree, losing_turn
-from tools.play.recorded_games import FollowedTurn, Judge, follow, load_games
+from tools.play.recorded_games import FiledGame, FollowedTurn, Judge, follow, load_games
 from tools.results import raw
 
 BOUNDS = Bounds(fall=0.3, margin=0.2, share=0.3)
@@ -216,6 +216,8 @@ def test_each_loss_is_a_line_and_the_causes_are_counted(
     lines = capsys.readouterr().out.splitlines()
     figures = raw.load(stored).data
     assert list(losses.render(figures)) == lines
+    assert lines[:2] == ["two lost 2 games; 2 are explained.", ""]
+    lines = lines[2:]
     first, second = rows("\n".join(lines[: lines.index("")]).replace("\\|", ""))
     assert first[:3] == ["1", "black", "3"] and first[4:6] == ["a6", "Qxe8#"]
     assert second[:3] == ["2", "white", "4"] and second[4:6] == ["Qxh7", "Rxh7"]
@@ -233,7 +235,7 @@ def test_causes_stand_by_the_size_of_the_belief() -> None:
     }
     others = [{**row, "cause": "b", "belief": 17, "policy": [("a2a4", 0.9)], "share": 0.0}]
     others += [{"game": 3, "side": "black", "cause": "h"}]
-    lines = list(losses.render({"player": "one", "losses": [row, *others]}))
+    lines = list(losses.render({"player": "one", "lost": 3, "losses": [row, *others]}))[2:]
     split = lines.index("")
     listed = rows("\n".join(lines[:split]).replace("\\|", ""))
     assert len({len(cells) for cells in listed}) == 1
@@ -247,10 +249,26 @@ def test_causes_stand_by_the_size_of_the_belief() -> None:
     assert lines[-1].endswith("in 1 of 2 losing turns; its mean share is 0.25.")
 
 
+def test_ctrl_c_shows_the_games_that_are_explained(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explain = Coroner.explain
+
+    def interrupted(self: Coroner, game: FiledGame, side: chess.Color) -> losses.Row:
+        if game.number == 2:
+            raise KeyboardInterrupt
+        return explain(self, game, side)
+
+    monkeypatch.setattr(Coroner, "explain", interrupted)
+    words = [str(file), "--player", "two", "--movetime", "10", "--again", "20", *WORDS]
+    assert losses.main(words) == INTERRUPTED
+    assert capsys.readouterr().out.startswith("two lost 2 games; 1 are explained.")
+
+
 def test_who_lost_nothing_is_told_so(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [str(file), "--player", "one", *WORDS]
     assert losses.main(words) == 0
-    assert capsys.readouterr().out == "one lost none of these games.\n"
+    assert capsys.readouterr().out == "one lost 0 games; 0 are explained.\n"
     with pytest.raises(SystemExit):
         losses.main([str(file), "--player", "nobody"])
     assert "nobody called 'nobody' plays" in capsys.readouterr().err
