@@ -25,11 +25,9 @@ from statistics import fmean
 from typing import Any
 
 import chess
-import numpy as np
 
 from obscuro.arena.coverage import size_name, size_names
 from obscuro.bench.common import progress
-from obscuro.board.layout import WORDS
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
@@ -70,13 +68,13 @@ def replay_side(
             "game": game.number,
             "side": chess.COLOR_NAMES[side],
             "player": game.names[side],
-            **describe(turn, player),
+            **describe(turn),
             "true_value": value,
             "result": game.result(side),
         }
 
 
-def describe(turn: FollowedTurn, player: Player) -> Row:
+def describe(turn: FollowedTurn) -> Row:
     """Return what the search of a turn said, and what it knew of the true position.
 
     share: of the recorded move in the solver's strategy. roots: distinct positions of our infoset
@@ -98,14 +96,12 @@ def describe(turn: FollowedTurn, player: Player) -> Row:
     }
     if not row["searched"]:
         return row
-    histories = player.equipment.search.our_histories()
-    expanded = histories.states[histories.expanded, :WORDS]
     return row | {
         "in_infoset": coverage.in_infoset,
         "expanded": coverage.expanded,
         "weight": coverage.weight,
-        "roots": len(np.unique(expanded, axis=0)),
-        "J": len(player.equipment.search.gadget.prior),
+        "roots": info.roots,
+        "J": info.root_infosets,
         "sampled": info.sampled,
         "carried": info.carried,
         "nodes": info.nodes,
