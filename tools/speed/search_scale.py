@@ -34,6 +34,7 @@ from obscuro.engine.player import Player
 from obscuro.engine.report import SearchInfo
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
+from obscuro.search.depths import reach_weighted_depth
 from obscuro.search.game import CHANCE
 from obscuro.search.tree import NODES, ROOTS, Tree
 from tools.common import (
@@ -83,10 +84,13 @@ class Look(NamedTuple):
     depth: float  # mean over the expansions of this search, as reported
     last_depth: float  # the same over the last of them
     deepest: float  # of all that were expanded in this search
+    reach_depth: float  # plies to the first leaf in play by both sides' strategies
     carried: float  # nodes
     carried_infosets: float
     belief: float  # |P|
     sampled: float
+    roots: float  # positions of our infoset that were expanded when the search began
+    root_infosets: float  # J
     added: float  # nodes
     iterations: float
     expansions: float
@@ -101,10 +105,13 @@ ROWS = {
     "depth": "depth, mean over expansions",
     "last_depth": f"depth, over the last {LAST:.0%} of expansions",
     "deepest": "depth of the deepest expansion",
+    "reach_depth": "depth, weighted by reach",
     "carried": "nodes carried over",
     "carried_infosets": "infosets carried over",
     "belief": "|P|",
     "sampled": "positions added at the root",
+    "roots": "positions expanded at the root",
+    "root_infosets": "infosets of the other side at the root",
     "added": "nodes added in the search",
     "iterations": "iterations",
     "expansions": "expansions",
@@ -168,10 +175,13 @@ def look(info: SearchInfo, player: Player, seconds: float) -> Look:
         depth=info.depth,
         last_depth=last_depth(search.tree, info.expansions),
         deepest=info.seldepth,
+        reach_depth=reach_weighted_depth(search.tree),
         carried=info.carried,
         carried_infosets=carried_infosets(search.tree, info.expansions),
         belief=info.belief,
         sampled=info.sampled,
+        roots=info.roots,
+        root_infosets=info.root_infosets,
         added=info.nodes,
         iterations=info.iterations,
         expansions=info.expansions,
