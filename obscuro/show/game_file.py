@@ -1,9 +1,11 @@
-"""Read games of a PGN file, and refuse what is no game of Fog of War chess."""
+"""Read games of a PGN file, which may be compressed (`.pgn.gz`), and refuse what is no game of Fog of War chess."""
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import chess
 import chess.pgn
@@ -50,13 +52,13 @@ def read_game(path: Path, number: int = 1) -> chess.pgn.Game:
     GameFileError if there is no such game, or if its variant, its position or a move is wrong.
     """
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        with _open(path) as stream:
             for skipped in range(number - 1):
                 if not chess.pgn.skip_game(stream):
                     raise GameFileError(_too_few(path, skipped, number))
             game = chess.pgn.read_game(stream, Visitor=_FogGameBuilder)
-    except OSError as error:
-        raise GameFileError(f"can't read {path}: {error.strerror}") from None
+    except (OSError, EOFError) as error:
+        raise _unreadable(path, error) from None
     if game is None:
         raise GameFileError(_too_few(path, number - 1, number))
     return _checked(game, path, number)
@@ -68,15 +70,28 @@ def all_games(path: Path) -> Iterator[chess.pgn.Game]:
     Raises GameFileError if there is none, or where a game is wrong.
     """
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+        with _open(path) as stream:
             number = 0
             while (game := chess.pgn.read_game(stream, Visitor=_FogGameBuilder)) is not None:
                 number += 1
                 yield _checked(game, path, number)
-    except OSError as error:
-        raise GameFileError(f"can't read {path}: {error.strerror}") from None
+    except (OSError, EOFError) as error:
+        raise _unreadable(path, error) from None
     if not number:
         raise GameFileError(_too_few(path, 0, 1))
+
+
+def _open(path: Path) -> TextIO:
+    """Open a file for reading, through gzip if its name ends in `.gz`."""
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace")
+    return path.open(encoding="utf-8-sig", errors="replace")
+
+
+def _unreadable(path: Path, error: OSError | EOFError) -> GameFileError:
+    """The error for a file that can't be read, or is cut off or no gzip although it is named so."""
+    reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+    return GameFileError(f"can't read {path}: {reason}")
 
 
 def _checked(game: chess.pgn.Game, path: Path, number: int) -> chess.pgn.Game:

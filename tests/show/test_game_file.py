@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,15 @@ def test_bytes_that_are_no_text_stop_nobody(tmp_path: Path) -> None:
     path = tmp_path / "old.pgn"
     path.write_bytes(b'\xef\xbb\xbf[White "Andr\xe9"]\n\n1. e4 *\n')
     assert read_game(path).headers["White"] == "Andr\N{REPLACEMENT CHARACTER}"
+
+
+def test_a_compressed_file_is_read_and_a_broken_one_refused(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn.gz"
+    packed = gzip.compress(f"{SHORT_GAME}\n{PLAIN}".encode())
+    path.write_bytes(packed)
+    assert len(list(read_game(path, 2).mainline())) == 3
+    assert len(list(all_games(path))) == 2
+    for broken in (packed[:40], PLAIN.encode()):
+        path.write_bytes(broken)
+        with pytest.raises(GameFileError, match=r"can't read .*games.pgn.gz: \w+"):
+            list(all_games(path))
