@@ -1,4 +1,4 @@
-"""Read games of a PGN file, which may be compressed (`.pgn.gz`), and refuse what is no game of Fog of War chess."""
+"""Read games of a PGN file, maybe compressed, and refuse what is no game of Fog of War chess."""
 
 from __future__ import annotations
 
