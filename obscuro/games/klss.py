@@ -17,10 +17,12 @@ from obscuro.games.best_response import best_response
 from obscuro.games.game_tree import NO_SLOT, GameTree
 from obscuro.games.infoset_hypergraph import KnowledgeGraph
 from obscuro.games.maxmargin import Choice, solve_maxmargin
+from obscuro.games.root_rules import MaxmarginRoot, RootBudget, RootRule, RootView
 from obscuro.games.sequence_form import (
     SequenceForm,
     SubgameRoots,
     answer_values,
+    arrival,
     played_from_roots,
     policy_from,
     subgame_form,
@@ -53,8 +55,11 @@ class SubgameSolver:
     order : int or None
         The order k: the live roots are I^k. If k is odd, ▲'s strategy in I^(k+1) outside of I^k is
         frozen (k-KLSS). If k is even, I^(k+1) is left out (k-KLUSS). None: common knowledge.
-    choice : Choice
-        How to choose among the optimal strategies.
+    rule : RootRule or Choice
+        The root. A `Choice` is short for Maxmargin, K's root: how to choose among its optimal
+        strategies.
+    budget : RootBudget, optional
+        Which of ▼'s infosets at the root to leave out; otherwise none.
 
     """
 
@@ -63,12 +68,16 @@ class SubgameSolver:
         tree: GameTree[Any],
         floor: NDArray[np.float64],
         order: int | None,
-        choice: Choice,
+        rule: RootRule | Choice,
+        budget: RootBudget | None = None,
     ) -> None:
         """Build the knowledge graph and the sequence form, for any number of blueprints."""
         self._form = SequenceForm(tree)
         self._graph = KnowledgeGraph(tree)
-        self._tree, self._floor, self._order, self._choice = tree, floor, order, choice
+        self._tree, self._floor, self._order = tree, floor, order
+        self._rule = MaxmarginRoot(rule) if isinstance(rule, Choice) else rule
+        self._budget = budget
+        self._look = values_when_all_is_seen(tree)
         mine = tree.infosets.player == MAX
         self._after: dict[int, list[int]] = {}
         for infoset in np.flatnonzero(mine).tolist():
@@ -110,15 +119,35 @@ class SubgameSolver:
 
         policy: float64[S], ▲'s policy before.
         """
-        return self._solve_below(self.roots(infoset, policy), policy)
+        return self._solve_below(self._kept_roots(infoset, policy), policy)
 
-    def _solve_below(self, roots: SubgameRoots, policy: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Solve the maxmargin subgame below `roots`."""
+    def view(self, roots: SubgameRoots, policy: NDArray[np.float64]) -> RootView:
+        """Return what a rule knows of the groups of `roots`. policy: float64[S], of both players."""
         form = self._form
         sub = subgame_form(form, roots, policy)
+        weight = form.reach(policy)[roots.node]
+        look = np.bincount(roots.group, weight * self._look[roots.node]) / sub.weight
         alternate = answer_values(form, sub, played_from_roots(form, sub, policy))
-        solved = solve_maxmargin(form, sub, self._floor, alternate, self._choice)
-        return policy_from(form, sub.infosets, sub.slots, solved.x, policy)
+        return RootView(form, sub, arrival(form, sub, policy), alternate, look)
+
+    def _kept_roots(self, infoset: int, policy: NDArray[np.float64]) -> SubgameRoots:
+        """Return the roots of the subgame without what the budget leaves out."""
+        roots = self.roots(infoset, policy)
+        if self._budget is None:
+            return roots
+        view = self.view(roots, policy)
+        here = roots.group[np.isin(roots.node, self._nodes[infoset])]
+        touching = np.isin(np.arange(view.sub.groups), here)
+        kept = self._budget.kept(view, touching)
+        stays = kept[roots.group]
+        number = np.cumsum(kept) - 1
+        return SubgameRoots(roots.node[stays], number[roots.group[stays]], roots.live[stays])
+
+    def _solve_below(self, roots: SubgameRoots, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Solve the subgame below `roots`."""
+        view = self.view(roots, policy)
+        x = self._rule.solve(view, self._floor)
+        return policy_from(self._form, view.sub.infosets, view.sub.slots, x, policy)
 
     def solve_everywhere(
         self, blueprint: NDArray[np.float64], progress: Callable[[int, int], None] | None = None
@@ -147,7 +176,7 @@ class SubgameSolver:
             if progress is not None:
                 progress(done, len(waiting))
             infoset, before = waiting.pop()
-            roots = self.roots(infoset, policies[before])
+            roots = self._kept_roots(infoset, policies[before])
             label = (before, roots.node.tobytes() + roots.live.tobytes())
             if label not in shared:
                 shared[label] = len(policies)
@@ -180,6 +209,20 @@ def least_exploitable(tree: GameTree[Any], floor: NDArray[np.float64], choice: C
     answered = policy_from(form, sub.answers, sub.rows, solved.y[1:], form.uniform())
     policy = policy_from(form, sub.infosets, sub.slots, solved.x, answered)
     return Blueprint(policy, solved.margin)
+
+
+def values_when_all_is_seen(tree: GameTree[Any]) -> NDArray[np.float64]:
+    """Return ▲'s value of each node, float64[N], in the game's units, if both saw everything."""
+    values = tree.payoff.copy()
+    for node in range(len(values) - 1, -1, -1):
+        below = slice(tree.first[node], tree.first[node] + tree.degree[node])
+        if tree.player[node] == MAX:
+            values[node] = values[below].max()
+        elif tree.player[node] == MIN:
+            values[node] = values[below].min()
+        elif tree.degree[node]:
+            values[node] = tree.chance[below] @ values[below]
+    return values
 
 
 def guaranteed(tree: GameTree[Any], policy: NDArray[np.float64]) -> float:

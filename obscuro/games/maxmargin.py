@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 
 from obscuro.games.sequence_form import SequenceForm, SubgameForm, answers_by
-
-TOLERANCE: Final = 1e-9
-"""HiGHS's tolerance for the feasibility of the program and of its dual."""
-
-_SLACKS: Final = (1e-9, 1e-8, 1e-7)
-"""By how much the choice among optimal strategies may lower the least margin.
-
-`solve_maxmargin` uses the first slack with which HiGHS solves the second program.
-"""
-
-
-Method = Literal["highs-ds", "highs-ipm"]
-"""The dual simplex method, or an interior-point method that ends with a crossover to a vertex."""
+from obscuro.games.subgame_program import SLACKS, GadgetRows, Method, maximise, subgame_program
 
 
 class Margins:
@@ -102,12 +89,12 @@ def solve_maxmargin(
         If HiGHS does not solve the program.
 
     """
-    program = _program(form, sub, floor, alternate, lift)
+    program = subgame_program(form, sub, floor, alternate, _least_of_all(sub), lift=lift)
     size, x = len(program.upper), slice(0, len(sub.slots))
     objective = np.zeros(size)
     objective[-1] = 1.0
     method: Method = choice.method if isinstance(choice, AsSolved) else "highs-ds"
-    result = _solve(program, objective, method)
+    result = maximise(program, objective, method)
     if result.x is None:
         raise RuntimeError(f"the linear program was not solved: {result.message}")
     best, prices = result.x, -result.ineqlin.marginals
@@ -126,111 +113,21 @@ def solve_maxmargin(
         objective[x] = choice.sign * gains / np.abs(gains).max()
     else:
         objective[-1 - sub.groups : -1] = sub.alive.min() / sub.alive
-    for slack in _SLACKS:
+    for slack in SLACKS:
         program.lower[-1] = best[-1] - slack
-        chosen = _solve(program, objective, method)
+        chosen = maximise(program, objective, method)
         if chosen.x is not None:
             return solved._replace(x=chosen.x[x])
     return solved  # the bounds are too tight for the second program
 
 
-class _Program(NamedTuple):
-    """A linear program. Variables: x [X], values [V] of ▼'s infosets, margins [G], least margin.
+def _least_of_all(sub: SubgameForm) -> GadgetRows:
+    """Add the least margin as the last variable, in the units of the greatest share of live roots.
 
-    The margins are in the units of `SubgameForm`. The least margin is in the units of the group
-    with the greatest share of live roots.
+    The least margin is at most every margin. All are in units of the live roots here.
     """
-
-    at_most: Any  # sparse; at_most @ variables <= bound
-    bound: NDArray[np.float64]
-    equal: Any  # sparse; equal @ variables == constant
-    constant: NDArray[np.float64]
-    lower: NDArray[np.float64]  # the least value of each variable
-    upper: NDArray[np.float64]  # the greatest value of each variable
-
-
-def _program(
-    form: SequenceForm,
-    sub: SubgameForm,
-    floor: NDArray[np.float64],
-    alternate: NDArray[np.float64],
-    lift: bool,
-) -> _Program:
-    """Build the program without its objective."""
-    offsets = form.tree.infosets.offsets
-    n_x, n_v, groups = len(sub.slots), len(sub.answers), sub.groups
-    height = groups + len(sub.rows)
-
-    # The value of a ▼-infoset is at most that of each action: its payoff plus the values below it.
-    degree = offsets[sub.answers + 1] - offsets[sub.answers]
-    rows, values = np.arange(groups, height), np.repeat(np.arange(n_v), degree)
-    own = sparse.csr_array((np.ones(len(rows)), (rows, values)), shape=(height, n_v))
-    following = sparse.csr_array((np.ones(n_v), (sub.follows, np.arange(n_v))), shape=(height, n_v))
-    margins = sparse.eye_array(height, groups, format="csr")
-    answers = sparse.hstack(
-        [-sub.payoff, own - following, margins, sparse.csr_array((height, 1))], format="csr"
-    )
-    bound = sub.fixed.copy()
-    bound[:groups] -= alternate
-
-    # The least margin is at most every margin. All are in units of the live roots here.
-    least = sparse.hstack(
-        [
-            sparse.csr_array((groups, n_x + n_v)),
-            -sparse.eye_array(groups),
-            sparse.csr_array((sub.alive / sub.alive.max())[:, np.newaxis]),
-        ],
-        format="csr",
-    )
-
-    # A sequence has at least its floor times the sequence before it; all its siblings sum to that.
-    degree = offsets[sub.infosets + 1] - offsets[sub.infosets]
-    infoset = np.repeat(np.arange(len(sub.infosets)), degree)
-    share = floor[sub.slots]
-    if lift:
-        share = np.where(sub.at_root[infoset], 0.0, share)
-    above, sequence = sub.above[infoset], np.arange(n_x)
-    floored = np.flatnonzero((share > 0.0) & (above >= 0))
-    rows = np.arange(len(floored))
-    floors = sparse.csr_array(
-        (
-            np.concatenate([-np.ones(len(floored)), share[floored]]),
-            (np.tile(rows, 2), np.concatenate([sequence[floored], above[floored]])),
-        ),
-        shape=(len(floored), n_x + n_v + groups + 1),
-    )
-    inner = np.flatnonzero(sub.above >= 0)
-    equal = sparse.csr_array(
-        (
-            np.concatenate([np.ones(n_x), -np.ones(len(inner))]),
-            (np.concatenate([infoset, inner]), np.concatenate([sequence, sub.above[inner]])),
-        ),
-        shape=(len(sub.infosets), n_x + n_v + groups + 1),
-    )
-    lower = np.full(n_x + n_v + groups + 1, -np.inf)
-    lower[:n_x] = np.where(above < 0, share, 0.0)
-    return _Program(
-        at_most=sparse.vstack([answers, least, floors], format="csr"),
-        bound=np.concatenate([bound, np.zeros(groups + len(floored))]),
-        equal=equal,
-        constant=(sub.above < 0).astype(np.float64),
-        lower=lower,
-        upper=np.full(len(lower), np.inf),
-    )
-
-
-def _solve(program: _Program, objective: NDArray[np.float64], method: Method) -> Any:
-    """Maximise `objective`; return scipy's result, whose `x` is None if there is no solution."""
-    return linprog(
-        -objective,
-        A_ub=program.at_most,
-        b_ub=program.bound,
-        A_eq=program.equal,
-        b_eq=program.constant,
-        bounds=np.stack([program.lower, program.upper], axis=1),
-        method=method,
-        options={
-            "primal_feasibility_tolerance": TOLERANCE,
-            "dual_feasibility_tolerance": TOLERANCE,
-        },
+    return GadgetRows(
+        of_margins=-sparse.eye_array(sub.groups),
+        own=sparse.csr_array((sub.alive / sub.alive.max())[:, np.newaxis]),
+        upper=np.full(1, np.inf),
     )

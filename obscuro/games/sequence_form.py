@@ -292,6 +292,18 @@ def answer_values(
     return values[: sub.groups]
 
 
+def arrival(
+    form: SequenceForm, sub: SubgameForm, policy: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return how likely ▼ plays to each group, y(J), float64[G], by `policy`, float64[S]."""
+    played = np.ones(sub.groups)
+    slot = sub.arrived
+    while np.any(slot != NO_SLOT):
+        played *= np.where(slot == NO_SLOT, 1.0, policy[slot])
+        slot = np.where(slot == NO_SLOT, NO_SLOT, form.before[form.infoset_of[slot]])
+    return played
+
+
 def answers_by(
     form: SequenceForm, sub: SubgameForm, policy: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -302,11 +314,7 @@ def answers_by(
     """
     offsets = form.tree.infosets.offsets
     y = np.zeros(sub.groups + len(sub.rows))
-    y[: sub.groups] = sub.weight
-    slot = sub.arrived
-    while np.any(slot != NO_SLOT):
-        y[: sub.groups] *= np.where(slot == NO_SLOT, 1.0, policy[slot])
-        slot = np.where(slot == NO_SLOT, NO_SLOT, form.before[form.infoset_of[slot]])
+    y[: sub.groups] = sub.weight * arrival(form, sub, policy)
     begin = sub.groups
     for infoset, follows in zip(sub.answers.tolist(), sub.follows.tolist(), strict=True):
         choices = policy[offsets[infoset] : offsets[infoset + 1]]

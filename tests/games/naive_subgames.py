@@ -142,6 +142,58 @@ def best_margin(
     return program.greatest(least)
 
 
+def best_soft(
+    tree: GameTree[Any],
+    inside: set[int],
+    policy: Policy,
+    prior: dict[int, float],
+    epsilon: float,
+    raised: float,
+) -> float:
+    """The most that ▲ gets if chance deals each J, and ▼ may leave it in 1 - epsilon of all cases.
+
+    prior: by the first node of each ▼-class. ▼ leaves for what `policy` guarantees plus `raised`,
+    in units of the reach of the whole class. Values are less that, in units of the reach of the
+    nodes `inside`.
+    """
+    program = Program()
+    total = program.variable(-np.inf)
+    row = {total: 1.0}
+    for members in groups(tree, inside):
+        weights = {node: reach(tree, policy, node) for node in members}
+        live = sum(weight for node, weight in weights.items() if node in inside)
+        if live == 0.0:
+            continue
+        start = [(node, weights[node], None, node in inside) for node in members]
+        value = program.answer(tree, policy, start)
+        leaves = answer(tree, plays(tree, policy), weights) + raised * sum(weights.values())
+        _add(value, {ONE: -leaves})
+        stays = program.variable(-np.inf)  # what ▲ gets if ▼ must not leave, and if it may
+        may_leave = program.variable(-np.inf)
+        bound = {stays: live}
+        _add(bound, value, -1.0)
+        program.at_most(bound, 0.0)
+        program.at_most({may_leave: 1.0, stays: -1.0}, 0.0)
+        program.at_most({may_leave: 1.0}, 0.0)
+        share = prior[members[0]]
+        _add(row, {stays: -epsilon * share, may_leave: -(1.0 - epsilon) * share})
+    program.at_most(row, 0.0)
+    for infoset, parent in program.infosets.items():
+        shares = {program.slots[slot]: 1.0 for slot in _slots(tree, infoset)}
+        program.equal({**shares, program.x(parent): -1.0}, 0.0)
+    return program.greatest(total)
+
+
+def value_when_all_is_seen(tree: GameTree[Any], node: int) -> float:
+    """▲'s value of a node if both players see the state."""
+    below = [value_when_all_is_seen(tree, child) for child in children(tree, node)]
+    if not below:
+        return float(tree.payoff[node])
+    if tree.player[node] == CHANCE:
+        return float(np.dot([tree.chance[child] for child in children(tree, node)], below))
+    return max(below) if tree.player[node] == MAX else min(below)
+
+
 def _slots(tree: GameTree[Any], infoset: int) -> range:
     return range(tree.infosets.offsets[infoset], tree.infosets.offsets[infoset + 1])
 

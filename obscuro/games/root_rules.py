@@ -1,0 +1,162 @@
+"""What the root of a subgame may be: a gadget, a prior over ▼'s infosets, alternate values.
+
+Obscuro has one such root in its search (`search/gadget`). Here each part can be exchanged, and the
+subgame is solved exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obscuro.games.maxmargin import Choice, solve_maxmargin
+from obscuro.games.sequence_form import SequenceForm, SubgameForm
+from obscuro.games.soft_root import Tie, solve_soft
+
+
+class RootView(NamedTuple):
+    """What is known of a subgame's G groups before it is solved. Values are ▲'s, of each group."""
+
+    form: SequenceForm
+    sub: SubgameForm
+    played: NDArray[np.float64]  # [G] ▼'s probability of playing there, y(J)
+    alternate: NDArray[np.float64]  # [G] if ▼ responds best to ▲'s strategy so far
+    look: NDArray[np.float64]  # [G] if from there on both players saw everything
+
+    @property
+    def reach(self) -> NDArray[np.float64]:
+        """The reach of the live roots of each group by ▲ and chance, float64[G]."""
+        return self.sub.weight * self.sub.alive
+
+
+# -- priors -------------------------------------------------------------------------------------
+
+
+class Prior(Protocol):
+    """A distribution over the groups, α."""
+
+    def __call__(self, view: RootView) -> NDArray[np.float64]:
+        """Return α, float64[G], which sums to 1."""
+        ...
+
+
+def even_prior(view: RootView) -> NDArray[np.float64]:
+    """Return the same probability for each group, float64[G]."""
+    return np.full(view.sub.groups, 1.0 / view.sub.groups)
+
+
+def mixed_prior(view: RootView) -> NDArray[np.float64]:
+    """Return ½ (y(J) / Σ y + 1 / G), float64[G]; 1 / G if ▼ plays to no group (`Obscuro, C.3`)."""
+    even = even_prior(view)
+    total = view.played.sum()
+    return 0.5 * (view.played / total + even) if total > 0.0 else even
+
+
+def belief_prior(view: RootView) -> NDArray[np.float64]:
+    """Return how likely each group is if ▼ plays y: y(J) times the reach of ▲ and chance.
+
+    Returns float64[G]. If ▼ plays to no group, the reach alone counts.
+    """
+    weight = view.played * view.reach
+    weight = weight if weight.sum() > 0.0 else view.reach
+    share: NDArray[np.float64] = weight / weight.sum()
+    return share
+
+
+@dataclass(frozen=True)
+class ValuePrior:
+    """A prior that takes a group for likelier the less it is worth to ▲: exp(−value / T)."""
+
+    temperature: float  # T, for payoffs in [-1, 1]
+
+    def __call__(self, view: RootView) -> NDArray[np.float64]:
+        """Return α, float64[G], from ▲'s values under its strategy so far."""
+        exponent = -view.alternate * view.form.tree.game.scale / self.temperature
+        weight = np.exp(exponent - exponent.max())
+        share: NDArray[np.float64] = weight / weight.sum()
+        return share
+
+
+# -- alternate values ---------------------------------------------------------------------------
+
+Alternates = Literal["blueprint", "capped", "look"]
+"""What ▼ may leave for.
+
+"blueprint" is what ▲'s strategy so far guarantees at J. "capped" is no more than the mean of these
+over the belief, v*. "look" is Obscuro's min{ṽ, v*} for new J, where ṽ sees everything.
+"""
+
+
+def alternate_values(view: RootView, alternates: Alternates) -> NDArray[np.float64]:
+    """Return the alternate value of each group, float64[G], in the game's units."""
+    if alternates == "blueprint":
+        return view.alternate
+    least = float(belief_prior(view) @ view.alternate)
+    values = view.look if alternates == "look" else view.alternate
+    return np.minimum(values, least)
+
+
+# -- gadgets ------------------------------------------------------------------------------------
+
+
+class RootRule(Protocol):
+    """A gadget with its prior and its alternate values."""
+
+    def solve(self, view: RootView, floor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ▲'s strategy in the subgame, x, float64[X]. floor: float64[S]."""
+        ...
+
+
+@dataclass(frozen=True)
+class MaxmarginRoot:
+    """▼ picks a group, the one with the least margin."""
+
+    choice: Choice
+    alternates: Alternates = "blueprint"
+
+    def solve(self, view: RootView, floor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ▲'s strategy in the subgame, x, float64[X]. floor: float64[S]."""
+        alternate = alternate_values(view, self.alternates)
+        return solve_maxmargin(view.form, view.sub, floor, alternate, self.choice).x
+
+
+@dataclass(frozen=True)
+class SoftRoot:
+    """A prior picks the group, and ▼ may leave it with probability 1 − ε; ε = 0 is Resolve."""
+
+    epsilon: float
+    prior: Prior = mixed_prior
+    tie: Tie = "margins"
+    alternates: Alternates = "blueprint"
+
+    def solve(self, view: RootView, floor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ▲'s strategy in the subgame, x, float64[X]. floor: float64[S]."""
+        alternate = alternate_values(view, self.alternates)
+        prior = self.prior(view)
+        return solve_soft(view.form, view.sub, floor, alternate, prior, self.epsilon, self.tie)
+
+
+# -- the budget ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RootBudget:
+    """How many groups enter the subgame; nothing holds ▲ to its values in the others."""
+
+    most: int | None  # None: half of them, rounded up
+
+    def kept(self, view: RootView, touching: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which groups stay, bool[G].
+
+        Those that touch ▲'s infoset come first (touching: bool[G]). Of these the likeliest come
+        first, by α of the paper times the reach of ▲ and chance.
+        """
+        count = (view.sub.groups + 1) // 2 if self.most is None else self.most
+        likely = mixed_prior(view) * view.reach
+        order = np.lexsort((np.arange(len(likely)), -likely, ~touching))
+        kept = np.zeros(view.sub.groups, np.bool_)
+        kept[order[:count]] = True
+        return kept
