@@ -27,7 +27,7 @@ class Equipment:
     options: the equipment keeps a copy; `set_options` replaces it. warn: called with one line for
     each thing that a user should know, such as a missing Stockfish.
 
-    evaluators, games: one for each thread that expands leaves; empty before the first use.
+    evaluators, games: one for each thread; empty before the first use.
     cache: of the evaluators; None without one. buffers: outlast a game.
     """
 
@@ -148,7 +148,7 @@ class Equipment:
                 cache=self.cache,
                 on_warning=self._warn_once,
             )
-            for _ in range(max(1, self.options.integer("Threads") - 1))
+            for _ in range(self.options.integer("Threads"))
         ]
         self.games = [ChessGame(evaluator) for evaluator in self.evaluators]
 

@@ -104,11 +104,21 @@ class Pace:
 
 
 class Clock:
-    """One search's clock: by time, by nodes, or until it is stopped."""
+    """One search's clock: by time, by nodes, or until it is stopped.
 
-    def __init__(self, progress: Progress, limits: Limits, stop: threading.Event) -> None:
+    edges_per_expansion: see `SearchParameters`.
+    """
+
+    def __init__(
+        self,
+        progress: Progress,
+        limits: Limits,
+        stop: threading.Event,
+        edges_per_expansion: int = EDGES_PER_EXPANSION,
+    ) -> None:
         self._progress = progress
         self._limits = limits
+        self._edges_per_expansion = edges_per_expansion
         self._stop = stop
         self._begin = time.monotonic()
         self._deadline = limits.deadline
@@ -165,7 +175,8 @@ class Clock:
             return time.monotonic() + self._slowest_slice >= self._deadline
         if limits.nodes is not None and (self.expanding_over() or progress.exhausted):
             # The solver's last part, measured in work so that it repeats itself.
-            return self._tail_edges >= SOLVER_TAIL * EDGES_PER_EXPANSION * progress.expansions
+            share = SOLVER_TAIL * self._edges_per_expansion
+            return self._tail_edges >= share * progress.expansions
         return False
 
     def iteration_at_half(self) -> int:

@@ -26,15 +26,18 @@ UNSETTLED_SINCE = 0.7  # a search is unsettled if the top action has changed sin
 UNSETTLED_LOSS = 0.08  # of value since then (about half a pawn): unsettled too
 EXTENSION = 1.4  # times the time planned so far
 
-# A slice of solving visits at most so many edges (about 5 ms), so that a stop is prompt.
-SLICE_EDGES = 1_000_000
+# A thread's part of a slice of solving is so many edge visits (about 5 ms), so that a stop is prompt.
+SLICE_EDGES = 2_000_000
 SLICE_ITERATIONS = 64
-# With one thread the solver may visit so many edges for each expansion. That takes about as long as
-# one evaluation by Stockfish (0.6 ms): two threads would share the time like that.
+# The balance of a search: edges that the solver visits for each leaf that is expanded.
 EDGES_PER_EXPANSION = 120_000
 ITERATIONS_PER_EXPANSION = 4  # at most, which is what counts in small trees
 EXHAUSTED_AFTER = 500  # selections in a row without a leaf; then all that matters is expanded
-BATCH = 16  # leaves selected, evaluated and attached together
+BATCH = 16  # leaves selected under the same strategies
+# With many threads several batches are selected, and expanded together, before the solver goes on:
+# one more for two threads more, and for so many nodes in the tree.
+NODES_PER_BATCH = 50_000
+LEAVES_PER_PART = 4  # a thread expands so many leaves, and then takes others
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, find_infoset
 class Search(SearchSteps):
     """The trees and the strategy of one player, kept from turn to turn.
 
-    games: one for each expanding thread. With one game and threads=1 all runs in the caller's
-    thread, deterministically. hash_bytes: limit for the memory of both trees together.
+    games: one for each thread that may expand leaves. threads: how many work at once; with 1 all
+    runs in the caller's thread. hash_bytes: limit for the memory of both trees together.
 
     tree, gadget: of the present subgame. spare: the tree that the next subgame is built in.
     progress: of the present search. last_value: our value after the last one, None before the
@@ -57,7 +57,6 @@ class Search(SearchSteps):
         self.root_key = np.uint64(0)
         self.last_value = None
         self.random[0] = self.seed
-        self.turns = 0
         self._kept: KeptRoots | None = None
         self.progress = Progress()
 

@@ -7,6 +7,7 @@ plays its current strategy. Two-sided GT-CFR (Schmid et al. 2023) is the same wi
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from obscuro.kernels import kernel
 from obscuro.search.game import CHANCE, MAX, MIN
@@ -24,8 +25,19 @@ ENDED = -1  # why: it came to the end of the game
 BLOCKED = -2  # why: it came to a NEW node, or to a leaf in flight; later it may get further
 
 _ZERO = np.float32(0)
+_MOST = np.float32(1)  # a conditional value is in [-1, 1]
+_MOST_AT_ROOT = np.float32(2)  # where it is the difference of two
 _EXPLORE_BY_PUCT = np.float32(EXPLORE_BY_PUCT)
 _PRIOR_SAMPLES = np.float32(PRIOR_SAMPLES)
+
+
+class Batch(NamedTuple):
+    """Selected leaves, B of them, marked as in flight."""
+
+    edges: npt.NDArray[np.int32]  # [B]
+    nodes: npt.NDArray[np.int32]  # [B] the nodes above
+    states: npt.NDArray[np.uint64]  # [B, W]
+    keys: npt.NDArray[np.uint64]  # [B, 2]
 
 
 class Exploration(NamedTuple):
@@ -56,6 +68,12 @@ def _add_sample(tree, action, value, samples):
 
 
 @kernel
+def _within(value, most):
+    """The value, or the nearest in [-most, most]."""
+    return max(-most, min(most, value))
+
+
+@kernel
 def explore(tree, infoset, rule, random_state):
     """The exploring player's action at an infoset; counts the visit and its values.
 
@@ -66,6 +84,9 @@ def explore(tree, infoset, rule, random_state):
     action is tried again and again, as the proof of Theorem 1 needs. Chess needs it less the larger
     the tree is (docs/results/exploration.md).
 
+    u is held to the range of values, whatever reach and cfv say: it goes into statistics that stay
+    from turn to turn.
+
     With `by_deviation` σ is the standard deviation of u(I, a) over the visits in which a was
     selected, with the same prior samples. That explores more: every action is tried early on.
     """
@@ -73,13 +94,14 @@ def explore(tree, infoset, rule, random_state):
     count = tree.infoset_actions[infoset]
     reach = tree.infoset_reach[infoset]
     scale = np.float32(1) / reach if reach > 0 else _ZERO
+    most = _MOST_AT_ROOT if infoset == ROOT_INFOSET else _MOST
     tree.infoset_visits[infoset] += 1
     visits = np.float32(tree.infoset_visits[infoset])
     root = np.sqrt(visits)
     best = 0
     best_value = np.float32(-1e30)
     for action in range(first, first + count):
-        value = tree.cfv[action] * scale
+        value = _within(tree.cfv[action] * scale, most)
         picks = np.float32(tree.picks[action])
         if rule.by_deviation:
             sigma = np.sqrt(tree.value_spread[action] / (picks + _PRIOR_SAMPLES))
@@ -107,7 +129,8 @@ def explore(tree, infoset, rule, random_state):
     tree.picks[first + best] += 1
     if rule.by_deviation:
         samples = np.float32(tree.picks[first + best]) + _PRIOR_SAMPLES
-        _add_sample(tree, first + best, tree.cfv[first + best] * scale, samples)
+        value = _within(tree.cfv[first + best] * scale, most)
+        _add_sample(tree, first + best, value, samples)
     return best
 
 

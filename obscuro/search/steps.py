@@ -1,33 +1,37 @@
 """The steps of a search on one subgame's tree, and the loop that takes them by the clock.
 
-With one thread, solving and expanding take turns by a fixed measure of work, so that the same seed
-gives the same result. With more, the calling thread solves; it alone changes the tree's structure.
-Each other thread selects leaves, evaluates them, and hands the expansions over. A lock is held for
-the short time of selecting and attaching.
+A search is a series of turns. In each the calling thread selects leaves, all threads expand them,
+the calling thread attaches what they found, and then all threads iterate on the tree together, for
+a fixed measure of work. So a search with several threads is that with one, and faster. Whoever
+works on the tree finds it at rest: nobody else changes it meanwhile.
 """
 
+import itertools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.search.expanders import Batch, Expanders, Operations
 from obscuro.search.gadget import new_gadget
 from obscuro.search.game import MAX, Expansion, Game
 from obscuro.search.growth import attach
+from obscuro.search.joint import JointSolver
 from obscuro.search.pace import Clock, Limits
 from obscuro.search.parameters import (
     BATCH,
     EXHAUSTED_AFTER,
+    LEAVES_PER_PART,
+    NODES_PER_BATCH,
     SLICE_EDGES,
     SLICE_ITERATIONS,
     SearchParameters,
 )
 from obscuro.search.progress import Progress
-from obscuro.search.selection import exploration, release, select_batch
+from obscuro.search.selection import Batch, exploration, release, select_batch
 from obscuro.search.solver import iterate
+from obscuro.search.team import Team
 from obscuro.search.tree import (
     FULL,
     NODES,
@@ -68,7 +72,8 @@ class SearchSteps:
         self.state_words = words
         self.position_words = self.games[0].position_words
         self.seed = seed
-        self.turns = 0  # searches with several threads, for their random numbers
+        self._team = Team(threads)
+        self._joint: JointSolver | None = None  # of a search that runs with several threads
         self.random = np.array([seed], dtype=np.uint64)
         self._fruitless = 0
         self._last_absent = np.zeros(MAX_ACTIONS, dtype=np.int64)
@@ -79,6 +84,8 @@ class SearchSteps:
         self.our_key = np.uint64(0)
         self.root_key = np.uint64(0)
         self.progress = Progress()
+        if threads > 1:
+            JointSolver(self.tree, self.spare, self.gadget, self._team).load()
 
     def run(
         self,
@@ -96,31 +103,28 @@ class SearchSteps:
         self._fruitless = 0
         self.nodes_before = int(self.tree.counts[NODES])
         self.progress.exhausted = False
-        turn = (
-            self.parameters.edges_per_expansion * BATCH,
-            self.parameters.iterations_per_expansion * BATCH,
-        )
-        clock = Clock(self.progress, limits, stop)
-        expanders = self._start_expanders(clock) if self.threads > 1 else None
+        clock = Clock(self.progress, limits, stop, self.parameters.edges_per_expansion)
         next_report = time.monotonic()
         try:
+            if self.threads > 1:
+                self._joint = JointSolver(self.tree, self.spare, self.gadget, self._team)
             while True:
-                if expanders is not None:
-                    expanders.attach_finished()
-                elif not clock.expanding_over():
-                    self.expand_once()
-                clock.start_slice()
-                clock.end_slice(self.solve(*turn) if expanders is None else self.solve(SLICE_EDGES))
-                if report is not None and time.monotonic() >= next_report:
-                    next_report = time.monotonic() + interval
-                    report(self.summary(clock))
-                if clock.due():
-                    self._look(clock)
+                batches = 1
+                if not clock.expanding_over():
+                    batches = max(1, self.expand_once())
+                for _ in self._solve_turn(clock, batches):
+                    if report is not None and time.monotonic() >= next_report:
+                        next_report = time.monotonic() + interval
+                        report(self.summary(clock))
+                    if clock.due():
+                        self._look(clock)
                 if clock.over():
                     break
         finally:
-            if expanders is not None:
-                expanders.finish()
+            self._team.close()
+            if self._joint is not None:
+                self._joint.settle()
+                self._joint = None
         self.last_value = self.summary(clock).value
         return self.progress
 
@@ -176,34 +180,46 @@ class SearchSteps:
             deepest = int(self.tree.node_depth[newest - int(attached) : newest].max())
             progress.seldepth = max(progress.seldepth, deepest + 1)
 
-    def expand_once(self) -> None:
-        """Select, evaluate and attach one batch of leaves, in the calling thread."""
-        batch = self.select(MAX, self.random)
-        self._fruitless = 0 if batch is not None else self._fruitless + 1
-        self.progress.exhausted = self._fruitless >= EXHAUSTED_AFTER
-        if batch is None:
-            return
+    def expand_once(self) -> int:
+        """Select, expand and attach leaves: one batch with one thread; returns how many batches.
+
+        Each thread has a part of the leaves, and a game of its own.
+        """
+        found: list[Batch] = []
         try:
-            expansion = self.games[0].expand(batch.states, batch.keys)
+            self._select_batches(found)
+            if not found:
+                return 0
+            batch = Batch(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
+            leaves = len(batch.edges)
+            count = max(1, leaves // LEAVES_PER_PART) if self.threads > 1 else 1
+            cuts = [leaves * number // count for number in range(count + 1)]
+            parts = [slice(*ends) for ends in itertools.pairwise(cuts)]
+
+            def expand(thread: int, number: int) -> Expansion:
+                part = parts[number]
+                return self.games[thread].expand(batch.states[part], batch.keys[part])
+
+            expansions = self._team.map(expand, count)
         except BaseException:
-            self._release(batch)
+            for each in found:
+                release(self.tree, each.edges)
             raise
-        self.attach(batch.edges, batch.nodes, expansion)
+        for part, expansion in zip(parts, expansions, strict=True):
+            self.attach(batch.edges[part], batch.nodes[part], expansion)
+        return len(found)
 
     def solve(self, max_edges: int, max_iterations: int = SLICE_ITERATIONS) -> int:
         """Iterate until about `max_edges` edges are visited, at least once; returns the visits."""
         own = int(find_infoset(self.tree, self.our_key))
-        iterations, edges = iterate(
-            self.tree,
-            self.gadget,
-            max_iterations,
-            max_edges,
-            own,
-            self.progress.iterations,
-            self._last_absent,
-        )
-        self.progress.iterations += int(iterations)
-        return int(edges)
+        number, absent = self.progress.iterations, self._last_absent
+        if self._joint is not None:
+            done = self._joint.iterate(max_iterations, max_edges, own, number, absent)
+        else:
+            done = iterate(self.tree, self.gadget, max_iterations, max_edges, own, number, absent)
+        iterations, edges = map(int, done)
+        self.progress.iterations += iterations
+        return edges
 
     def summary(self, clock: Clock) -> Progress:
         """The progress, with the present strategy at our infoset."""
@@ -220,22 +236,35 @@ class SearchSteps:
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _release(self, batch: Batch) -> None:
-        release(self.tree, batch.edges)
+    def _select_batches(self, found: list[Batch]) -> None:
+        """Select what is expanded at once: more batches for more threads, but few in a small tree.
 
-    def _start_expanders(self, clock: Clock) -> Expanders:
-        def exhausted(state: bool) -> None:
-            self.progress.exhausted = state
+        All of them are selected under the same strategies. found: gets them.
+        """
+        most = min(max(1, self.threads // 2), 1 + self.tree.nodes // NODES_PER_BATCH)
+        while len(found) < most:
+            batch = self.select(MAX, self.random)
+            self._fruitless = 0 if batch is not None else self._fruitless + 1
+            self.progress.exhausted = self._fruitless >= EXHAUSTED_AFTER
+            if batch is None:
+                return
+            found.append(batch)
 
-        self.turns += 1
-        operations = Operations(
-            select=self.select,
-            release=self._release,
-            attach=lambda batch, expansion: self.attach(batch.edges, batch.nodes, expansion),
-            over=clock.expanding_over,
-            exhausted=exhausted,
-        )
-        return Expanders(self.games, operations, [self.seed, self.turns])
+    def _solve_turn(self, clock: Clock, batches: int) -> Iterator[None]:
+        """Solve for as long as so many batches of leaves are worth; yields after each slice."""
+        leaves = batches * BATCH
+        edges = leaves * self.parameters.edges_per_expansion
+        end = self.progress.iterations + leaves * self.parameters.iterations_per_expansion
+        while edges > 0 and self.progress.iterations < end:
+            clock.start_slice()
+            visited = self.solve(
+                min(edges, self.threads * SLICE_EDGES), end - self.progress.iterations
+            )
+            clock.end_slice(visited)
+            edges -= visited
+            yield
+            if clock.over():
+                break
 
     def _look(self, clock: Clock) -> None:
         """Show the clock the strategy at our infoset."""

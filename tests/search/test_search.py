@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from obscuro.search import expanders
+from obscuro.search import joint, steps
 from obscuro.search.game import MAX, Expansion
 from obscuro.search.invariants import check
 from obscuro.search.pace import Limits
-from obscuro.search.parameters import EXHAUSTED_AFTER, SearchParameters
+from obscuro.search.parameters import BATCH, EXHAUSTED_AFTER, SearchParameters
 from obscuro.search.progress import Progress
 from obscuro.search.search import Search
+from obscuro.search.selection import Batch
 from obscuro.search.tree import EDGES, IN_FLIGHT, LEAF, NODES, OPEN, ROOTS, Tree, find_infoset
 
 from .random_game import OUR_KEY, RandomGame
@@ -36,7 +37,7 @@ def new_search(
     parameters: SearchParameters | None = None,
 ) -> Search:
     game = game or RandomGame(9, plies=30)
-    games = [game] * max(1, threads - 1)
+    games = [game] * threads
     search = Search(games, parameters or SearchParameters(), hash_bytes, threads, seed)
     search.begin(OUR_KEY, game.roots(4, 5, np.random.default_rng(0)), [])
     return search
@@ -63,6 +64,26 @@ class Unreliable(RandomGame):
         self.calls += 1
         if self.calls == self.fails_at:
             raise OSError("the evaluator has died")
+        return super().expand(states, keys)
+
+
+class Waiting(RandomGame):
+    """Returns when another thread works."""
+
+    def __init__(self, seed: int, other_works: threading.Event) -> None:
+        super().__init__(seed, plies=30)
+        self.other_works = other_works
+
+    def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
+        assert self.other_works.wait(60), "nobody takes the other leaves"
+        return super().expand(states, keys)
+
+
+class Telling(Waiting):
+    """Says that it works."""
+
+    def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
+        self.other_works.set()
         return super().expand(states, keys)
 
 
@@ -155,7 +176,7 @@ def test_without_limits_a_search_runs_until_it_is_stopped(threads: int) -> None:
     progress = search.run(FOREVER, game.stop)
     check(search.tree)
     assert game.calls >= 20
-    assert progress.expansions > 100
+    assert progress.expansions > 60
 
 
 def test_what_is_reported_is_the_strategy_at_our_infoset() -> None:
@@ -255,6 +276,67 @@ def test_new_roots_can_come_expanded() -> None:
 # -- with threads ----------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def even_small_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let several threads iterate on small trees too."""
+    monkeypatch.setattr(joint, "EDGES_PER_THREAD", 100)
+
+
+@pytest.mark.usefixtures("even_small_trees")
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_search_as_one_thread_does(threads: int, seed: int) -> None:
+    few = SearchParameters(edges_per_expansion=250)  # iterations, before rounding piles up
+    one = new_search(seed, parameters=few)
+    many = new_search(seed, parameters=few, threads=threads)
+    for nodes in (600, 1500):
+        alone, together = go(one, nodes), go(many, nodes)
+        assert together.iterations == alone.iterations
+        assert together.expansions == alone.expansions
+        assert together.value == pytest.approx(alone.value, abs=1e-4)
+        assert together.policy == pytest.approx(alone.policy, abs=1e-4)
+        for name in ("edge_state", "edge_keys", "edge_child", "picks", "infoset_visits"):
+            assert np.array_equal(getattr(one.tree, name), getattr(many.tree, name)), name
+        for name in ("node_reach", "edge_value", "strategy", "regret", "cfv", "value_mean"):
+            ours, theirs = getattr(many.tree, name), getattr(one.tree, name)
+            np.testing.assert_allclose(ours, theirs, 0, 1e-4, err_msg=name)
+
+
+@pytest.mark.usefixtures("even_small_trees")
+@pytest.mark.parametrize("threads", [2, 5])
+def test_threads_give_the_same_result_again(threads: int) -> None:
+    few = SearchParameters(edges_per_expansion=250)
+    one, other = (new_search(threads=threads, parameters=few) for _ in range(2))
+    for nodes in (1000, 2000):
+        go(one, nodes)
+        go(other, nodes)
+        assert contents(one.tree) == contents(other.tree)
+
+
+def test_many_threads_select_several_batches_before_the_solver_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(steps, "NODES_PER_BATCH", 1000)
+    search = new_search(threads=6)
+    go(search, 500)
+    before = search.progress.expansions
+    assert search.expand_once() == 1  # the tree is small
+    go(search, 2000)
+    before = search.progress.expansions
+    assert search.expand_once() == 3
+    assert search.progress.expansions - before > BATCH
+    check(search.tree)
+
+
+def test_every_thread_expands_by_its_own_game() -> None:
+    search = new_search(threads=2)
+    go(search, 1000)
+    other_works = threading.Event()
+    search.games = [Waiting(9, other_works), Telling(9, other_works)]
+    assert search.expand_once() == 1
+    assert other_works.is_set()
+
+
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_grow_the_tree_and_end(threads: int) -> None:
     search = new_search(threads=threads)
@@ -268,8 +350,7 @@ def test_threads_grow_the_tree_and_end(threads: int) -> None:
         assert threading.active_count() == before
 
 
-def test_threads_say_when_nothing_is_left_to_expand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expanders, "IDLE_WAIT", 0.0)
+def test_threads_say_when_nothing_is_left_to_expand() -> None:
     search = new_search(game=RandomGame(9, plies=2), threads=2)
     assert go(search, 10**9).exhausted
     check(search.tree)
@@ -296,13 +377,11 @@ def test_leaves_that_come_to_matter_are_found(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also when for long none did: strategies change."""
-    monkeypatch.setattr(expanders, "IDLE_WAIT", 0.0)
-    monkeypatch.setattr(expanders, "EXHAUSTED_WAIT", 0.0)
     game = Stopper(9, 5)
     search = new_search(game=game, threads=threads)
     select, calls, seen = search.select, 0, set()
 
-    def nothing_at_first(explorer: int, random: NDArray[np.uint64]) -> expanders.Batch | None:
+    def nothing_at_first(explorer: int, random: NDArray[np.uint64]) -> Batch | None:
         nonlocal calls
         calls += 1
         return None if calls < 2 * EXHAUSTED_AFTER else select(explorer, random)
@@ -319,13 +398,13 @@ def test_leaves_that_come_to_matter_are_found(
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-def test_a_thread_that_dies_outside_a_game_is_noticed(
+def test_an_error_outside_a_game_leaves_the_tree_intact(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search, calls = new_search(threads=threads), 0
     select = search.select
 
-    def fails(explorer: int, random: NDArray[np.uint64]) -> expanders.Batch | None:
+    def fails(explorer: int, random: NDArray[np.uint64]) -> Batch | None:
         nonlocal calls
         calls += 1
         if calls == 3:
@@ -338,6 +417,7 @@ def test_a_thread_that_dies_outside_a_game_is_noticed(
         go(search, 10**9)
     assert threading.active_count() == before
     check(search.tree)
+    assert not (search.tree.edge_status == IN_FLIGHT).any()
     assert go(search, search.progress.nodes + 100).nodes >= 100
 
 

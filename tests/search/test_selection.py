@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from obscuro.search.expanders import Batch
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.random import uniform
@@ -13,6 +12,7 @@ from obscuro.search.selection import (
     BLOCKED,
     ENDED,
     NOTHING,
+    Batch,
     Exploration,
     exploration,
     explore,
