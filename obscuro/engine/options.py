@@ -106,7 +106,7 @@ OPTIONS: tuple[Option, ...] = (
         min(usable_cores(), 4),
         1,
         256,
-        help="1: all in one thread, deterministic. n: one solves, the others expand",
+        help="n of them search together; 1: deterministic",
     ),
     Option(
         "Hash", "spin", _DEFAULT_HASH, LEAST_HASH, max(1024, _MEMORY_MIB), help="MiB for the tree"

@@ -65,7 +65,10 @@ class JointSolver:
         iteration: int,
         last_absent: npt.NDArray[np.int64],
     ) -> tuple[int, int]:
-        """Run `solver.iterate`, see there, with as many threads as the tree is worth."""
+        """Run `solver.iterate` with as many threads as the tree is worth; returns what it does.
+
+        last_absent: int64[actions]. The arguments are those of `solver.iterate`.
+        """
         wanted = self.threads_for(int(self._tree.counts[EDGES]))
         if wanted == 1:
             self._drop_shares()

@@ -246,9 +246,10 @@ class SearchSteps:
             batch = self.select(MAX, self.random)
             self._fruitless = 0 if batch is not None else self._fruitless + 1
             self.progress.exhausted = self._fruitless >= EXHAUSTED_AFTER
-            if batch is None:
-                return
-            found.append(batch)
+            if batch is not None:
+                found.append(batch)
+            if batch is None or len(batch.edges) < BATCH:
+                return  # only the solver can open the way to others
 
     def _solve_turn(self, clock: Clock, batches: int) -> Iterator[None]:
         """Solve for as long as so many batches of leaves are worth; yields after each slice."""

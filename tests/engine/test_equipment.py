@@ -38,8 +38,8 @@ def test_nothing_is_made_before_it_is_needed(equipment: Equipment) -> None:
     assert equipment.evaluator_name == "material"
 
 
-def test_each_expanding_thread_has_an_evaluator_and_a_game() -> None:
-    for threads, expected in (("1", 1), ("2", 1), ("4", 3)):
+def test_each_thread_has_an_evaluator_and_a_game() -> None:
+    for threads, expected in (("1", 1), ("2", 2), ("4", 4)):
         made = Equipment(options(Threads=threads), pytest.fail)
         made.start()
         assert len(made.evaluators) == len(made.games) == expected

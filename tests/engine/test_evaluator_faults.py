@@ -179,10 +179,10 @@ def test_without_stockfish_material_plays_with_one_warning(tmp_path: Path) -> No
 
 
 @needs_stockfish
-def test_each_expander_has_a_process_and_none_is_left() -> None:
+def test_each_thread_has_a_process_and_none_is_left() -> None:
     table = Table(Threads=3)
     pids = [unwrapped(evaluator).pid for evaluator in table.player.equipment.evaluators]  # type: ignore[attr-defined]
-    assert len(set(pids)) == 2
+    assert len(set(pids)) == 3
     table.search()
     table.player.close()
     assert all(is_gone(pid) for pid in pids)

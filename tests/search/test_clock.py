@@ -193,8 +193,8 @@ def test_the_expander_stops_before_the_solver(
     solved_at: list[tuple[float, int]] = []
     solve = search.solve
 
-    def slow_solve(max_edges: int) -> int:
-        edges = solve(max_edges)
+    def slow_solve(*limits: int) -> int:
+        edges = solve(*limits)
         seconds.now += 0.01
         solved_at.append((seconds.now, search.tree.nodes))
         return edges

@@ -170,6 +170,29 @@ def test_an_infoset_that_nobody_reaches_is_worth_nothing_but_explored() -> None:
     assert tree.infoset_visits[infoset] == tree.picks[actions].sum() == 1
 
 
+@pytest.mark.parametrize("rule", [FLOORED, BY_DEVIATION])
+@pytest.mark.parametrize("at_root", [False, True])
+def test_what_enters_the_statistics_is_within_the_range_of_values(
+    rule: Exploration, at_root: bool
+) -> None:
+    """Whatever a counterfactual value over a small reach would give."""
+    tree = solved_search(0).tree
+    infoset = ROOT_INFOSET if at_root else widest_infoset(tree, MAX)
+    actions, most = actions_of(tree, infoset), 2.0 if at_root else 1.0
+    tree.infoset_reach[infoset] = 1e-6
+    tree.cfv[actions] = 0.3 * (-1.0) ** np.arange(actions.stop - actions.start)
+    tree.value_mean[actions] = 0
+    tree.value_spread[actions] = 2
+    tree.infoset_visits[infoset] = 0
+    tree.picks[actions] = 0
+    random = random_state(1)
+    for _ in range(200):
+        explore(tree, infoset, rule, random)
+    assert (np.abs(tree.value_mean[actions]) <= most).all()
+    assert np.abs(tree.value_mean[actions]).max() > 0.9 * most
+    assert (tree.value_spread[actions] <= 202 * most**2).all()
+
+
 def picks_of_settled_actions(rule: Exploration, gap: float, visits: int) -> list[int]:
     """How often each of three actions is picked that are worth 0.4 and twice less by `gap`."""
     tree = solved_search(0).tree

@@ -53,9 +53,13 @@ def test_an_error_is_raised_when_all_are_through(threads: int) -> None:
 
 def test_threads_end_and_start_again() -> None:
     team, before = Team(4), threading.active_count()
+    started = threading.Barrier(4, timeout=60)
+
+    def job(number: int) -> None:
+        started.wait()
+
     for _ in range(2):
-        started = threading.Barrier(4, timeout=60)
-        team.start(lambda number: started.wait(), 4)  # type: ignore[arg-type, return-value]
+        team.start(job, 4)
         started.wait()
         team.close()
         assert threading.active_count() == before

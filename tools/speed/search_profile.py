@@ -4,9 +4,9 @@
     python -m tools.speed.search_profile --evaluator material --nodes 500000
 
 From each fixed position of `obscuro bench search` one search makes a tree, and after a move of each
-side the next one is watched: every step of both threads is timed, on the clock and by the seconds
-that a core worked for the thread. The two differ where a thread waits: for the lock, for Stockfish,
-for Python's own lock, or for a core. With --nodes, and by the seconds worked alone, the table means
+side the next one is watched: every step is timed, on the clock and by the seconds that a core
+worked for the thread. The two differ where a thread waits: for the others, for Stockfish, for
+Python's own lock, or for a core. With --nodes, and by the seconds worked alone, the table means
 something on a busy machine too.
 """
 
@@ -18,7 +18,6 @@ import functools
 import sys
 import threading
 import time
-import types
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,12 +27,24 @@ from unittest import mock
 from obscuro.bench.following import POSITIONS, Follower
 from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.machine import usable_cores
-from obscuro.search import expanders
-from obscuro.search.expanders import Expanders
+from obscuro.search import joint
 from obscuro.search.search import Search
+from obscuro.search.team import Team
 from tools.common import add_evaluator, given, publish, say, table, tool_parser
 
-SOLVER, EXPANDER = "solver", "expander"
+FIRST, OTHERS = "first", "others"  # the search's own thread, and those that help it
+
+
+FIRST_STEPS = (
+    "solving",
+    "evaluating",
+    "expanding beside that",
+    "waiting for expansions",
+    "selecting",
+    "attaching",
+    "reporting",
+)
+OTHERS_STEPS = ("iterating", "evaluating", "expanding beside that")
 
 
 @dataclass
@@ -66,44 +77,25 @@ class Profile:
 
     def note(self, step: str, wall: float, work: float) -> None:
         """Add to a step of the thread that calls."""
-        name = threading.current_thread().name
-        spent = self.steps[(EXPANDER if name.startswith(EXPANDER) else SOLVER, step)]
+        helps = threading.current_thread().name.startswith("search-")
+        spent = self.steps[(OTHERS if helps else FIRST, step)]
         spent.wall += wall
         spent.work += work
         spent.calls += 1
 
 
-class TimedLock:
-    """A lock that notes how long its threads waited for it."""
-
-    def __init__(self, profile: Profile) -> None:
-        self._lock = threading.Lock()
-        self._acquire = profile.timed("waiting for the lock", self._lock.acquire)
-
-    def __enter__(self) -> None:
-        """Wait for the lock."""
-        self._acquire()
-
-    def __exit__(self, *error: object) -> None:
-        """Give the lock back."""
-        self._lock.release()
-
-
 @contextlib.contextmanager
 def watching(profile: Profile, evaluator: type) -> Iterator[None]:
     """Time every step of the searches that run meanwhile."""
-    locks = types.SimpleNamespace(
-        Lock=lambda: TimedLock(profile), Event=threading.Event, Thread=threading.Thread
-    )
     with contextlib.ExitStack() as stack:
-        stack.enter_context(mock.patch.object(expanders, "threading", locks))
         for owner, name, step in (
             (Search, "run", "all"),
             (Search, "solve", "solving"),
+            (joint, "iterate_jointly", "iterating"),
             (Search, "select", "selecting"),
             (Search, "attach", "attaching"),
             (Search, "summary", "reporting"),
-            (Expanders, "work", "all"),
+            (Team, "map", "expanding together"),
             (ChessGame, "expand", "expanding"),
             (evaluator, "evaluate", "evaluating"),
         ):
@@ -149,6 +141,7 @@ def main(words: Sequence[str] | None = None) -> int:
     figures = {
         "searches": f"{len(POSITIONS)} searches of {limit} with {told.threads} threads, "
         f"values by `{told.evaluator}`",
+        "threads": told.threads,
         "counts": dict(counts),
         "steps": [
             [thread, step, spent.wall, spent.work, spent.calls]
@@ -171,28 +164,30 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
         f"{counts['iterations']:,} iterations."
     )
     yield ""
-    rows = []
-    for thread, inner in (
-        (SOLVER, ("solving", "attaching", "waiting for the lock", "reporting")),
-        (
-            EXPANDER,
-            ("evaluating", "expanding beside that", "selecting", "waiting for the lock"),
-        ),
-    ):
-        whole = steps[thread, "all"]
+    for thread in (FIRST, OTHERS):
         expanding, evaluating = steps[thread, "expanding"], steps[thread, "evaluating"]
-        steps[thread, "expanding beside that"] = Spent(
-            expanding.wall - evaluating.wall, expanding.work - evaluating.work, expanding.calls
-        )
-        rest = Spent(whole.wall, whole.work, whole.calls)
+        steps[thread, "expanding beside that"] = less(expanding, evaluating)
+    steps[FIRST, "waiting for expansions"] = less(
+        steps[FIRST, "expanding together"], steps[FIRST, "expanding"]
+    )
+    whole = steps[FIRST, "all"]
+    others = figures["threads"] - 1
+    wholes = {FIRST: whole, OTHERS: Spent(others * whole.wall, 0.0, whole.calls)}
+    rows = []
+    for thread, inner in ((FIRST, FIRST_STEPS), (OTHERS, OTHERS_STEPS)):
+        rest = wholes[thread]
         for step in inner:
-            spent = steps[thread, step]
-            rest.wall -= spent.wall
-            rest.work -= spent.work
-            rows.append(row(thread, step, spent, whole, expansions))
-        rows.append(row(thread, "the rest", rest, whole, expansions))
+            rest = less(rest, steps[thread, step])
+            rows.append(row(thread, step, steps[thread, step], wholes[thread], expansions))
+        rest.work = max(rest.work, 0.0)
+        rows.append(row(thread, "the rest", rest, wholes[thread], expansions))
     headings = ["thread", "step", "s", "of its time", "s worked", "of its time", "calls"]
     yield from table([*headings, "us worked a leaf"], rows, "llrrrrrr")
+
+
+def less(whole: Spent, part: Spent) -> Spent:
+    """Return what is left of a step's seconds without those of a part of it."""
+    return Spent(whole.wall - part.wall, whole.work - part.work, whole.calls)
 
 
 def row(thread: str, step: str, spent: Spent, whole: Spent, expansions: int) -> list[str]:

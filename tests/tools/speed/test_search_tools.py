@@ -10,6 +10,7 @@ import pytest
 from obscuro.arena.time_control import Allowance
 from obscuro.bench import following
 from obscuro.bench.following import StudyPosition
+from obscuro.search import joint
 from tools.common import engine_options
 from tools.results import raw
 from tools.speed import search_profile, search_scale
@@ -85,47 +86,37 @@ def test_cells_have_as_many_digits_as_count(value: float, text: str) -> None:
     assert search_scale.cell(value) == text
 
 
-def test_profile_shares_out_both_threads_time(
+def test_profile_shares_out_all_threads_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(search_profile, "POSITIONS", (CALM,))
     monkeypatch.setattr(following, "REPLY_NODES", 300)
-    words = ["--nodes", "600", "--evaluator", "material", "--threads", "2"]
+    monkeypatch.setattr(joint, "EDGES_PER_THREAD", 100)
+    words = ["--nodes", "3000", "--evaluator", "material", "--threads", "2"]
     assert search_profile.main(words) == 0
     text = capsys.readouterr().out
-    assert "1 searches of 600 nodes with 2 threads" in text
-    steps: dict[str, dict[str, list[str]]] = {"solver": {}, "expander": {}}
+    assert "1 searches of 3,000 nodes with 2 threads" in text
+    steps: dict[str, dict[str, list[str]]] = {"first": {}, "others": {}}
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if cells[0] in steps:
             steps[cells[0]][cells[1]] = cells[2:]
-    assert set(steps["solver"]) == {
-        "solving",
-        "attaching",
-        "waiting for the lock",
-        "reporting",
-        "the rest",
-    }
-    assert set(steps["expander"]) == {
-        "evaluating",
-        "expanding beside that",
-        "selecting",
-        "waiting for the lock",
-        "the rest",
-    }
+    assert set(steps["first"]) == {*search_profile.FIRST_STEPS, "the rest"}
+    assert set(steps["others"]) == {*search_profile.OTHERS_STEPS, "the rest"}
     for each in steps.values():
         # Steps are shares of the whole, whose remainder is "the rest".
         shares = [float(cells[1].rstrip("%")) for cells in each.values()]
         assert sum(shares) == pytest.approx(100.0, abs=1.0)
         assert int(each["the rest"][4]) == 1
-    assert int(steps["expander"]["evaluating"][4].replace(",", "")) > 0
+    for thread, step in (("first", "evaluating"), ("first", "solving"), ("others", "iterating")):
+        assert int(steps[thread][step][4].replace(",", "")) > 0
 
 
 def test_profile_leaves_the_search_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = search_profile.Search.run, search_profile.expanders.threading
+    before = search_profile.Search.run, search_profile.joint.iterate_jointly
     with search_profile.watching(search_profile.Profile(), _Evaluator):
         assert search_profile.Search.run is not before[0]
-    assert (search_profile.Search.run, search_profile.expanders.threading) == before
+    assert (search_profile.Search.run, search_profile.joint.iterate_jointly) == before
 
 
 class _Evaluator:
