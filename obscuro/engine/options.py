@@ -139,6 +139,22 @@ OPTIONS: tuple[Option, ...] = (
     Option("One Sided", "check", True, help="one-sided GT-CFR; off: both players explore"),
     Option("Resolve Prior", "combo", "mixed", known=lambda: ("mixed", "uniform")),
     Option(
+        "Soft Root",
+        "spin",
+        0,
+        0,
+        100,
+        help="per cent of the prior itself in the root's strategy; the paper's is 0",
+    ),
+    Option(
+        "Root Temperature",
+        "spin",
+        0,
+        0,
+        100_000,
+        help="centipawns that make a position e times less likely; 0: all are alike",
+    ),
+    Option(
         "Min Infoset Size",
         "spin",
         MIN_INFOSET_SIZE,
@@ -268,4 +284,6 @@ class Options:
             unfrozen=self.flag("Unfrozen"),
             one_sided=self.flag("One Sided"),
             mixed_prior=self.text("Resolve Prior") == "mixed",
+            soft_root=self.integer("Soft Root") / 100,
+            root_temperature=self.integer("Root Temperature") / self.integer("Tau"),
         )

@@ -4,7 +4,7 @@
 among all J. In Resolve the prior α draws J, and one PRM+ for each J decides whether ▼ enters, for
 that worth, or exits, for 0. The strategy in play is p_max · α(J) · π_resolve(J) + (1 − p_max) ·
 π_maxmargin(J). Here p_max is the largest probability of entering over all J. The strategy need not
-sum to 1.
+sum to 1. A soft root (ours) mixes this with α itself, so that ▲ gains where ▼ does not enter, too.
 """
 
 from typing import NamedTuple
@@ -33,12 +33,14 @@ class Gadget(NamedTuple):
     margin: Reals  # [m] π_maxmargin(J)
     margin_regret: Reals  # [m]
     p_max: Reals  # [1]
+    soft: Reals  # [1] the share of α itself in the root's strategy
 
 
-def new_gadget(alternate: Reals, prior: Reals) -> Gadget:
+def new_gadget(alternate: Reals, prior: Reals, soft: float = 0.0) -> Gadget:
     """Make a new gadget: Maxmargin is uniform, and Resolve enters with probability ½.
 
-    alternate: float32[m], the alternate values v^alt(J), ▲'s view. prior: float32[m], α(J).
+    alternate: float32[m], the alternate values v^alt(J), ▲'s view. prior: float32[m], α(J). soft:
+    the share of α itself in the root's strategy, in [0, 1].
     """
     m = len(alternate)
 
@@ -54,6 +56,7 @@ def new_gadget(alternate: Reals, prior: Reals) -> Gadget:
         filled(1 / max(m, 1)),
         filled(0),
         np.full(1, 0.5, dtype=np.float32),
+        np.full(1, soft, dtype=np.float32),
     )
 
 
@@ -90,14 +93,14 @@ def update_gadget(tree, gadget):
 
 @kernel
 def root_strategy(tree, gadget):
-    """Write the mixture of both gadgets as the strategy of the root's infoset."""
+    """Write the mixture of both gadgets, and of α, as the strategy of the root's infoset."""
     m = tree.counts[ROOTS]
     first = tree.infoset_first[ROOT_INFOSET]
     p_max = _ZERO
     for j in range(m):
         p_max = max(p_max, gadget.enter[j])
     gadget.p_max[0] = p_max
+    soft = gadget.soft[0]
     for j in range(m):
-        tree.strategy[first + j] = (
-            p_max * gadget.prior[j] * gadget.enter[j] + (_ONE - p_max) * gadget.margin[j]
-        )
+        chosen = p_max * gadget.prior[j] * gadget.enter[j] + (_ONE - p_max) * gadget.margin[j]
+        tree.strategy[first + j] = (_ONE - soft) * chosen + soft * gadget.prior[j]

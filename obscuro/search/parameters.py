@@ -45,7 +45,8 @@ class SearchParameters:
     """The settings of a search. The defaults are the paper's, except `puct_least_variance`.
 
     purification, unfrozen, one_sided, mixed_prior: techniques that the ablations of Obscuro §4.1
-    switch off. puct_least_variance, puct_by_deviation: see `selection.explore`.
+    switch off. puct_least_variance, puct_by_deviation: see `selection.explore`. soft_root,
+    root_temperature: see `subgame.build_subgame`; the paper's are 0.
     """
 
     edges_per_expansion: int = EDGES_PER_EXPANSION
@@ -61,3 +62,5 @@ class SearchParameters:
     unfrozen: bool = True
     one_sided: bool = True
     mixed_prior: bool = True
+    soft_root: float = 0.0
+    root_temperature: float = 0.0

@@ -121,6 +121,8 @@ class Search(SearchSteps):
             int(self.root_key),
             self.parameters.mixed_prior,
             freeze,
+            self.parameters.soft_root,
+            self.parameters.root_temperature,
         )
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget

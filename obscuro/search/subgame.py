@@ -32,6 +32,7 @@ from obscuro.search.tree import (
 Words = npt.NDArray[np.uint64]
 Reals = npt.NDArray[np.float32]
 
+MOST_VALUE = 0.95  # larger values count as this where J are weighed by their values
 CARRY_SHARE = np.float32(0.75)  # of the next tree, for what is kept: the rest is for growth
 
 
@@ -220,6 +221,20 @@ def _copy_subtrees(old, tree, our_key, freeze, below, above):
                 above[child] = node
 
 
+def _even_or_by_value(kept: KeptRoots, new: NewRoots, temperature: float) -> Reals:
+    """The share e(J) of each root infoset, the kept ones first: float32[m]; see `build_subgame`."""
+    new_count = len(new.offsets) - 1
+    roots = len(kept.offsets) - 1 + new_count
+    if temperature <= 0 or not roots:
+        return np.full(roots, 1 / max(roots, 1), dtype=np.float32)
+    fresh = np.zeros(new_count, dtype=np.float32)
+    if new_count:
+        fresh = np.add.reduceat(new.weights * new.values, new.offsets[:-1])
+    values = np.concatenate((kept.alternate + kept.gift, fresh))
+    likely = np.exp(-np.arctanh(np.clip(values, -MOST_VALUE, MOST_VALUE)) / temperature)
+    return np.asarray(likely / likely.sum(), dtype=np.float32)
+
+
 def build_subgame(
     old: Tree,
     tree: Tree,
@@ -228,13 +243,17 @@ def build_subgame(
     our_key: int,
     mixed_prior: bool,
     freeze: bool,
+    soft: float = 0.0,
+    temperature: float = 0.0,
 ) -> Gadget:
     """Empty `tree` and write the next subgame into it; returns its gadget.
 
     old: the tree that `kept` was chosen from. Among the roots the kept infosets come first, then
     the new ones, whose histories are leaves. our_key: our information key at the roots.
-    mixed_prior: α(J) = ½ (y(J) / Σ y + 1 / m), else uniform. freeze: 1-KLSS, ▲'s infosets outside
-    our own keep their strategy. Raises ValueError if the tree has no room for the roots.
+    mixed_prior: α(J) = ½ (y(J) / Σ y + e(J)), else e(J). e(J) = 1 / m, or with a temperature T above
+    0 in proportion to exp(−artanh(u) / T), where u is J's value for ▲: so J that are good for ▼ are
+    likelier. soft: see `new_gadget`. freeze: 1-KLSS, ▲'s infosets outside our own keep their
+    strategy. Raises ValueError if the tree has no room for the roots.
     """
     kept_count, new_count = len(kept.offsets) - 1, len(new.offsets) - 1
     roots = kept_count + new_count
@@ -249,10 +268,10 @@ def build_subgame(
     _plant_new(tree, new.offsets, new.states, new.keys, new.weights, new.values)
     _copy_subtrees(old, tree, np.uint64(our_key), freeze, below, above)
     played = np.concatenate((kept.reach, np.zeros(new_count, dtype=np.float32)))
-    prior = np.full(roots, 1 / max(roots, 1), dtype=np.float32)
+    prior = _even_or_by_value(kept, new, temperature)
     if mixed_prior and played.sum() > 0:
         prior = PRIOR_SHARE * played / played.sum() + (1 - PRIOR_SHARE) * prior
     alternate = np.concatenate((kept.alternate, new.alternate))
-    gadget = new_gadget(alternate, prior.astype(np.float32))
+    gadget = new_gadget(alternate, prior.astype(np.float32), soft)
     root_strategy(tree, gadget)
     return gadget

@@ -88,6 +88,7 @@ class NaivePcfr:
         self.margin: list[float] = gadget.margin.astype(float).tolist()
         self.margin_regret: list[float] = gadget.margin_regret.astype(float).tolist()
         self.p_max = float(gadget.p_max[0])
+        self.soft = float(gadget.soft[0])
         self.sums: dict[int, list[float]] = defaultdict(list)
 
     def iterate(self) -> None:
@@ -148,7 +149,8 @@ class NaivePcfr:
         self.margin = predictive_rm_plus(self.margin, self.margin_regret, worth)
         self.p_max = max(self.enter)
         self.infosets[ROOT_INFOSET].strategy = [
-            self.p_max * prior * enter + (1 - self.p_max) * margin
+            (1 - self.soft) * (self.p_max * prior * enter + (1 - self.p_max) * margin)
+            + self.soft * prior
             for prior, enter, margin in zip(self.prior, self.enter, self.margin, strict=True)
         ]
 

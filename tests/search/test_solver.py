@@ -83,6 +83,19 @@ def test_every_single_iteration_is_the_naive_one(seed: int) -> None:
         assert_equal(search, naive, SINGLE_STEP)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_iterations_with_a_soft_root_are_the_naive_ones(seed: int) -> None:
+    search = random_search(seed)
+    search.gadget.soft[0] = 0.3
+    root = actions_of(search.tree, ROOT_INFOSET)
+    for _ in range(30):
+        naive = NaivePcfr(search.tree, search.gadget)
+        run_iterations(search, 1)
+        naive.iterate()
+        assert_equal(search, naive, SINGLE_STEP)
+        assert (search.tree.strategy[root] >= 0.3 * search.gadget.prior * (1 - 1e-6)).all()
+
+
 @pytest.mark.parametrize("player", [MAX, MIN])
 @pytest.mark.parametrize("seed", range(3))
 def test_pruning_changes_no_value_that_counts(seed: int, player: int) -> None:
@@ -247,7 +260,13 @@ def test_both_gadgets_are_mixed_by_the_largest_probability_of_entering() -> None
     gadget.prior[:] = (0.4, 0.3, 0.2, 0.1)
     root_strategy(tree, gadget)
     root = tree.strategy[actions_of(tree, ROOT_INFOSET)]
-    assert root.tolist() == pytest.approx([0.5 * 0.4 * 0.25, 0.5, 0.5 * 0.2 * 0.5, 0])
+    gadgets = [0.5 * 0.4 * 0.25, 0.5, 0.5 * 0.2 * 0.5, 0]
+    assert root.tolist() == pytest.approx(gadgets)
+    gadget.soft[0] = 0.25
+    root_strategy(tree, gadget)
+    root = tree.strategy[actions_of(tree, ROOT_INFOSET)]
+    mixed = [0.75 * g + 0.25 * a for g, a in zip(gadgets, (0.4, 0.3, 0.2, 0.1), strict=True)]
+    assert root.tolist() == pytest.approx(mixed)
 
 
 def test_the_gadget_notes_what_each_infoset_is_worth_to_the_opponent() -> None:

@@ -75,6 +75,34 @@ def test_the_resolve_prior_changes_alpha_and_the_root_that_follows_from_it(base:
         assert np.array_equal(array, getattr(uniform.gadget, name)) == (name != "prior"), name
 
 
+def test_a_soft_root_changes_the_roots_strategy_alone(base: Search) -> None:
+    soft = after_a_turn(soft_root=0.2)
+    assert different(base.tree, soft.tree) == {"strategy"}
+    root = actions_of(base.tree, 0)
+    changed = np.flatnonzero(base.tree.strategy != soft.tree.strategy)
+    assert set(changed) <= set(range(root.start, root.stop))
+    expected = 0.8 * base.tree.strategy[root] + 0.2 * base.gadget.prior
+    np.testing.assert_allclose(soft.tree.strategy[root], expected, rtol=1e-5)
+
+
+def test_a_root_temperature_makes_infosets_likelier_that_are_good_for_the_opponent(
+    base: Search,
+) -> None:
+    by_value = after_a_turn(root_temperature=0.5, mixed_prior=False)
+    assert different(base.tree, by_value.tree) == {"strategy"}
+    tree, gadget = by_value.tree, by_value.gadget
+    kept = len(gadget.prior) - 3
+    values = gadget.alternate.astype(float)
+    leaves = tree.node_first_edge[kept : kept + 3]
+    values[kept:] = tree.edge_value[leaves]
+    new = np.exp(-np.arctanh(values[kept:]) / 0.5)
+    np.testing.assert_allclose(gadget.prior[kept:] / gadget.prior[kept], new / new[0], rtol=1e-4)
+    assert gadget.prior.sum() == pytest.approx(1, abs=1e-5)
+    mixed = after_a_turn(root_temperature=0.5)
+    played = 2 * base.gadget.prior - 1 / len(base.gadget.prior)  # y / Σ y
+    np.testing.assert_allclose(mixed.gadget.prior, (played + gadget.prior) / 2, atol=1e-5)
+
+
 def test_freezing_changes_what_is_frozen_and_nothing_else(base: Search) -> None:
     frozen = after_a_turn(unfrozen=False)
     assert different(base.tree, frozen.tree) == {"infoset_frozen"}
