@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
@@ -48,6 +49,7 @@ from obscuro.games.strategy import policy_of, strategy_of
 from obscuro.search.game import MIN
 from tools.common import given, publish, table, tool_parser
 from tools.proofs.klss_table import KINDS, number
+from tools.results.manifest import Loaded
 
 DEFAULT_GAMES: Final = ("dark_hex", "goofspiel_increasing", "kuhn", "kuhn_bet", "matching_pennies")
 BLUEPRINTS: Final = ("floored", "early")
@@ -208,7 +210,7 @@ GAINS: Final = ("▼'s blueprint", "uniform ▼", "▼'s equilibrium")
 
 
 def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield two tables for each blueprint, means over the games and by game, in Markdown.
+    """Yield two tables for each blueprint, means over the games and the main roots by game.
 
     Gains, and what is shown by game, are of 2-KLUSS, or of the last order where that is missing.
     """
@@ -219,24 +221,41 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
         shown = "2-KLUSS" if "2-KLUSS" in orders else orders[-1]
         if number_of_table:
             yield ""
-        yield f"**Blueprint: {blueprint}.** Means over {_names(start)}. Exploitability, with the"
-        yield "number of games in which it is above the blueprint's; gains over the blueprint with"
-        yield f"{shown}."
+        yield from textwrap.wrap(
+            f"**Blueprint: {blueprint}.** {_names(start)}: exploitability, with the number of games "
+            "in which it is above the blueprint's in brackets, and gains over the blueprint with "
+            f"{shown}.",
+            width=100,
+        )
         yield ""
         head = ["root", *orders, *[f"gain: {name}" for name in GAINS]]
         yield from table(head, _means(start, mine, orders, shown), "l" + "r" * (len(head) - 1))
-        yield ""
-        yield f"**Blueprint: {blueprint}.** Exploitability by game, {shown}."
-        yield ""
-        yield from table(["root", *start], _by_game(start, mine, shown), "l" + "r" * len(start))
+        if len(start) > 1:
+            yield ""
+            yield f"**Blueprint: {blueprint}.** Exploitability by game, {shown}, of the main roots."
+            yield ""
+            yield from table(["root", *start], _by_game(start, mine, shown), "l" + "r" * len(start))
+
+
+def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the tables of `render` for the games of several runs together."""
+    runs = [each.raw.data for each in loaded]
+    yield from render([each for data in runs for each in data])
 
 
 def _distinct(figures: Sequence[dict[str, Any]], name: str) -> list[str]:
     return list(dict.fromkeys(each[name] for each in figures))
 
 
+def _roots(figures: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the roots that were measured, in the order of `VARIANTS`."""
+    measured = set(_distinct(figures, "variant"))
+    return [name for name in VARIANTS if name in measured]
+
+
 def _names(games: dict[str, Any]) -> str:
-    return ", ".join(f"`{game}`" for game in games)
+    named = ", ".join(f"`{game}`" for game in games)
+    return f"Means over {named}" if len(games) > 1 else named
 
 
 def _means(
@@ -245,7 +264,7 @@ def _means(
     """Yield the rows of a table of means; `start` has the figures of each game's blueprint."""
     before = _mean([each["exploitability"] for each in start.values()])
     yield ["blueprint", *[before] * len(orders), *["0"] * len(OPPONENTS)]
-    for variant in _distinct(figures, "variant")[1:]:
+    for variant in _roots(figures):
         cells, gains = [variant], []
         for order in orders:
             same = [e for e in figures if (e["order"], e["variant"]) == (order, variant)]
@@ -265,7 +284,7 @@ def _by_game(
 ) -> Iterator[list[str]]:
     """Yield the rows of a table of exploitabilities."""
     yield ["blueprint", *[number(each["exploitability"], 4) for each in start.values()]]
-    for variant in _distinct(figures, "variant")[1:]:
+    for variant in [name for name in _roots(figures) if name in FEW]:
         same = [e for e in figures if (e["order"], e["variant"]) == (shown, variant)]
         found = {each["game"]: each["exploitability"] for each in same}
         yield [variant, *[number(found[game], 4) for game in start]]

@@ -6,19 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from tools.proofs.root_variants import EPSILONS, OPPONENTS, VARIANTS, main, render
+from tools.proofs.root_variants import EPSILONS, OPPONENTS, VARIANTS, main, render, render_runs
 from tools.results import raw
+from tools.results.manifest import Loaded, Run
 
 from .test_klss_table import table
 
-ROOTS = ["Maxmargin", "Resolve", "soft 1, paper", "Maxmargin, likeliest 1"]
+ROOTS = ["Maxmargin", "soft 1, paper", "Maxmargin, likeliest 1"]
+ORDERS = ["2-KLUSS", "common knowledge"]
 
 
 def test_poker_is_measured_with_both_sides_of_the_trade(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "roots.json"
-    assert main(["--games", "kuhn", "--variants", *ROOTS, "--raw", str(file)]) == 0
+    words = ["--games", "kuhn", "kuhn_bet", "--orders", *ORDERS, "--variants", *ROOTS]
+    assert main([*words, "--raw", str(file)]) == 0
     stored = raw.load(file).data
     text = "\n".join(render(stored))
     assert text in capsys.readouterr().out, "a page shows what was printed"
@@ -26,22 +29,36 @@ def test_poker_is_measured_with_both_sides_of_the_trade(
     floored = table(text, "gain: uniform ▼")
     assert [row[0] for row in floored] == ["blueprint", *ROOTS]
     found = {row[0]: row[1:] for row in floored}
-    assert found["blueprint"] == ["0.0124", "0.0124", "0.0124", "0", "0", "0"]
-    # The table of subgame solving has these three.
-    assert found["Maxmargin"][:3] == ["0.0015 (0)", "0.0451 (1)", "0.0016 (0)"]
-    assert float(found["soft 1, paper"][2].split()[0]) > 0.0124, "unsafe"
-    by_game = table(text, "| kuhn |")
-    assert by_game[1] == ["Maxmargin", "0.0451"]
+    assert found["blueprint"] == ["0.0079", "0.0079", "0", "0", "0"]
+    # The table of subgame solving has these two for each of the two games.
+    assert found["Maxmargin"][:2] == ["0.0521 (2)", "0.0008 (0)"]
+    assert found["soft 1, paper"][1].endswith("(2)"), "unsafe"
+    by_game = {row[0]: row[1:] for row in table(text, "| kuhn |")}
+    assert by_game["blueprint"] == ["0.0124", "0.0035"]
+    assert by_game["Maxmargin"] == ["0.0451", "0.0590"]
+    assert "Maxmargin, likeliest 1" not in by_game, "only the main roots"
 
     early = [each for each in stored if each["blueprint"] == "early"]
     start = early[0]
+    assert {each["game"] for each in early} == {"kuhn"}, "a floor makes no other early blueprint"
     assert start["variant"] == ""
     assert set(start["values"]) == set(OPPONENTS)
     for each in early[1:]:
-        if each["variant"] in ROOTS[:2] and each["order"] == "common knowledge":
+        if each["variant"] == "Maxmargin" and each["order"] == "common knowledge":
             assert each["exploitability"] <= start["exploitability"] + 1e-6, "safe"
         gain = each["values"]["equilibrium"] - start["values"]["equilibrium"]
         assert gain <= start["exploitability"] + 1e-6, "an equilibrium gives no more than its value"
+
+
+def test_games_of_several_runs_are_shown_in_one_table(tmp_path: Path) -> None:
+    loaded = []
+    for game in ("kuhn", "kuhn_bet"):
+        file = tmp_path / f"{game}.json"
+        words = ["--games", game, "--blueprints", "floored", "--orders", "2-KLUSS"]
+        main([*words, "--variants", "Maxmargin", "--raw", str(file)])
+        loaded.append(Loaded(Run("root", game, "", file.name), raw.load(file), tmp_path))
+    text = "\n".join(render_runs(loaded))
+    assert table(text, "| kuhn |")[1] == ["Maxmargin", "0.0451", "0.0590"]
 
 
 def test_every_root_that_was_asked_for_is_there(capsys: pytest.CaptureFixture[str]) -> None:
