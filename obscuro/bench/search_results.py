@@ -12,6 +12,7 @@ from rich.table import Table
 
 from obscuro.bench.common import figure, median, note_if_busy
 from obscuro.bench.search_stages import Building, Growth, Speed
+from obscuro.bench.thread_speed import Together
 from obscuro.engine.report import SearchInfo
 
 Summary = dict[str, object]
@@ -25,6 +26,7 @@ class Synthetic(NamedTuple):
     depth: float
     full: Speed
     sparse: Speed
+    together: Together
 
 
 @dataclass
@@ -78,6 +80,12 @@ def summary(measured: SearchFigures) -> Summary:
         numbers[f"solver_{name}_ips"] = median(speed.ips)
         numbers[f"solver_{name}_meps"] = median(speed.meps)
         numbers[f"solver_{name}_edges"] = median(speed.edges)
+    together = synthetic.together
+    numbers["joint_threads"] = together.threads
+    numbers["joint_ips"] = median(together.joint)
+    numbers["joint_ips_apart"] = median(together.apart)
+    numbers["joint_ips_alone"] = median(together.alone)
+    numbers["joint_ratio"] = together.ratio
     numbers |= growth_numbers([kept.growth for kept in largest])
     numbers |= building_numbers([kept.building for kept in largest])
 
@@ -167,6 +175,12 @@ def print_report(console: Console, measured: SearchFigures, numbers: Summary) ->
             f"{text(f'solver_{name}_edges')} edges visited of {measured.synthetic.nodes:,}",
             soft_wrap=True,
         )
+    console.print(
+        f"{text('joint_threads')} threads on one tree{text('joint_ips'):>7} iterations/s, on the "
+        f"clock; {text('joint_ratio', 2)} of what they reach on trees of their own; one thread "
+        f"{text('joint_ips_alone')}",
+        soft_wrap=True,
+    )
     console.print()
     table = Table(
         title="the engine's own trees, medians: iterations/s, million edges/s, us, us, ms",

@@ -23,8 +23,9 @@ from obscuro.bench.common import (
 )
 from obscuro.bench.following import POSITIONS, Follower, StudyPosition
 from obscuro.bench.search_results import Kept, SearchFigures, Synthetic, print_report, summary
-from obscuro.bench.search_stages import Stopwatch, building, growth, solver_speed
+from obscuro.bench.search_stages import Speed, Stopwatch, building, growth, solver_speed
 from obscuro.bench.synthetic import mean_depth, play_dense, play_sparse, synthetic_tree
+from obscuro.bench.thread_speed import threads_together
 from obscuro.engine.report import SearchInfo
 from obscuro.search.invariants import check
 from obscuro.search.tree import NODES, ROOTS
@@ -93,12 +94,12 @@ def measure(plan: Plan) -> SearchFigures:
 
 
 def measure_synthetic(plan: Plan, watch: Stopwatch) -> Synthetic:
-    """Measure the solver on a synthetic tree, with dense strategies and with sparse ones.
+    """Measure the solver on a synthetic tree: dense strategies, sparse ones, and two threads.
 
     Raises BenchmarkError if the tree violates an invariant.
     """
     tree, _ = synthetic_tree(plan.edges)
-    speeds = []
+    speeds: list[Speed] = []
     for play in (play_dense, play_sparse):
         gadget = play(tree)
         try:
@@ -106,7 +107,9 @@ def measure_synthetic(plan: Plan, watch: Stopwatch) -> Synthetic:
         except AssertionError as error:
             raise BenchmarkError(f"the synthetic tree is broken: {error}") from None
         speeds.append(solver_speed(tree, gadget, plan.slices, watch))
-    return Synthetic(tree.nodes, tree.infosets, mean_depth(tree), *speeds)
+    together = threads_together(tree, THREADS, plan.slices)
+    full, sparse = speeds
+    return Synthetic(tree.nodes, tree.infosets, mean_depth(tree), full, sparse, together)
 
 
 def measure_kept(

@@ -39,10 +39,20 @@ def _search() -> None:
     player.close()
 
 
+def _threads() -> None:
+    options = trial_options()
+    options.set("Threads", "2")
+    _start(options)
+
+
 def _evaluate_by(evaluator: str) -> None:
     options = Options()
     options.set("Evaluator", evaluator)
     options.set("Threads", "1")
+    _start(options)
+
+
+def _start(options: Options) -> None:
     equipment = Equipment(options, lambda text: None)
     try:
         equipment.start()
@@ -54,7 +64,7 @@ def _play() -> None:
     play_trial_game(lambda options: Player(options, lambda text: None), lambda text: None)
 
 
-_JOBS = {"search": _search, "belief": warm_up, "game": _play}
+_JOBS = {"search": _search, "threads": _threads, "belief": warm_up, "game": _play}
 
 
 def main() -> None:

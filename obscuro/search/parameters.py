@@ -37,7 +37,7 @@ BATCH = 16  # leaves selected under the same strategies
 # With many threads several batches are selected, and expanded together, before the solver goes on:
 # one more for two threads more, and for so many nodes in the tree.
 NODES_PER_BATCH = 50_000
-LEAVES_PER_PART = 4  # a thread expands so many leaves, and then takes others
+LEAVES_PER_PART = 8  # a thread expands so many leaves, and then takes others
 
 
 @dataclass(frozen=True, slots=True)

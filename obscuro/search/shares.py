@@ -178,12 +178,10 @@ def give_out(tree, shares, weight, most, pieces):
     _set_starts(shares)
     for infoset in range(tree.counts[INFOSETS]):
         shares.first_row[infoset] = NO_ROW
-    for node in range(nodes):  # first, so that the trunk's rows are the heads of their lists
-        if owner[node] == threads:
-            _add_place(tree, shares, node, threads)
-    for node in range(nodes):
-        if owner[node] != threads:
-            _add_place(tree, shares, node, owner[node])
+    for of_trunk in (True, False):  # the trunk's rows become the heads of their lists
+        for node in range(nodes):
+            if (owner[node] == threads) == of_trunk:
+                _add_place(tree, shares, node, owner[node])
 
 
 @kernel

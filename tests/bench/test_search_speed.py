@@ -21,6 +21,7 @@ from obscuro.bench.synthetic import (
     support,
     synthetic_tree,
 )
+from obscuro.bench.thread_speed import Together
 from obscuro.cli.arguments import parse
 from obscuro.engine.report import SearchInfo
 from obscuro.search.game import CHANCE
@@ -35,6 +36,8 @@ KEYS = {
     "solver_full_ips",
     "solver_sparse_ips",
     "solver_full_meps",
+    "joint_ips",
+    "joint_ratio",
     "kept_ips",
     "kept_meps",
     "select_us",
@@ -179,9 +182,12 @@ def info(nodes: int, carried: int, depth: float) -> SearchInfo:
     )
 
 
+TOGETHER = Together(2, alone=[400.0, 410.0], joint=[500.0, 540.0], apart=[500.0, 600.0])
+
+
 def made_up() -> SearchFigures:
     return SearchFigures(
-        Synthetic(10**6, 10_000, 5.0, speed(500, 400, 10), speed(2000, 1600, 1)),
+        Synthetic(10**6, 10_000, 5.0, speed(500, 400, 10), speed(2000, 1600, 1), TOGETHER),
         [
             kept(1000, 9000, 1.0, None),
             kept(5000, 700, 4.0, Building(5007, 900, [10.0, 20.0, 60.0], [30.0, 30.0, 30.0])),
@@ -197,6 +203,8 @@ def test_numbers_are_medians_over_the_largest_trees() -> None:
     assert numbers["solver_full_ips"] == 400
     assert numbers["solver_sparse_ips"] == 1600
     assert numbers["solver_full_meps"] == 40
+    assert numbers["joint_ips"] == 520
+    assert numbers["joint_ratio"] == pytest.approx(0.95)
     assert numbers["kept_ips"] == 600
     assert numbers["select_us"] == 5
     assert (numbers["expand_us"], numbers["store_us"], numbers["attach_us"]) == (5, 6, 11)
@@ -244,5 +252,11 @@ def test_the_table_has_a_row_for_each_tree(console: Console) -> None:
     text = written(console)
     assert text.isascii()
     assert text.count(" calm ") == 2
-    for line in ("solver, dense", "solver, sparse", "select a leaf", "60 ms, 2 threads"):
+    for line in (
+        "solver, dense",
+        "solver, sparse",
+        "2 threads on one tree",
+        "select a leaf",
+        "60 ms, 2 threads",
+    ):
         assert line in text

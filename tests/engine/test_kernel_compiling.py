@@ -64,7 +64,7 @@ def test_each_job_is_done_once(files: KernelFiles, log: Path, tmp_path: Path) ->
     told: list[str] = []
     compile_in_processes("nnue", told.append)
     jobs = [job for _, job, _ in entries(log)]
-    assert sorted(jobs) == ["belief", "evaluator nnue", "game", "search"]
+    assert sorted(jobs) == ["belief", "evaluator nnue", "game", "search", "threads"]
     assert {cache for _, _, cache in entries(log)} == {str(tmp_path)}
     assert len({process for process, _, _ in entries(log)}) <= 2
     assert all(text.startswith("compiling: ") for text in told)
@@ -84,7 +84,7 @@ def test_a_child_that_ends_leaves_its_jobs_to_others(
 ) -> None:
     replace_child(monkeypatch, log, fatal="search")
     compile_in_processes("nnue", lambda text: None)
-    assert len(list(entries(log))) == 4
+    assert len(list(entries(log))) == 5
 
 
 def test_nothing_is_left_running(files: KernelFiles, log: Path) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from obscuro.arena.time_control import Allowance
-from obscuro.bench import following
+from obscuro.bench import following, thread_speed
 from obscuro.bench.following import StudyPosition
 from obscuro.search import joint
 from tools.common import engine_options
 from tools.results import raw
-from tools.speed import search_profile, search_scale
+from tools.speed import search_profile, search_scale, thread_scale
 
 # Two rook pawns each are pushed; whatever is played next, the game goes on.
 CALM = StudyPosition("calm", "a2a3 h7h6 h2h3 a7a6")
@@ -122,3 +122,22 @@ def test_profile_leaves_the_search_as_it_was(monkeypatch: pytest.MonkeyPatch) ->
 class _Evaluator:
     def evaluate(self) -> None:
         """Nothing."""
+
+
+def test_thread_scale_measures_each_number_of_threads_and_draws_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(thread_scale, "POSITIONS", (CALM,))
+    monkeypatch.setattr(following, "REPLY_NODES", 300)
+    monkeypatch.setattr(thread_speed, "ROUND_EDGES", 100_000)
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "threads.png"
+    words = ["--threads", "1", "2", "--edges", "21000", "--rounds", "2", "--movetime", "40"]
+    words += ["--searches", "1", "--evaluator", "material", "--plot", str(file)]
+    assert thread_scale.main(words) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if re.match(r"\| [12] ", line)]
+    assert len(lines) == 2
+    for line in lines:
+        numbers = [float(cell.replace(",", "")) for cell in line.strip("| ").split("|")]
+        assert min(numbers) > 0
+    assert file.read_bytes().startswith(b"\x89PNG")

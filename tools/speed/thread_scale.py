@@ -1,0 +1,140 @@
+"""How much faster a search is with more threads: iterations and expansions a second.
+
+    python -m tools.speed.thread_scale --threads 1 2 4 8 16 --plot threads.png
+
+For each number of threads: iterations on the made-up tree of `obscuro bench search`, all threads on
+one tree, as a share of what as many threads reach on trees of their own; and what searches from the
+benchmark's positions do on the clock. The machine needs as many free cores as there are threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from obscuro.bench.following import POSITIONS, Follower
+from obscuro.bench.synthetic import synthetic_tree
+from obscuro.bench.thread_speed import threads_together
+from obscuro.engine.machine import usable_cores
+from tools.common import add_evaluator, given, publish, say, table, tool_parser
+
+
+def measure(told: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return a row of figures for each number of threads."""
+    tree, _ = synthetic_tree(told.edges)
+    rows: list[dict[str, Any]] = []
+    for threads in told.threads:
+        say(f"{threads} threads")
+        together = threads_together(tree, threads, told.rounds)
+        rows.append(
+            {
+                "threads": threads,
+                "joint": median(together.joint),
+                "alone": median(together.alone),
+                "ratio": together.ratio,
+                **searches(threads, told.evaluator, told.movetime, told.searches),
+            }
+        )
+    return rows
+
+
+def searches(threads: int, evaluator: str, movetime: int, count: int) -> dict[str, float]:
+    """Return the medians over so many searches from each position; the first has no tree."""
+    iterations, expansions = [], []
+    for position in POSITIONS:
+        follower = Follower(position, threads, evaluator)
+        try:
+            for number in range(count + 1):
+                info = follower.think(movetime=movetime)
+                if number:
+                    iterations.append(1000 * info.iterations / movetime)
+                    expansions.append(1000 * info.expansions / movetime)
+                if number < count and not follower.play_on():
+                    break
+        finally:
+            follower.close()
+    return {"iterations": median(iterations), "expansions": median(expansions)}
+
+
+def plot(file: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Draw iterations on the made-up tree, and both figures of searches, by threads."""
+    import matplotlib  # noqa: PLC0415  an optional dependency
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
+    threads = [row["threads"] for row in rows]
+    for key, label in (
+        ("joint", "iterations, made-up tree"),
+        ("iterations", "iterations, search"),
+        ("expansions", "expansions, search"),
+    ):
+        axes.plot(threads, [row[key] / rows[0][key] for row in rows], marker="o", label=label)
+    first = threads[0]
+    axes.plot(threads, [n / first for n in threads], color="grey", linestyle=":", label="ideal")
+    axes.set(xlabel="threads", ylabel=f"a second, {first} = 1", xticks=threads)
+    axes.legend(fontsize="small")
+    figure.savefig(file, dpi=90, metadata={"Software": None})
+    pyplot.close(figure)
+
+
+def render(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield the table in Markdown."""
+    cells = [
+        [
+            row["threads"],
+            f"{row['joint']:,.0f}",
+            f"{row['joint'] / row['alone']:.2f}",
+            f"{row['ratio']:.2f}",
+            f"{row['iterations']:,.0f}",
+            f"{row['expansions']:,.0f}",
+        ]
+        for row in rows
+    ]
+    headings = [
+        "threads",
+        "iterations/s on one tree",
+        "times one thread's",
+        "of what they reach apart",
+        "iterations/s in a search",
+        "expansions/s",
+    ]
+    yield from table(headings, cells, "rrrrrr")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.speed.thread_scale", __doc__)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2, 4, 8, 16], metavar="N")
+    parser.add_argument("--edges", type=int, default=1_000_000, help="of the made-up tree")
+    parser.add_argument("--rounds", type=int, default=15, help="on the made-up tree")
+    parser.add_argument("--movetime", type=int, default=3000, help="milliseconds of a search")
+    parser.add_argument("--searches", type=int, default=2, help="measured from each position")
+    add_evaluator(parser)
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="needs matplotlib")
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure, print the table and draw the plot; returns the exit code."""
+    words = given(words)
+    parser = make_parser()
+    told = parser.parse_args(words)
+    if min(told.threads) < 1:
+        parser.error("--threads: at least 1")
+    if max(told.threads) > usable_cores():
+        say(f"there are {usable_cores()} cores: more threads than that share them")
+    rows = measure(told)
+    publish(parser, words, told.raw, rows, render)
+    if told.plot is not None:
+        plot(told.plot, rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
