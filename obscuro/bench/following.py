@@ -96,7 +96,7 @@ class Follower:
 
     @property
     def games(self) -> list[ChessGame]:
-        """The games that expand the leaves of our search, one for each expander thread."""
+        """The games that expand the leaves of our search, one for each thread."""
         return self.player.equipment.games
 
     def think(self, nodes: int | None = None, movetime: int | None = None) -> SearchInfo:

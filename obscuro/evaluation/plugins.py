@@ -32,7 +32,7 @@ VARIABLE = "OBSCURO_EVALUATORS"
 _NAME = re.compile(r"[A-Za-z][\w.-]*")
 
 Factory = Callable[..., Evaluator]
-"""Called with `tau=` once for each expander thread. It may load heavy modules only when called."""
+"""Called with `tau=` once for each thread. It may load heavy modules only when called."""
 
 _registered: dict[str, Factory] = {}
 

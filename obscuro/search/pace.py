@@ -71,7 +71,7 @@ class Pace:
         """Take a look at the strategy; returns the end that is planned now.
 
         top, probability, value: see `Look`. slice_seconds: how long it may take until the next
-        look. The expanders end before the solver's tail begins, so the decision to go on must come
+        look. Expanding ends before the solver's tail begins, so the decision to go on must come
         before.
         """
         elapsed = now - self._begin

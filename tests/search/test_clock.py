@@ -74,7 +74,7 @@ def test_a_flexible_deadline_is_put_off_in_time_and_kept_once_expanding_is_over(
     assert not flexible.expanding_over()  # another action has come to the top
     seconds.now = 113.0
     assert flexible.expanding_over()
-    flexible.look(4, 0.5, 0.0)  # too late: the expanders have gone
+    flexible.look(4, 0.5, 0.0)  # too late: expanding is over
     assert flexible.expanding_over() and not flexible.over()
     seconds.now = 114.0
     assert flexible.over()
@@ -184,9 +184,7 @@ class Watched(RandomGame):
         return super().expand(states, keys)
 
 
-def test_the_expander_stops_before_the_solver(
-    seconds: FakeTime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_expanding_ends_before_solving(seconds: FakeTime, monkeypatch: pytest.MonkeyPatch) -> None:
     game = Watched(seconds)
     search = Search([game], SearchParameters(), 4 << 20)
     search.begin(OUR_KEY, game.roots(4, 5, np.random.default_rng(0)), [])

@@ -62,6 +62,6 @@ def test_what_never_settles_ends_in_time() -> None:
     assert took == pytest.approx((1 - SOLVER_TAIL) * LATEST, abs=0.02)
 
 
-def test_with_long_slices_the_decision_comes_before_the_expanders_end() -> None:
+def test_with_long_slices_the_decision_comes_before_expanding_ends() -> None:
     took = run(lambda now: (3 if now > 8.0 else 2, 0.5, 0.1), slice_seconds=0.4)
     assert took > PLANNED

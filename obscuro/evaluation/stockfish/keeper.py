@@ -167,6 +167,6 @@ class StockfishKeeper:
 def _loss_warning(reason: str) -> str:
     """Return the same warning whether or not the new process is up yet.
 
-    Several expanders may lose their processes together, and the user should get one warning.
+    Several threads may lose their processes together, and the user should get one warning.
     """
     return f"Stockfish was lost ({reason}), and another one is starting"
