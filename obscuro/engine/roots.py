@@ -60,11 +60,12 @@ def _build_here(
     states = drawn_states(known, wanted, own_states, random)
     keys = root_keys(states, known.key)
     expansions: list[Expansion] = []
+    size = SAMPLING_CHUNK * search.threads
     done = 0
     while done < len(states):
-        chunk = slice(done, done + SAMPLING_CHUNK)
+        chunk = slice(done, done + size)
         expansions.append(search.expand_roots(states[chunk], keys[chunk]))
-        done = min(done + SAMPLING_CHUNK, len(states))
+        done = min(done + size, len(states))
         if late():
             break
     values = np.array(
@@ -89,7 +90,7 @@ def _build_here(
         alternate,
     )
     search.begin(known.key, new, expansions)
-    search.expand_our_infoset(SAMPLING_CHUNK, late)
+    search.expand_our_infoset(size, late)
 
 
 def _wanted(search: Search, known: Knowledge, own_states: Words) -> int:
@@ -125,4 +126,4 @@ def _build_from_start(search: Search, known: Knowledge, late: Callable[[], bool]
         -one,
     )
     search.begin(known.key, new, [expansion], root_key=known.start_key)
-    search.expand_our_infoset(SAMPLING_CHUNK, late)
+    search.expand_our_infoset(SAMPLING_CHUNK * search.threads, late)

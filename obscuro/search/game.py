@@ -5,6 +5,7 @@ key is a 64-bit hash chained over own moves and own observations; equal keys mea
 and all nodes of an infoset must have the same actions in the same order.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -23,6 +24,19 @@ class Expansion(NamedTuple):
     values: npt.NDArray[np.float32]  # [N] ▲'s view, [-1, 1]; exact where terminal
     terminal: npt.NDArray[np.uint8]  # [N]
     chance: npt.NDArray[np.float32]  # [N] probabilities under chance nodes, ignored elsewhere
+
+
+def joined(parts: Sequence[Expansion]) -> Expansion:
+    """One expansion of the leaves of several, in their order. There must be one part at least."""
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([part.offsets[-1] for part in parts])
+    offsets = [
+        part.offsets[1:] + end - part.offsets[-1] for part, end in zip(parts, ends, strict=True)
+    ]
+    whole = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+    whole[1] = np.concatenate((parts[0].offsets[:1], *offsets))
+    return Expansion(*whole)
 
 
 class Game(Protocol):

@@ -33,11 +33,12 @@ SLICE_ITERATIONS = 64
 EDGES_PER_EXPANSION = 120_000
 ITERATIONS_PER_EXPANSION = 4  # at most, which is what counts in small trees
 EXHAUSTED_AFTER = 500  # selections in a row without a leaf; then all that matters is expanded
-BATCH = 16  # leaves selected under the same strategies
+BATCH = 16  # leaves selected, evaluated and attached together
 # With many threads several batches are selected, and expanded together, before the solver goes on:
 # one more for two threads more, and for so many nodes in the tree.
 NODES_PER_BATCH = 50_000
-LEAVES_PER_PART = 8  # a thread expands so many leaves, and then takes others
+ROOTS_PER_PART = 16  # of the root's histories, which are expanded before the search begins
+LEAVES_PER_PART = 4  # a thread expands so many leaves, and then takes others
 
 
 @dataclass(frozen=True, slots=True)

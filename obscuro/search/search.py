@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.search.gadget import new_gadget
-from obscuro.search.game import MAX, Expansion, Game
+from obscuro.search.game import MAX, Expansion, Game, joined
 from obscuro.search.keeping import KeptRoots, keep_roots, most_roots, nothing_kept
-from obscuro.search.parameters import SearchParameters
+from obscuro.search.parameters import ROOTS_PER_PART, SearchParameters
 from obscuro.search.progress import Progress
 from obscuro.search.root_budget import position_hashes, thinned
 from obscuro.search.root_share import RootHistories, our_histories
@@ -87,7 +87,7 @@ class Search(SearchSteps):
         self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64]
     ) -> Expansion:
         """Expand states uint64[n, W] with keys uint64[n, 2] that `begin` will take as new roots."""
-        return self.games[0].expand(states, keys)
+        return joined(self.expand_parts(states, keys, ROOTS_PER_PART)[1])
 
     @property
     def most_new_roots(self) -> int:
@@ -160,9 +160,7 @@ class Search(SearchSteps):
         above = (np.searchsorted(firsts, edges, side="right") - 1).astype(np.int32)
         for begin in range(0, len(edges), chunk):
             part = slice(begin, begin + chunk)
-            expansion = self.games[0].expand(
-                tree.edge_state[edges[part]], tree.edge_keys[edges[part]]
-            )
+            expansion = self.expand_roots(tree.edge_state[edges[part]], tree.edge_keys[edges[part]])
             self.attach(edges[part], above[part], expansion)
             if late():
                 break

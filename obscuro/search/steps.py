@@ -1,15 +1,18 @@
 """The steps of a search on one subgame's tree, and the loop that takes them by the clock.
 
-A search is a series of turns. In each the calling thread selects leaves, all threads expand them,
-the calling thread attaches what they found, and then all threads iterate on the tree together, for
-a fixed measure of work. So a search with several threads is that with one, and faster. Whoever
-works on the tree finds it at rest: nobody else changes it meanwhile.
+A search is a series of turns. In each the calling thread selects leaves. The other threads expand
+them, while the calling one iterates on the tree, for a fixed measure of work. Whoever is done first
+helps with the rest, and the new leaves are attached at the end of the turn. So a search with
+several threads is that with one, and faster. Two threads that do different work side by side are a
+fifth faster on two halves of one core than two that do the same. Whoever works on the tree finds it
+at rest: nobody else changes it meanwhile.
 """
 
 import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +46,19 @@ from obscuro.search.tree import (
 
 NO_INFOSET = -1
 MAX_ACTIONS = 1024  # of one infoset, for the scratch array of stable actions
+
+
+class Selected(NamedTuple):
+    """Leaves that are being expanded.
+
+    batches: how many were selected together. batch: their leaves. parts: of the batch. finish:
+    helps, and returns the parts' expansions.
+    """
+
+    batches: int
+    batch: Batch
+    parts: list[slice]
+    finish: Callable[[], list[Expansion]]
 
 
 class SearchSteps:
@@ -105,22 +121,30 @@ class SearchSteps:
         self.progress.exhausted = False
         clock = Clock(self.progress, limits, stop, self.parameters.edges_per_expansion)
         next_report = time.monotonic()
+        selected: Selected | None = None
         try:
             if self.threads > 1:
                 self._joint = JointSolver(self.tree, self.spare, self.gadget, self._team)
             while True:
-                batches = 1
                 if not clock.expanding_over():
-                    batches = max(1, self.expand_once())
+                    # The last turn's leaves are NEW until an iteration has passed them.
+                    self.solve(SLICE_EDGES, self.parameters.iterations_per_expansion)
+                    selected = self.begin_expanding()
+                batches = 1 if selected is None else selected.batches
                 for _ in self._solve_turn(clock, batches):
                     if report is not None and time.monotonic() >= next_report:
                         next_report = time.monotonic() + interval
                         report(self.summary(clock))
                     if clock.due():
                         self._look(clock)
+                if selected is not None:
+                    done, selected = selected, None
+                    self.finish_expanding(done)
                 if clock.over():
                     break
         finally:
+            if selected is not None:
+                release(self.tree, selected.batch.edges)
             self._team.close()
             if self._joint is not None:
                 self._joint.settle()
@@ -181,33 +205,50 @@ class SearchSteps:
             progress.seldepth = max(progress.seldepth, deepest + 1)
 
     def expand_once(self) -> int:
-        """Select, expand and attach leaves: one batch with one thread; returns how many batches.
+        """Select, expand and attach leaves: one batch with one thread; returns how many batches."""
+        selected = self.begin_expanding()
+        return 0 if selected is None else self.finish_expanding(selected)
 
-        Each thread has a part of the leaves, and a game of its own.
+    def begin_expanding(self) -> Selected | None:
+        """Select leaves and have the other threads expand them; None if there is no leaf.
+
+        Each thread has a part of the leaves at a time, and a game of its own.
         """
         found: list[Batch] = []
         try:
             self._select_batches(found)
             if not found:
-                return 0
+                return None
             batch = Batch(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
-            leaves = len(batch.edges)
-            count = max(1, leaves // LEAVES_PER_PART) if self.threads > 1 else 1
-            cuts = [leaves * number // count for number in range(count + 1)]
-            parts = [slice(*ends) for ends in itertools.pairwise(cuts)]
-
-            def expand(thread: int, number: int) -> Expansion:
-                part = parts[number]
-                return self.games[thread].expand(batch.states[part], batch.keys[part])
-
-            expansions = self._team.map(expand, count)
+            parts, finish = self._begin_parts(batch.states, batch.keys, LEAVES_PER_PART)
         except BaseException:
             for each in found:
                 release(self.tree, each.edges)
             raise
-        for part, expansion in zip(parts, expansions, strict=True):
+        return Selected(len(found), batch, parts, finish)
+
+    def finish_expanding(self, selected: Selected) -> int:
+        """Help with what is left of a selection, and attach it; returns how many batches it was."""
+        batch = selected.batch
+        try:
+            expansions = selected.finish()
+        except BaseException:
+            release(self.tree, batch.edges)
+            raise
+        for part, expansion in zip(selected.parts, expansions, strict=True):
             self.attach(batch.edges[part], batch.nodes[part], expansion)
-        return len(found)
+        return selected.batches
+
+    def expand_parts(
+        self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], size: int
+    ) -> tuple[list[slice], list[Expansion]]:
+        """Expand states uint64[n, W] with keys uint64[n, 2] by all threads.
+
+        size: a thread takes at least so many states at a time. Returns the parts and their
+        expansions.
+        """
+        parts, finish = self._begin_parts(states, keys, size)
+        return parts, finish()
 
     def solve(self, max_edges: int, max_iterations: int = SLICE_ITERATIONS) -> int:
         """Iterate until about `max_edges` edges are visited, at least once; returns the visits."""
@@ -235,6 +276,21 @@ class SearchSteps:
         return progress
 
     # -- inside --------------------------------------------------------------------------------
+
+    def _begin_parts(
+        self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], size: int
+    ) -> tuple[list[slice], Callable[[], list[Expansion]]]:
+        """See `expand_parts`; the calling thread has nothing to do yet."""
+        leaves = len(states)
+        count = max(1, leaves // size) if self.threads > 1 else 1
+        cuts = [leaves * number // count for number in range(count + 1)]
+        parts = [slice(*ends) for ends in itertools.pairwise(cuts)]
+
+        def expand(thread: int, number: int) -> Expansion:
+            part = parts[number]
+            return self.games[thread].expand(states[part], keys[part])
+
+        return parts, self._team.begin(expand, count)
 
     def _select_batches(self, found: list[Batch]) -> None:
         """Select what is expanded at once: more batches for more threads, but few in a small tree.

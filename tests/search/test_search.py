@@ -276,3 +276,14 @@ def test_kept_states_are_of_the_side_that_searches() -> None:
     states = search.keep(OUR_KEY, 0).tolist()
     edges = [search.tree.edge_state[: search.tree.counts[EDGES]].tolist().index(s) for s in states]
     assert (search.tree.edge_keys[edges, MAX] == OUR_KEY).all()
+
+
+def test_the_roots_are_the_same_whoever_expands_them() -> None:
+    game = RandomGame(1)
+    new = game.roots(45, 1, np.random.default_rng(2))
+    one = Search([game], SearchParameters(), 1 << 20).expand_roots(new.states, new.keys)
+    three = Search([RandomGame(1) for _ in range(3)], SearchParameters(), 1 << 20, threads=3)
+    parts, _ = three.expand_parts(new.states, new.keys, 10)
+    assert len(parts) == 4
+    for name, array in three.expand_roots(new.states, new.keys)._asdict().items():
+        assert np.array_equal(array, getattr(one, name)), name
