@@ -45,8 +45,8 @@ def _address(context: Any, builder: ir.IRBuilder, array_type: Any, array: Any, i
 
 
 def _atomic(operation: str) -> Any:
-    def typed(typingctx, array, index, value):
-        def codegen(context, builder, signature, args):
+    def typed(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             address = _address(context, builder, signature.args[0], *args[:2])
             return builder.atomic_rmw(operation, address, args[2], "acq_rel")
 
@@ -61,7 +61,7 @@ _add = _atomic("add")
 
 @intrinsic
 def _load(typingctx, array, index):
-    def codegen(context, builder, signature, args):
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         address = _address(context, builder, signature.args[0], *args)
         return builder.load_atomic(address, "acquire", 8)
 
@@ -72,7 +72,7 @@ def _load(typingctx, array, index):
 def _pause(typingctx):
     """Tell the core that this loop waits, so that its other half runs faster."""
 
-    def codegen(context, builder, signature, args):
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if platform.machine() in ("x86_64", "AMD64"):
             of = ir.FunctionType(ir.VoidType(), [])
             name = "llvm.x86.sse2.pause"
@@ -86,7 +86,7 @@ def _pause(typingctx):
 def _sleep(typingctx):
     """Sleep for NAP."""
 
-    def codegen(context, builder, signature, args):
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if os.name == "posix":
             number = ir.IntType(32)
             of = ir.FunctionType(number, [number])

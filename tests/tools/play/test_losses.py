@@ -125,9 +125,9 @@ def test_a_reply_is_found_in_the_tree_below_the_true_position(
     reply = losses.known_reply(player, turn.words, "h5h7", "h8h7")
     assert reply.histories == reply.known == 1
     assert reply.value is not None and -1 <= reply.value < 0  # the queen is gone
-    # Without a reply it is the value of our move, which the rook's capture brings down.
+    # Without a reply it is the value of our move, which no reply of Black's makes better for Black.
     move = losses.known_reply(player, turn.words, "h5h7", None)
-    assert move.value is not None and move.value == pytest.approx(reply.value, abs=0.2)
+    assert move.value is not None and move.value >= reply.value - 0.2
     king = losses.known_reply(player, turn.words, "h5h7", "c8b7")
     assert king.value is not None and king.value > 0.3  # the queen is still there
     elsewhere = losses.known_reply(player, from_board(chess.Board()), "e2e4", "e7e5")
