@@ -18,10 +18,10 @@ from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.fog.observation import Observation
-from obscuro.search.game import MIN
+from obscuro.search.game import MAX, MIN
 from obscuro.search.invariants import check
 from obscuro.search.search import Search
-from obscuro.search.tree import CHANCE, EDGES, INFOSETS, LEAF, NODES, ROOTS, Tree
+from obscuro.search.tree import CHANCE, EDGES, INFOSETS, LEAF, NODES, ROOTS, TERMINAL, Tree
 
 from ..evaluation.naive import needs_stockfish
 from .test_player import START, after, go, options, tell
@@ -47,6 +47,33 @@ def play_on(player: Player, words: np.ndarray, ours: str, theirs: str) -> np.nda
 
 def search_of(player: Player) -> Search:
     return player.equipment.search
+
+
+def edges_below(tree: Tree, edges: np.ndarray) -> np.ndarray:
+    """The edges one ply below these."""
+    nodes = tree.edge_child[edges]
+    firsts, counts = tree.node_first_edge[nodes], tree.node_edges[nodes]
+    ranges = zip(firsts[nodes != LEAF], counts[nodes != LEAF], strict=True)
+    return np.array([edge for first, count in ranges for edge in range(first, first + count)], int)
+
+
+def consistent_histories(tree: Tree, our_key: int, plies: int) -> int:
+    """How many histories of a tree lead through an infoset of the other side that touches ours.
+
+    our_key: of our infoset, so many plies below the root states.
+    """
+    roots = int(tree.counts[ROOTS])
+    now = np.arange(tree.node_first_edge[0], int(tree.node_edges[:roots].sum()))
+    for _ in range(plies):
+        now = edges_below(tree, now)
+    now = now[tree.edge_status[now] != TERMINAL]
+    theirs = tree.edge_keys[now, MIN]
+    now = now[np.isin(theirs, theirs[tree.edge_keys[now, MAX] == our_key])]
+    count = 0
+    while len(now):
+        count += len(now)
+        now = edges_below(tree, now)
+    return count
 
 
 # -- the subgame -----------------------------------------------------------------------------------
@@ -85,7 +112,7 @@ def test_the_start_is_common_knowledge_so_that_the_first_move_may_mix():
 
 def test_black_too_begins_with_the_whole_game_whose_start_both_know():
     """White's first move is solved for, so that Black's answer is one to what White would play."""
-    player = Player(options(), quiet)
+    player = Player(options(Max_Kept_Infosets=0), quiet)
     words = tell(player, 1, "e2e4")
     choice = player.search(go(nodes=20_000), Event())
     assert choice.info is not None and choice.info.gadget == "maxmargin"
@@ -102,13 +129,15 @@ def test_black_too_begins_with_the_whole_game_whose_start_both_know():
     assert len(np.unique(ours)) == 1 and tree.infoset_key[ours[0]] == search.our_key
     assert len(choice.info.policy) and choice.move in dict(choice.info.policy)
 
-    words = after(words, choice.move)
-    player.own_move(choice.move, Observation.of(words, 1))
+    # After a move that shows us e4, few histories of the tree would be left; this one shows nothing.
+    words = after(words, "e7e6")
+    player.own_move("e7e6", Observation.of(words, 1))
     words = after(words, "b1c3")
     player.opponent_move(Observation.of(words, 1))
     player.search(go(nodes=3000), Event())
-    check(search_of(player).tree)
-    assert search_of(player).progress.carried > 20
+    assert search.spare is tree
+    check(search.tree)
+    assert search.progress.carried == consistent_histories(tree, search.our_key, 3) > 5000
     assert player.belief_contains(words)
     player.close()
 
