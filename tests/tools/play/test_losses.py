@@ -8,9 +8,10 @@ from pathlib import Path
 from threading import Event
 
 import chess
+import numpy as np
 import pytest
 
-from obscuro.board.position import from_board
+from obscuro.board.position import from_board, legal_moves, move_to_uci
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, Coverage, GoLimits
 from obscuro.fog.board import FogOfWarBoard
@@ -117,6 +118,19 @@ def test_the_first_cause_that_holds_is_named(
     assert cause_in_tree(turn, reply, -0.8, 0.2) == cause
 
 
+def strategy_after(player: Player, truth: np.ndarray, uci: str) -> np.ndarray:
+    """Black's strategy after a move of White, both of whom know the true position."""
+    search = player.equipment.search
+    tree, histories = search.tree, search.our_histories()
+    (edge,) = histories.edges[(histories.states[:, : len(truth)] == truth).all(axis=1)]
+    action = [move_to_uci(move) for move in legal_moves(truth)].index(uci)
+    node = tree.edge_child[tree.node_first_edge[tree.edge_child[edge]] + action]
+    first = tree.node_first_action[node]
+    strategy = tree.strategy[first : first + tree.node_edges[node]]
+    assert strategy.sum() == pytest.approx(1)
+    return np.array(strategy)
+
+
 def test_a_reply_is_found_in_the_tree_below_the_true_position(
     player: Player, tmp_path: Path
 ) -> None:
@@ -125,9 +139,19 @@ def test_a_reply_is_found_in_the_tree_below_the_true_position(
     reply = losses.known_reply(player, turn.words, "h5h7", "h8h7")
     assert reply.histories == reply.known == 1
     assert reply.value is not None and -1 <= reply.value < 0  # the queen is gone
-    # Without a reply it is the value of our move, which no reply of Black's makes better for Black.
-    move = losses.known_reply(player, turn.words, "h5h7", None)
-    assert move.value is not None and move.value >= reply.value - 0.2
+    # Without a reply it is the value of our move: that of all replies, as likely as the tree has them.
+    assert turn.choice.move is not None and turn.choice.move != "h5h7"
+    for ours in ("h5h7", turn.choice.move):
+        board = turn.board.copy()
+        board.push_uci(ours)
+        replies = [move_to_uci(move) for move in legal_moves(from_board(board))]
+        values = [losses.known_reply(player, turn.words, ours, uci).value for uci in replies]
+        move = losses.known_reply(player, turn.words, ours, None)
+        expected = np.dot(strategy_after(player, turn.words, ours), np.array(values, dtype=float))
+        assert move.known == move.expanded == 1
+        assert move.value == pytest.approx(expected, abs=1e-6)
+        if ours == "h5h7":
+            assert reply.value == min(value for value in values if value is not None)
     king = losses.known_reply(player, turn.words, "h5h7", "c8b7")
     assert king.value is not None and king.value > 0.3  # the queen is still there
     elsewhere = losses.known_reply(player, from_board(chess.Board()), "e2e4", "e7e5")
