@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from obscuro.search.game import MAX, Expansion
 from obscuro.search.invariants import check
 from obscuro.search.pace import Limits
-from obscuro.search.parameters import EXHAUSTED_AFTER, SearchParameters
+from obscuro.search.parameters import BATCH, EXHAUSTED_AFTER, SearchParameters
 from obscuro.search.progress import Progress
 from obscuro.search.search import Search
 from obscuro.search.tree import EDGES, IN_FLIGHT, LEAF, NODES, OPEN, ROOTS, Tree, find_infoset
@@ -50,18 +50,17 @@ def contents(tree: Tree) -> dict[str, bytes]:
 
 
 class Stopper(RandomGame):
-    """Asks for the end of the search at the n-th call of `expand`."""
-
-    calls = 0
+    """Asks for the end of the search when so many leaves are expanded; calls: how many in each."""
 
     def __init__(self, seed: int, stops_at: int) -> None:
         super().__init__(seed, plies=30)
         self.stops_at = stops_at
         self.stop = threading.Event()
+        self.calls: list[int] = []
 
     def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
-        self.calls += 1
-        if self.calls >= self.stops_at:
+        self.calls.append(len(states))
+        if sum(self.calls) >= self.stops_at:
             self.stop.set()
         return super().expand(states, keys)
 
@@ -131,14 +130,14 @@ def test_a_search_that_is_stopped_at_once_solves_a_little_all_the_same() -> None
     assert progress.iterations > 0 and progress.nodes == 0
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, 2, 3])
 def test_without_limits_a_search_runs_until_it_is_stopped(threads: int) -> None:
-    game = Stopper(9, 20)
+    game = Stopper(9, 200)
     search = new_search(game=game, threads=threads)
     progress = search.run(FOREVER, game.stop)
     check(search.tree)
-    assert game.calls >= 20
-    assert progress.expansions > 60
+    assert progress.expansions == sum(game.calls)
+    assert 200 <= progress.expansions < 200 + BATCH
 
 
 def test_what_is_reported_is_the_strategy_at_our_infoset() -> None:
