@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from obscuro.cli.common_arguments import Parsers, add_command, whole
+from obscuro.cli.common_arguments import Parsers, add_command, add_option, whole
 
 _MATCH_EXAMPLES = """\
 examples:
@@ -96,13 +96,7 @@ def add_match(commands: Parsers) -> None:
         help="ask engines after each move where the true position was in their search",
     )
     for player in "ab":
-        parser.add_argument(
-            f"--option-{player}",
-            metavar="NAME=VALUE",
-            action="append",
-            default=[],
-            help=f"set a UCI option of {player.upper()}; may be given several times",
-        )
+        add_option(parser, f"set a UCI option of {player.upper()}", f"--option-{player}")
 
 
 def add_tournament(commands: Parsers) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from obscuro import __version__
 from obscuro.cli.arena_arguments import add_match, add_show, add_tournament
-from obscuro.cli.common_arguments import Parsers, add_command, add_movetime, whole
+from obscuro.cli.common_arguments import Parsers, add_command, add_movetime, add_option, whole
 from obscuro.engine.options import OPTIONS
 from obscuro.opponents.roster import PLAYERS
 
@@ -194,13 +194,7 @@ def _add_bridge(commands: Parsers) -> None:
         default=120,
         help="abort a game without a first move after so long; default: 120",
     )
-    parser.add_argument(
-        "--option",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="set an option of the engine; may be given several times",
-    )
+    add_option(parser, "set an option of the engine")
     parser.add_argument("--log", metavar="FILE", help="append a detailed log to a file")
     parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
 
@@ -221,13 +215,7 @@ def _add_replay(commands: Parsers) -> None:
         action="store_true",
         help="exit with 1 if a repeatable search came out differently",
     )
-    parser.add_argument(
-        "--option",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="set an option to another value than in the log; may be given several times",
-    )
+    add_option(parser, "set an option to another value than in the log")
 
 
 def _add_bench(commands: Parsers) -> None:

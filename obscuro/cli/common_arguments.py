@@ -35,6 +35,17 @@ def add_movetime(parser: argparse.ArgumentParser, default: int) -> None:
     )
 
 
+def add_option(parser: argparse.ArgumentParser, about: str, flag: str = "--option") -> None:
+    """Add `--option NAME=VALUE`, or another flag of that kind, which makes a list of texts."""
+    parser.add_argument(
+        flag,
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help=f"{about}; may be given several times",
+    )
+
+
 def whole(least: int) -> Callable[[str], int]:
     """Return a function that reads a whole number and refuses one below *least*."""
 
