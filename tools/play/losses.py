@@ -55,14 +55,18 @@ from obscuro.evaluation.scale import centipawns_of_value
 from obscuro.search.root_share import edges_along
 from obscuro.search.solver import refresh_values
 from obscuro.search.tree import LEAF, TERMINAL
-from tools.common import INTERRUPTED, publish, say, table
+from tools.common import publish, table
 from tools.play.recorded_games import (
     FiledGame,
     FollowedTurn,
     Judge,
+    Row,
+    Side,
     Words,
     by_time,
+    collect,
     follow,
+    prepared,
     read_arguments,
     replay_parser,
     replay_words,
@@ -82,8 +86,6 @@ CAUSES = {
 LOST = -1.0
 _NO_TURN = "-"
 _OK = "ok"
-Row = dict[str, Any]
-"""One lost game; see `explain`."""
 
 
 @dataclass(frozen=True)
@@ -404,46 +406,28 @@ def main(words: Sequence[str] | None = None) -> int:
     """Explain each loss, and print both tables; returns the exit code."""
     words = replay_words(words)
     parser = make_parser()
-    told, games, options = read_arguments(parser, words)
-    sides = [(game, side) for game in games for side in game.sides(told.player)]
-    if not sides:
-        parser.error(f"--player: nobody called {told.player!r} plays in {told.file}")
+    told, sides, options = read_arguments(parser, words, "player")
     lost = [(game, side) for game, side in sides if game.result(side) < 0]
-    rows: list[Row] = []
-    code = 0
-    try:
-        for row in _measure(lost, options, told):
-            rows.append(row)
-    except KeyboardInterrupt:
-        code = INTERRUPTED
+    rows, code = collect(_measure(lost, options, told))
     figures = {"player": told.player, "lost": len(lost), "losses": rows}
     publish(parser, words, told.raw, figures, render)
     return code
 
 
-def _measure(
-    lost: Sequence[tuple[FiledGame, chess.Color]], options: Options, told: argparse.Namespace
-) -> Iterator[Row]:
-    """Yield the figures of all lost games."""
-    player = Player(options, say)
-    judge = Judge(options, say)
-    coroner = Coroner(
-        player,
-        judge,
-        Bounds(told.fall, told.margin, told.share),
-        lambda: by_time(told.movetime),
-        lambda: by_time(told.again),
-    )
-    try:
-        player.prepare()
-        with progress(len(lost)) as tell:
-            for game, side in lost:
-                tell(f"game {game.number}, lost as {chess.COLOR_NAMES[side]}", 0)
-                yield coroner.explain(game, side)
-                tell(None, 1)
-    finally:
-        judge.close()
-        player.close()
+def _measure(lost: Sequence[Side], options: Options, told: argparse.Namespace) -> Iterator[Row]:
+    """Yield the figures of all lost games; see `Coroner.explain`."""
+    with prepared(options) as (player, judge), progress(len(lost)) as tell:
+        coroner = Coroner(
+            player,
+            judge,
+            Bounds(told.fall, told.margin, told.share),
+            lambda: by_time(told.movetime),
+            lambda: by_time(told.again),
+        )
+        for game, side in lost:
+            tell(f"game {game.number}, lost as {chess.COLOR_NAMES[side]}", 0)
+            yield coroner.explain(game, side)
+            tell(None, 1)
 
 
 if __name__ == "__main__":

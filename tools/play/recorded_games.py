@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
+from typing import Any, TypeAlias
 
 import chess
 import chess.pgn
@@ -33,9 +35,19 @@ from obscuro.evaluation.factory import make_evaluator
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.show.game_file import GameFileError, all_games
-from tools.common import add_options, engine_options, given, set_options, tool_parser
+from tools.common import (
+    INTERRUPTED,
+    add_options,
+    engine_options,
+    given,
+    say,
+    set_options,
+    tool_parser,
+)
 
 Words = npt.NDArray[np.uint64]
+Row = dict[str, Any]
+"""Figures by their names."""
 Limits = Callable[[], GoLimits]
 """Makes the limits of a search that begins now."""
 
@@ -72,6 +84,10 @@ class FiledGame:
         if wanted in chess.COLOR_NAMES:
             return [wanted == chess.COLOR_NAMES[chess.WHITE]]
         return [color for color in (chess.WHITE, chess.BLACK) if self.names[color] == wanted]
+
+
+Side: TypeAlias = tuple[FiledGame, chess.Color]
+"""One side of a game."""
 
 
 @dataclass(frozen=True)
@@ -240,11 +256,12 @@ def replay_words(words: Sequence[str] | None) -> list[str]:
 
 
 def read_arguments(
-    parser: argparse.ArgumentParser, words: Sequence[str]
-) -> tuple[argparse.Namespace, list[FiledGame], Options]:
-    """Return what was said, the games, and the engine's options.
+    parser: argparse.ArgumentParser, words: Sequence[str], flag: str
+) -> tuple[argparse.Namespace, list[Side], Options]:
+    """Return what was said, the games with the sides that are followed, and the engine's options.
 
-    Leaves the program with the parser's error if a file or an option is wrong.
+    flag: without dashes, the parser's argument that says whose sides; see `FiledGame.sides`. Leaves
+    the program with the parser's error if a file, a side or an option is wrong.
     """
     told = parser.parse_args(words)
     options = engine_options()
@@ -255,7 +272,30 @@ def read_arguments(
         games = load_games(told.file)
     except (GameFileError, JournalError) as error:
         parser.error(str(error))
-    return told, games[: told.games], options
+    whose = getattr(told, flag)
+    sides = [(game, side) for game in games[: told.games] for side in game.sides(whose)]
+    if not sides:
+        parser.error(f"--{flag}: nobody called {whose!r} plays in {told.file}")
+    return told, sides, options
+
+
+@contextmanager
+def prepared(options: Options) -> Iterator[tuple[Player, Judge]]:
+    """A player and a judge with these options, closed at the end."""
+    with closing(Player(options, say)) as player, closing(Judge(options, say)) as judge:
+        player.prepare()
+        yield player, judge
+
+
+def collect(rows: Iterable[Row]) -> tuple[list[Row], int]:
+    """Return the rows that come before Ctrl-C, and the tool's exit code."""
+    found: list[Row] = []
+    try:
+        for row in rows:
+            found.append(row)
+    except KeyboardInterrupt:
+        return found, INTERRUPTED
+    return found, 0
 
 
 def by_time(milliseconds: int) -> GoLimits:

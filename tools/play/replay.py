@@ -31,21 +31,23 @@ from obscuro.bench.common import progress
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
-from tools.common import INTERRUPTED, publish, say, table
+from tools.common import publish, table
 from tools.play.recorded_games import (
     BOTH,
     FiledGame,
     FollowedTurn,
     Judge,
+    Row,
+    Side,
     by_time,
+    collect,
     follow,
+    prepared,
     read_arguments,
     replay_parser,
     replay_words,
 )
 
-Row = dict[str, Any]
-"""One turn, by the names of its figures; see `describe`."""
 ALL = "all"
 _COVERED = ("in_belief", "in_infoset", "expanded", "weight")
 _SHAPE = ("roots", "J", "depth")
@@ -61,7 +63,10 @@ def replay_side(
     side: chess.Color,
     limits: Callable[[int], GoLimits],
 ) -> Iterator[Row]:
-    """Yield the figures of each turn of one side of a game. limits: as in `follow`."""
+    """Yield the figures of each turn of one side of a game; see `describe`.
+
+    limits: as in `follow`.
+    """
     for turn in follow(player, game, side, limits):
         value = judge.value(turn.words, player.knowledge)
         yield {
@@ -213,37 +218,19 @@ def main(words: Sequence[str] | None = None) -> int:
     """Replay, and print both tables; returns the exit code."""
     words = replay_words(words)
     parser = make_parser()
-    told, games, options = read_arguments(parser, words)
-    sides = [(game, side) for game in games for side in game.sides(told.side)]
-    if not sides:
-        parser.error(f"--side: nobody called {told.side!r} plays in {told.file}")
-    rows: list[Row] = []
-    code = 0
-    try:
-        for row in _measure(sides, options, told.movetime):
-            rows.append(row)
-    except KeyboardInterrupt:
-        code = INTERRUPTED
+    told, sides, options = read_arguments(parser, words, "side")
+    rows, code = collect(_measure(sides, options, told.movetime))
     publish(parser, words, told.raw, {"turns": rows}, render)
     return code
 
 
-def _measure(
-    sides: Sequence[tuple[FiledGame, chess.Color]], options: Options, movetime: int
-) -> Iterator[Row]:
+def _measure(sides: Sequence[Side], options: Options, movetime: int) -> Iterator[Row]:
     """Yield the turns of all sides."""
-    player = Player(options, say)
-    judge = Judge(options, say)
-    try:
-        player.prepare()
-        with progress(len(sides)) as tell:
-            for game, side in sides:
-                tell(f"game {game.number}, {game.names[side]} ({chess.COLOR_NAMES[side]})", 0)
-                yield from replay_side(player, judge, game, side, lambda ply: by_time(movetime))
-                tell(None, 1)
-    finally:
-        judge.close()
-        player.close()
+    with prepared(options) as (player, judge), progress(len(sides)) as tell:
+        for game, side in sides:
+            tell(f"game {game.number}, {game.names[side]} ({chess.COLOR_NAMES[side]})", 0)
+            yield from replay_side(player, judge, game, side, lambda ply: by_time(movetime))
+            tell(None, 1)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -19,32 +18,19 @@ from tests.tables import rows
 from tests.tools.play.lost_games import (
     QUEEN,
     RECORDS,
-    SMALL,
     WORDS,
     by_nodes,
     record,
     rook_game,
     write_games,
 )
-from tools.common import INTERRUPTED, engine_options
+from tools.common import INTERRUPTED
 from tools.play import losses
 from tools.play.losses import Bounds, Coroner, Fall, Reply, cause_in_tree, losing_turn
-from tools.play.recorded_games import FiledGame, FollowedTurn, Judge, follow, load_games
+from tools.play.recorded_games import FiledGame, FollowedTurn, Judge, Row, follow, load_games
 from tools.results import raw
 
 BOUNDS = Bounds(fall=0.3, margin=0.2, share=0.3)
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return write_games(tmp_path / "games.pgn")
-
-
-@pytest.fixture(scope="module")
-def player() -> Iterator[Player]:
-    made = Player(engine_options(**dict(option.split("=") for option in SMALL)), print)
-    yield made
-    made.close()
 
 
 def coroner(player: Player, bounds: Bounds = BOUNDS) -> Coroner:
@@ -278,7 +264,7 @@ def test_ctrl_c_shows_the_games_that_are_explained(
 ) -> None:
     explain = Coroner.explain
 
-    def interrupted(self: Coroner, game: FiledGame, side: chess.Color) -> losses.Row:
+    def interrupted(self: Coroner, game: FiledGame, side: chess.Color) -> Row:
         if game.number == 2:
             raise KeyboardInterrupt
         return explain(self, game, side)

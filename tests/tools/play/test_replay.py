@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import chess
@@ -18,30 +17,18 @@ from obscuro.engine.player import Player
 from obscuro.engine.report import Coverage, GoLimits
 from obscuro.fog.board import FogOfWarBoard
 from tests.tables import rows
-from tests.tools.play.lost_games import QUEEN, RECORDS, SMALL, WORDS, by_nodes, write_games
-from tools.common import INTERRUPTED, engine_options
+from tests.tools.play.lost_games import QUEEN, RECORDS, WORDS, by_nodes
+from tools.common import INTERRUPTED
 from tools.play import replay
-from tools.play.recorded_games import FiledGame, Judge, follow, load_games
+from tools.play.recorded_games import FiledGame, Judge, Row, follow, load_games
 from tools.results import raw
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return write_games(tmp_path / "games.pgn")
-
-
-@pytest.fixture(scope="module")
-def player() -> Iterator[Player]:
-    made = Player(engine_options(**dict(option.split("=") for option in SMALL)), print)
-    yield made
-    made.close()
 
 
 def limits(ply: int) -> GoLimits:
     return by_nodes(400)
 
 
-def figures(player: Player, game: FiledGame, side: chess.Color) -> list[replay.Row]:
+def figures(player: Player, game: FiledGame, side: chess.Color) -> list[Row]:
     judge = Judge(player.equipment.options, print)
     return list(replay.replay_side(player, judge, game, side, limits))
 
@@ -162,7 +149,7 @@ def test_both_tables_are_shown_and_all_figures_stored(
     assert {row["player"] for row in content.data["turns"]} == {"one"}
 
 
-def turn(game: int, belief: int, **more: object) -> replay.Row:
+def turn(game: int, belief: int, **more: object) -> Row:
     return {
         **{"game": game, "side": "white", "belief": belief, "searched": True, "in_belief": True},
         **{"in_infoset": True, "expanded": True, "weight": 0.5, "roots": 4, "J": 6, "depth": 3.0},
