@@ -6,7 +6,7 @@ A class is all nodes that one player cannot tell apart. Everything is ▲'s and 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -101,15 +101,23 @@ def groups(tree: GameTree[Any], inside: set[int]) -> list[list[int]]:
     return list(members.values())
 
 
+def live_classes(
+    tree: GameTree[Any], inside: set[int], policy: Policy
+) -> Iterator[tuple[dict[int, float], float]]:
+    """The reach of each node of the ▼-classes that ▲ and chance play to `inside` of, and of these."""
+    for members in groups(tree, inside):
+        weights = {node: reach(tree, policy, node) for node in members}
+        live = sum(weight for node, weight in weights.items() if node in inside)
+        if live > 0.0:
+            yield weights, live
+
+
 def margins(tree: GameTree[Any], inside: set[int], before: Policy, after: Policy) -> list[float]:
     """u*(x'|J) - u*(x|J) of each J that ▲ and chance play to `inside` of, in units of that."""
     found = []
-    for members in groups(tree, inside):
-        weights = {node: reach(tree, before, node) for node in members}
-        live = sum(weight for node, weight in weights.items() if node in inside)
-        if live > 0.0:
-            values = [answer(tree, plays(tree, policy), weights) for policy in (before, after)]
-            found.append((values[1] - values[0]) / live)
+    for weights, live in live_classes(tree, inside, before):
+        values = [answer(tree, plays(tree, policy), weights) for policy in (before, after)]
+        found.append((values[1] - values[0]) / live)
     return found
 
 
@@ -122,20 +130,13 @@ def best_margin(
     """
     program = Program()
     least = program.variable(-np.inf)
-    for members in groups(tree, inside):
-        weights = {node: reach(tree, policy, node) for node in members}
-        live = sum(weight for node, weight in weights.items() if node in inside)
-        if live == 0.0:
-            continue
-        start = [(node, weights[node], None, node in inside) for node in members]
-        value = program.answer(tree, policy, start)
+    for weights, live in live_classes(tree, inside, policy):
         # least * live + alternate <= value
         row = {least: live}
-        _add(row, value, -1.0)
+        _add(row, program.class_value(tree, policy, weights, inside), -1.0)
         program.at_most(row, -answer(tree, plays(tree, policy), weights))
+    program.share_out(tree)
     for infoset, parent in program.infosets.items():
-        share = {program.slots[slot]: 1.0 for slot in _slots(tree, infoset)}
-        program.equal({**share, program.x(parent): -1.0}, 0.0)
         for slot in _slots(tree, infoset):
             if floor[slot] > 0.0 and infoset not in lifted:
                 program.at_most({program.slots[slot]: -1.0, program.x(parent): floor[slot]}, 0.0)
@@ -159,13 +160,8 @@ def best_soft(
     program = Program()
     total = program.variable(-np.inf)
     row = {total: 1.0}
-    for members in groups(tree, inside):
-        weights = {node: reach(tree, policy, node) for node in members}
-        live = sum(weight for node, weight in weights.items() if node in inside)
-        if live == 0.0:
-            continue
-        start = [(node, weights[node], None, node in inside) for node in members]
-        value = program.answer(tree, policy, start)
+    for weights, live in live_classes(tree, inside, policy):
+        value = program.class_value(tree, policy, weights, inside)
         leaves = answer(tree, plays(tree, policy), weights) + raised * sum(weights.values())
         _add(value, {ONE: -leaves})
         stays = program.variable(-np.inf)  # what ▲ gets if ▼ must not leave, and if it may
@@ -175,12 +171,10 @@ def best_soft(
         program.at_most(bound, 0.0)
         program.at_most({may_leave: 1.0, stays: -1.0}, 0.0)
         program.at_most({may_leave: 1.0}, 0.0)
-        share = prior[members[0]]
+        share = prior[next(iter(weights))]
         _add(row, {stays: -epsilon * share, may_leave: -(1.0 - epsilon) * share})
     program.at_most(row, 0.0)
-    for infoset, parent in program.infosets.items():
-        shares = {program.slots[slot]: 1.0 for slot in _slots(tree, infoset)}
-        program.equal({**shares, program.x(parent): -1.0}, 0.0)
+    program.share_out(tree)
     return program.greatest(total)
 
 
@@ -232,6 +226,19 @@ class Program:
         if slot not in self.slots:
             self.slots[slot] = self.variable(0.0)
         return self.slots[slot]
+
+    def class_value(
+        self, tree: GameTree[Any], policy: Policy, weights: dict[int, float], inside: set[int]
+    ) -> Linear:
+        """`answer` for a whole ▼-class, whose nodes have these weights; ▲ chooses below `inside`."""
+        start: list[Entry] = [(node, each, None, node in inside) for node, each in weights.items()]
+        return self.answer(tree, policy, start)
+
+    def share_out(self, tree: GameTree[Any]) -> None:
+        """▲ plays each of its infosets' slots as often, together, as the slot before them."""
+        for infoset, parent in self.infosets.items():
+            shares = {self.slots[slot]: 1.0 for slot in _slots(tree, infoset)}
+            self.equal({**shares, self.x(parent): -1.0}, 0.0)
 
     def answer(self, tree: GameTree[Any], policy: Policy, nodes: list[Entry]) -> Linear:
         """What ▼'s best answer leaves ▲ below the nodes of one ▼-class, as an upper bound."""
