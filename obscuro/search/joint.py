@@ -1,5 +1,7 @@
 """The solver of a search with several threads: all of them iterate on its tree together."""
 
+import threading
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,6 +11,7 @@ from obscuro.search.joint_solver import (
     EDGES_DONE,
     ITERATIONS_DONE,
     LAST_PHASE,
+    JointJob,
     iterate_jointly,
     settle,
 )
@@ -83,33 +86,30 @@ class JointSolver:
             )
             return int(done), int(edges)
         shares = self._shares_for(wanted)
-        visited = np.zeros(wanted * PADDING, dtype=np.int64)
-        control = np.zeros(3, dtype=np.int64)
-        sync = new_sync(wanted + 1)
+        job = JointJob(
+            sync=new_sync(wanted + 1),
+            visited=np.zeros(wanted * PADDING, dtype=np.int64),
+            control=np.zeros(3, dtype=np.int64),
+            max_iterations=max_iterations,
+            max_edges=max_edges,
+            own_infoset=own_infoset,
+            iteration=iteration,
+            last_absent=last_absent,
+        )
+        over = threading.Event()
 
-        def work(thread: int) -> None:
-            iterate_jointly(
-                self._tree,
-                self._gadget,
-                shares,
-                sync,
-                thread,
-                max_iterations,
-                max_edges,
-                own_infoset,
-                iteration,
-                last_absent,
-                visited,
-                control,
-            )
+        def help_along(thread: int) -> None:
+            if not over.is_set():
+                iterate_jointly(self._tree, self._gadget, shares, job, thread)
 
-        self._team.start(work, wanted)
-        work(0)
-        done = int(control[ITERATIONS_DONE])
+        self._team.start(help_along, wanted)
+        iterate_jointly(self._tree, self._gadget, shares, job, 0)
+        over.set()
+        done = int(job.control[ITERATIONS_DONE])
         self._iterations += done
-        work_done = visited[ALL::PADDING]
+        work_done = job.visited[ALL::PADDING]
         self._uneven = work_done.max() > UNEVEN * work_done.mean()
-        return done, int(control[EDGES_DONE])
+        return done, int(job.control[EDGES_DONE])
 
     def threads_for(self, edges: int) -> int:
         """How many threads iterate on a tree of so many edges."""
@@ -130,20 +130,8 @@ class JointSolver:
         self._add_nodes(shares)
         counts = np.zeros(PADDING, dtype=np.int64)
         counts[LAST_PHASE] = 1
-        iterate_jointly(
-            self._tree,
-            self._gadget,
-            shares,
-            new_sync(2),
-            0,
-            1,
-            0,
-            -1,
-            0,
-            counts,
-            counts,
-            counts,
-        )
+        job = JointJob(new_sync(2), counts, counts, 1, 0, -1, 0, counts)
+        iterate_jointly(self._tree, self._gadget, shares, job, 0)
         self._drop_shares()
 
     # -- the shares ------------------------------------------------------------------------------

@@ -6,14 +6,18 @@ The result is that of `solver.iterate` but for the order in which numbers are ad
 the number of shares, and not on who does what or how fast.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from obscuro.kernels import kernel
 from obscuro.search.gadget import root_strategy, update_gadget
 from obscuro.search.game import MAX, MIN
-from obscuro.search.phases import PADDING, claim, finish, wait_for
+from obscuro.search.phases import PADDING, Sync, claim, finish, wait_for
 from obscuro.search.rows import dot, dot_and_add, dot_and_set, prefetch_row
 from obscuro.search.shares import NO_ROW, PLACES, ROWS
+from obscuro.search.solver import match_regrets
 from obscuro.search.tree import NO_PARENT, ROOT_INFOSET
 
 AHEAD = 6  # places; as in `solver`
@@ -23,6 +27,24 @@ SWEEP, ALL = range(2)  # a share's entries of `visited`: in the last sweep, and 
 
 _ZERO = np.float32(0)
 _ONE = np.float32(1)
+
+
+class JointJob(NamedTuple):
+    """Iterations for several threads, and what they have done of them.
+
+    sync: see `phases.new_sync`, for the shares and the trunk. visited, control: hold zeros, and
+    afterwards what their entries' names say. The others are arguments of `solver.iterate`, which
+    runs one iteration at least.
+    """
+
+    sync: Sync
+    visited: npt.NDArray[np.int64]  # [threads * PADDING]
+    control: npt.NDArray[np.int64]  # [3]
+    max_iterations: int
+    max_edges: int
+    own_infoset: int
+    iteration: int
+    last_absent: npt.NDArray[np.int64]  # [actions]
 
 
 @kernel(fastmath={"reassoc", "contract", "nsz"})
@@ -111,44 +133,21 @@ def _gather(shares, head, count):
     return touched
 
 
-@kernel(fastmath={"reassoc", "contract", "nsz"})
+@kernel
 def _update_share(tree, shares, share):
-    """Predictive regret matching+ at every infoset of the last sweep that is a share's own."""
+    """Update every infoset of the last sweep that is a share's own."""
     begin = shares.starts[share, 0]
-    sums = shares.sums
     for head in range(begin, begin + shares.used[share, ROWS]):
         if not shares.row_head[head]:
             continue
         if not shares.row_touched[head] and shares.row_next[head] == NO_ROW:
             continue
         infoset = shares.row_infoset[head]
-        count = tree.infoset_actions[infoset]
-        if not _gather(shares, head, count):
+        if not _gather(shares, head, tree.infoset_actions[infoset]):
             continue
         shares.row_stale[head] = 1
-        if tree.infoset_frozen[infoset]:
-            continue
-        first = tree.infoset_first[infoset]
-        row = shares.row_first[head]
-        values = sums[row : row + count]
-        strategy = tree.strategy[first : first + count]
-        regret = tree.regret[first : first + count]
-        expected = dot(tree.strategy, first, sums, row, count)
-        total = _ZERO
-        for k in range(count):
-            instant = values[k] - expected
-            kept = max(regret[k] + instant, _ZERO)
-            regret[k] = kept
-            predicted = max(kept + instant, _ZERO)
-            strategy[k] = predicted
-            total += predicted
-        if total > 0:
-            scale = _ONE / total
-            for k in range(count):
-                strategy[k] *= scale
-        else:
-            for k in range(count):
-                strategy[k] = _ONE / np.float32(count)
+        if not tree.infoset_frozen[infoset]:
+            match_regrets(tree, infoset, shares.sums, shares.row_first[head])
 
 
 @kernel
@@ -191,29 +190,15 @@ def _between_sweeps(tree, gadget, shares, player, visited, control):
 
 
 @kernel
-def iterate_jointly(
-    tree,
-    gadget,
-    shares,
-    sync,
-    thread,
-    max_iterations,
-    max_edges,
-    own_infoset,
-    iteration,
-    last_absent,
-    visited,
-    control,
-):
+def iterate_jointly(tree, gadget, shares, job, thread):
     """One thread's part of `solver.iterate`; it returns when all of it is done, whoever does it.
 
     The threads of the shares call it at a time. One that comes late, or not at all, holds nobody
-    up; after the others have returned it reads sync and control only.
+    up; after the others have returned it reads the job's sync and control only.
 
-    thread: its number, from 0. sync: see `phases.new_sync`, for the shares and the trunk. visited:
-    int64[threads * PADDING], control: int64[3]; both hold zeros, and afterwards what their entries'
-    names say. The other arguments are those of `solver.iterate`, with one iteration at least.
+    job: a `JointJob`. thread: its number, from 0.
     """
+    sync, visited, control = job.sync, job.visited, job.control
     trunk = shares.used.shape[0] - 1
     phase = 1
     done = 1
@@ -239,11 +224,11 @@ def iterate_jointly(
             if claim(sync, trunk, phase):
                 _between_sweeps(tree, gadget, shares, player, visited, control)
                 if player == MIN:
-                    number = iteration + control[ITERATIONS_DONE]
-                    _note_absent(tree, own_infoset, number, last_absent)
+                    number = job.iteration + control[ITERATIONS_DONE]
+                    _note_absent(tree, job.own_infoset, number, job.last_absent)
                     control[ITERATIONS_DONE] += 1
-                    enough = control[ITERATIONS_DONE] >= max_iterations
-                    if enough or control[EDGES_DONE] >= max_edges:
+                    enough = control[ITERATIONS_DONE] >= job.max_iterations
+                    if enough or control[EDGES_DONE] >= job.max_edges:
                         control[LAST_PHASE] = phase
                 if control[LAST_PHASE] != phase:
                     _sweep_forward(tree, shares, trunk, MAX + MIN - player)

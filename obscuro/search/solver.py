@@ -87,35 +87,41 @@ def sweep(tree, gadget, player, prune):
 
 
 @kernel(fastmath={"reassoc", "contract", "nsz"})
+def match_regrets(tree, infoset, sums, row):
+    """Predictive regret matching+ at an infoset whose counterfactual values begin at sums[row]."""
+    first = tree.infoset_first[infoset]
+    count = tree.infoset_actions[infoset]
+    values = sums[row : row + count]
+    strategy = tree.strategy[first : first + count]
+    regret = tree.regret[first : first + count]
+    expected = dot(tree.strategy, first, sums, row, count)
+    total = _ZERO
+    for k in range(count):
+        instant = values[k] - expected
+        kept = max(regret[k] + instant, _ZERO)
+        regret[k] = kept
+        predicted = max(kept + instant, _ZERO)
+        strategy[k] = predicted
+        total += predicted
+    if total > 0:
+        scale = _ONE / total
+        for k in range(count):
+            strategy[k] *= scale
+    else:
+        for k in range(count):
+            strategy[k] = _ONE / np.float32(count)
+
+
+@kernel
 def update_strategies(tree, player):
-    """Predictive regret matching+ at every infoset of `player` that the sweep has touched."""
+    """Update every infoset of `player` that the sweep has touched."""
     for infoset in range(1, tree.counts[INFOSETS]):
         if not tree.infoset_touched[infoset]:
             continue
         tree.infoset_touched[infoset] = 0
         if tree.infoset_frozen[infoset]:
             continue
-        first = tree.infoset_first[infoset]
-        count = tree.infoset_actions[infoset]
-        values = tree.cfv[first : first + count]
-        strategy = tree.strategy[first : first + count]
-        regret = tree.regret[first : first + count]
-        expected = dot(tree.strategy, first, tree.cfv, first, count)
-        total = _ZERO
-        for k in range(count):
-            instant = values[k] - expected
-            kept = max(regret[k] + instant, _ZERO)
-            regret[k] = kept
-            predicted = max(kept + instant, _ZERO)
-            strategy[k] = predicted
-            total += predicted
-        if total > 0:
-            scale = _ONE / total
-            for k in range(count):
-                strategy[k] *= scale
-        else:
-            for k in range(count):
-                strategy[k] = _ONE / np.float32(count)
+        match_regrets(tree, infoset, tree.cfv, tree.infoset_first[infoset])
 
 
 @kernel
