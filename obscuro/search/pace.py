@@ -14,6 +14,7 @@ from obscuro.search.parameters import (
     EASY_FROM,
     EASY_PROBABILITY,
     EDGES_PER_EXPANSION,
+    EDGES_PER_SECOND,
     EXTENSION,
     LOOKS,
     SOLVER_TAIL,
@@ -128,6 +129,7 @@ class Clock:
         self._history: list[tuple[float, int, int]] = []  # (seconds, nodes, iterations by then)
         self._slice_start = self._begin
         self._slowest_slice = 0.0
+        self._edges_per_second = EDGES_PER_SECOND
         self._tail_edges = 0
 
     def start_slice(self) -> None:
@@ -140,8 +142,14 @@ class Clock:
         """Note that a slice of solving has ended. edges: how many it visited."""
         took = time.monotonic() - self._slice_start
         self._slowest_slice = max(took, 0.9 * self._slowest_slice)
+        if took > 0:
+            self._edges_per_second = (self._edges_per_second + edges / took) / 2
         over = self.expanding_over() or self._progress.exhausted
         self._tail_edges = self._tail_edges + edges if over else 0
+
+    def edges_within(self, seconds: float) -> int:
+        """How many edges the solver visits in so many seconds, if it goes on as in late slices."""
+        return int(seconds * self._edges_per_second)
 
     def due(self) -> bool:
         """Whether it is time to `look` at the strategy."""

@@ -32,10 +32,18 @@ SLICE_ITERATIONS = 64
 # The balance of a search: edges that the solver visits for each leaf that is expanded.
 EDGES_PER_EXPANSION = 120_000
 ITERATIONS_PER_EXPANSION = 4  # at most, which is what counts in small trees
+# With two threads one expands and does nothing else, unless solving falls below this share of the
+# balance: on two halves of a core, solving by two threads gains little (docs/results/root.md).
+LEAST_SOLVING = 0.25
 EXHAUSTED_AFTER = 500  # selections in a row without a leaf; then all that matters is expanded
 BATCH = 16  # leaves selected, evaluated and attached together
-# With many threads several batches are selected, and expanded together, before the solver goes on:
-# one more for two threads more, and for so many nodes in the tree.
+# With several threads one solves in slices of so many seconds or iterations, and the others have so
+# many batches to expand. With many threads it is more: again as many for two threads more, and for
+# so many nodes in the tree.
+SLICE_SECONDS = 0.0008  # half the time of a batch, so that the others do not run out of leaves
+EDGES_PER_SECOND = 4e8  # that the solver visits, before that has been measured
+ITERATIONS_TOGETHER = 512
+BATCHES_AHEAD = 2
 NODES_PER_BATCH = 50_000
 ROOTS_PER_PART = 16  # of the root's histories, which are expanded before the search begins
 LEAVES_PER_PART = 4  # a thread expands so many leaves, and then takes others

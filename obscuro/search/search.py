@@ -1,6 +1,6 @@
 """One player's search: it builds a turn's subgame, and reads the results off it afterwards.
 
-`obscuro.search.steps` has what happens in between.
+`obscuro.search.search_loop` has what happens in between.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,57 +8,27 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.search.gadget import new_gadget
-from obscuro.search.game import MAX, Expansion, Game, joined
+from obscuro.search.game import MAX, Expansion, joined
 from obscuro.search.keeping import KeptRoots, keep_roots, most_roots, nothing_kept
-from obscuro.search.parameters import ROOTS_PER_PART, SearchParameters
+from obscuro.search.parameters import ROOTS_PER_PART
 from obscuro.search.progress import Progress
 from obscuro.search.root_budget import position_hashes, thinned
 from obscuro.search.root_share import RootHistories, our_histories
-from obscuro.search.steps import NO_INFOSET, SearchSteps
+from obscuro.search.search_loop import SearchLoop
+from obscuro.search.steps import NO_INFOSET
 from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, find_infoset
 
 
-class Search(SearchSteps):
-    """The trees and the strategy of one player, kept from turn to turn.
+class Search(SearchLoop):
+    """The trees and the strategy of one player, kept from turn to turn; see `SearchSteps`."""
 
-    games: one for each thread that may expand leaves. threads: how many work at once; with 1 all
-    runs in the caller's thread. hash_bytes: limit for the memory of both trees together.
-
-    tree, gadget: of the present subgame. spare: the tree that the next subgame is built in.
-    progress: of the present search. last_value: our value after the last one, None before the
-    first.
-    """
-
-    def __init__(
-        self,
-        games: Sequence[Game],
-        parameters: SearchParameters,
-        hash_bytes: int,
-        threads: int = 1,
-        seed: int = 1,
-    ) -> None:
-        super().__init__(games, parameters, hash_bytes, threads, seed)
-        self.forget()
+    _kept: KeptRoots | None = None  # what `keep` chose for the next subgame
 
     def forget(self, seed: int | None = None) -> None:
-        """Drop the tree and the last value, for a new game or a position that does not follow.
-
-        seed: of the random numbers from here on; None: the same ones begin again.
-        """
-        if seed is not None:
-            self.seed = seed
-        none = np.zeros(0, dtype=np.float32)
-        self.tree.counts[:] = 0
-        self.tree.table[:] = 0
-        self.gadget = new_gadget(none, none)
-        self.our_key = np.uint64(0)
-        self.root_key = np.uint64(0)
-        self.last_value = None
-        self.random[0] = self.seed
-        self._kept: KeptRoots | None = None
-        self.progress = Progress()
+        """See `SearchSteps.forget`."""
+        super().forget(seed)
+        self._kept = None
 
     # -- the subgame ---------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ The exploring player follows ½ uniform over the support of its strategy + ½ PU
 plays its current strategy. Two-sided GT-CFR (Schmid et al. 2023) is the same with both exploring.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,15 @@ class Batch(NamedTuple):
     nodes: npt.NDArray[np.int32]  # [B] the nodes above
     states: npt.NDArray[np.uint64]  # [B, W]
     keys: npt.NDArray[np.uint64]  # [B, 2]
+
+    def part(self, of: slice) -> "Batch":
+        """Some of the leaves."""
+        return Batch(self.edges[of], self.nodes[of], self.states[of], self.keys[of])
+
+
+def joined_batches(batches: Sequence[Batch]) -> Batch:
+    """Several batches as one."""
+    return Batch(*(np.concatenate(arrays) for arrays in zip(*batches, strict=True)))
 
 
 class Exploration(NamedTuple):

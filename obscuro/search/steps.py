@@ -1,18 +1,11 @@
-"""The steps of a search on one subgame's tree, and the loop that takes them by the clock.
+"""The steps of a search on one subgame's tree.
 
-A search is a series of turns. In each the calling thread selects leaves. The other threads expand
-them, while the calling one iterates on the tree, for a fixed measure of work. Whoever is done first
-helps with the rest, and the new leaves are attached at the end of the turn. So a search with
-several threads is that with one, and faster. Two threads that do different work side by side are a
-fifth faster on two halves of one core than two that do the same. Whoever works on the tree finds it
-at rest: nobody else changes it meanwhile.
+Whoever takes them must see to it that nobody else changes the tree meanwhile.
 """
 
+import contextlib
 import itertools
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -21,18 +14,17 @@ from obscuro.search.gadget import new_gadget
 from obscuro.search.game import MAX, Expansion, Game
 from obscuro.search.growth import attach
 from obscuro.search.joint import JointSolver
-from obscuro.search.pace import Clock, Limits
+from obscuro.search.pace import Clock
 from obscuro.search.parameters import (
     BATCH,
     EXHAUSTED_AFTER,
     LEAVES_PER_PART,
     NODES_PER_BATCH,
-    SLICE_EDGES,
     SLICE_ITERATIONS,
     SearchParameters,
 )
 from obscuro.search.progress import Progress
-from obscuro.search.selection import Batch, exploration, release, select_batch
+from obscuro.search.selection import Batch, exploration, joined_batches, release, select_batch
 from obscuro.search.solver import iterate
 from obscuro.search.team import Team
 from obscuro.search.tree import (
@@ -48,25 +40,17 @@ NO_INFOSET = -1
 MAX_ACTIONS = 1024  # of one infoset, for the scratch array of stable actions
 
 
-class Selected(NamedTuple):
-    """Leaves that are being expanded.
-
-    batches: how many were selected together. batch: their leaves. parts: of the batch. finish:
-    helps, and returns the parts' expansions.
-    """
-
-    batches: int
-    batch: Batch
-    parts: list[slice]
-    finish: Callable[[], list[Expansion]]
-
-
 class SearchSteps:
     """The trees of one player, and what a search does with the one in use.
 
-    The arguments and attributes are those of `obscuro.search.search.Search`. random: uint64[1], the
-    state of its random numbers. our_key: our information key; root_key: our key at the roots.
-    nodes_before: of the tree, when the last search began.
+    games: one for each thread that may expand leaves. threads: how many work at once; with 1 all
+    runs in the caller's thread. hash_bytes: limit for the memory of both trees together. seed: of
+    the random numbers.
+
+    tree, gadget: of the present subgame. spare: the tree that the next subgame is built in.
+    our_key: our information key; root_key: our key at the roots. random: uint64[1], the state of
+    the random numbers. team: the threads. progress: of the present search. last_value: our value
+    after the last one, None before the first. nodes_before: of the tree, when the last search began.
     """
 
     def __init__(
@@ -87,72 +71,41 @@ class SearchSteps:
         self.spare: Tree = allocate_tree(edges, words)
         self.state_words = words
         self.position_words = self.games[0].position_words
+        self.random = np.empty(1, dtype=np.uint64)
         self.seed = seed
-        self._team = Team(threads)
-        self._joint: JointSolver | None = None  # of a search that runs with several threads
-        self.random = np.array([seed], dtype=np.uint64)
+        self.nodes_before = 0
         self._fruitless = 0
         self._last_absent = np.zeros(MAX_ACTIONS, dtype=np.int64)
-        self.nodes_before = 0
-        self.last_value: float | None = None
+        self.team = Team(threads)
+        self._joint: JointSolver | None = None  # of a search that runs with several threads
+        self.forget()
+        if threads > 1:  # have the kernels loaded that one thread does not need
+            JointSolver(self.tree, self.spare, self.gadget, self.team).load()
+            release(self.tree, np.zeros(0, dtype=np.int32))
+
+    def forget(self, seed: int | None = None) -> None:
+        """Drop the tree and the last value, for a new game or a position that does not follow.
+
+        seed: of the random numbers from here on; None: the same ones begin again.
+        """
+        if seed is not None:
+            self.seed = seed
         none = np.zeros(0, dtype=np.float32)
+        self.tree.counts[:] = 0
+        self.tree.table[:] = 0
         self.gadget = new_gadget(none, none)
         self.our_key = np.uint64(0)
         self.root_key = np.uint64(0)
+        self.last_value: float | None = None
+        self.random[0] = self.seed
         self.progress = Progress()
-        if threads > 1:
-            JointSolver(self.tree, self.spare, self.gadget, self._team).load()
 
-    def run(
-        self,
-        limits: Limits,
-        stop: threading.Event,
-        report: Callable[[Progress], None] | None = None,
-        interval: float = 0.5,
-    ) -> Progress:
-        """Search until a limit is reached or `stop` is set, for at least one iteration.
-
-        report: called in the calling thread, after the first slice and every `interval` seconds.
-        Raises an exception of a game's `expand`; the tree stays intact.
-        """
+    def prepare(self) -> None:
+        """Note where a search begins."""
         self._last_absent = np.full(MAX_ACTIONS, -1, dtype=np.int64)
         self._fruitless = 0
         self.nodes_before = int(self.tree.counts[NODES])
         self.progress.exhausted = False
-        clock = Clock(self.progress, limits, stop, self.parameters.edges_per_expansion)
-        next_report = time.monotonic()
-        selected: Selected | None = None
-        try:
-            if self.threads > 1:
-                self._joint = JointSolver(self.tree, self.spare, self.gadget, self._team)
-            while True:
-                if not clock.expanding_over():
-                    # The last turn's leaves are NEW until an iteration has passed them.
-                    self.solve(SLICE_EDGES, self.parameters.iterations_per_expansion)
-                    selected = self.begin_expanding()
-                batches = 1 if selected is None else selected.batches
-                for _ in self._solve_turn(clock, batches):
-                    if report is not None and time.monotonic() >= next_report:
-                        next_report = time.monotonic() + interval
-                        report(self.summary(clock))
-                    if clock.due():
-                        self._look(clock)
-                if selected is not None:
-                    done, selected = selected, None
-                    self.finish_expanding(done)
-                if clock.over():
-                    break
-        finally:
-            if selected is not None:
-                release(self.tree, selected.batch.edges)
-            self._team.close()
-            if self._joint is not None:
-                self._joint.settle()
-                self._joint = None
-        self.last_value = self.summary(clock).value
-        return self.progress
-
-    # -- the steps: `run` takes them by the clock, others one by one ---------------------------
 
     def select(self, explorer: int, random: npt.NDArray[np.uint64]) -> Batch | None:
         """Select up to BATCH leaves to expand, and mark them as in flight; None if there is none.
@@ -177,6 +130,41 @@ class SearchSteps:
         if not found:
             return None
         return Batch(edges[:found], nodes[:found], states[:found], keys[:found])
+
+    @property
+    def most_batches(self) -> int:
+        """How many batches are selected together: more for more threads, but few in a small tree.
+
+        All of them are selected under the same strategies.
+        """
+        return min(max(1, self.threads // 2), 1 + self.tree.nodes // NODES_PER_BATCH)
+
+    def select_batches(self, most: int, others: bool = False) -> list[Batch]:
+        """Select up to so many batches, all of them under the same strategies.
+
+        others: whether more leaves are in flight, which may come to matter again.
+        """
+        found: list[Batch] = []
+        try:
+            while len(found) < most:
+                batch = self.select(MAX, self.random)
+                if batch is not None:
+                    found.append(batch)
+                    self._fruitless = 0
+                elif not others:
+                    self._fruitless += 1
+                self.progress.exhausted = self._fruitless >= EXHAUSTED_AFTER
+                if batch is None or len(batch.edges) < BATCH:
+                    break  # only the solver can open the way to others
+        except BaseException:
+            self.release(found)
+            raise
+        return found
+
+    def release(self, batches: Sequence[Batch]) -> None:
+        """Take back the marks of selected leaves that will not be expanded."""
+        for batch in batches:
+            release(self.tree, batch.edges)
 
     def attach(
         self,
@@ -205,39 +193,24 @@ class SearchSteps:
             progress.seldepth = max(progress.seldepth, deepest + 1)
 
     def expand_once(self) -> int:
-        """Select, expand and attach leaves: one batch with one thread; returns how many batches."""
-        selected = self.begin_expanding()
-        return 0 if selected is None else self.finish_expanding(selected)
+        """Select, expand and attach leaves: one batch with one thread; returns how many batches.
 
-    def begin_expanding(self) -> Selected | None:
-        """Select leaves and have the other threads expand them; None if there is no leaf.
-
-        Each thread has a part of the leaves at a time, and a game of its own.
+        All threads expand, each part of the leaves by a game of its own.
         """
-        found: list[Batch] = []
-        try:
-            self._select_batches(found)
-            if not found:
-                return None
-            batch = Batch(*(np.concatenate(arrays) for arrays in zip(*found, strict=True)))
-            parts, finish = self._begin_parts(batch.states, batch.keys, LEAVES_PER_PART)
-        except BaseException:
-            for each in found:
-                release(self.tree, each.edges)
-            raise
-        return Selected(len(found), batch, parts, finish)
+        found = self.select_batches(self.most_batches)
+        if found:
+            self.expand(joined_batches(found))
+        return len(found)
 
-    def finish_expanding(self, selected: Selected) -> int:
-        """Help with what is left of a selection, and attach it; returns how many batches it was."""
-        batch = selected.batch
+    def expand(self, batch: Batch) -> None:
+        """Expand selected leaves by all threads, and attach them."""
         try:
-            expansions = selected.finish()
+            parts, expansions = self.expand_parts(batch.states, batch.keys, LEAVES_PER_PART)
         except BaseException:
-            release(self.tree, batch.edges)
+            self.release([batch])
             raise
-        for part, expansion in zip(selected.parts, expansions, strict=True):
+        for part, expansion in zip(parts, expansions, strict=True):
             self.attach(batch.edges[part], batch.nodes[part], expansion)
-        return selected.batches
 
     def expand_parts(
         self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], size: int
@@ -247,8 +220,26 @@ class SearchSteps:
         size: a thread takes at least so many states at a time. Returns the parts and their
         expansions.
         """
-        parts, finish = self._begin_parts(states, keys, size)
-        return parts, finish()
+        leaves = len(states)
+        count = max(1, leaves // size) if self.threads > 1 else 1
+        cuts = [leaves * number // count for number in range(count + 1)]
+        parts = [slice(*ends) for ends in itertools.pairwise(cuts)]
+
+        def expand(thread: int, number: int) -> Expansion:
+            part = parts[number]
+            return self.games[thread].expand(states[part], keys[part])
+
+        return parts, self.team.map(expand, count)
+
+    @contextlib.contextmanager
+    def solving_jointly(self) -> Iterator[None]:
+        """Iterate by all threads of the team that have nothing else to do, in `solve`."""
+        self._joint = JointSolver(self.tree, self.spare, self.gadget, self.team)
+        try:
+            yield
+        finally:
+            self._joint.settle()
+            self._joint = None
 
     def solve(self, max_edges: int, max_iterations: int = SLICE_ITERATIONS) -> int:
         """Iterate until about `max_edges` edges are visited, at least once; returns the visits."""
@@ -275,55 +266,7 @@ class SearchSteps:
         progress.value = self._value(own)
         return progress
 
-    # -- inside --------------------------------------------------------------------------------
-
-    def _begin_parts(
-        self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], size: int
-    ) -> tuple[list[slice], Callable[[], list[Expansion]]]:
-        """See `expand_parts`; the calling thread has nothing to do yet."""
-        leaves = len(states)
-        count = max(1, leaves // size) if self.threads > 1 else 1
-        cuts = [leaves * number // count for number in range(count + 1)]
-        parts = [slice(*ends) for ends in itertools.pairwise(cuts)]
-
-        def expand(thread: int, number: int) -> Expansion:
-            part = parts[number]
-            return self.games[thread].expand(states[part], keys[part])
-
-        return parts, self._team.begin(expand, count)
-
-    def _select_batches(self, found: list[Batch]) -> None:
-        """Select what is expanded at once: more batches for more threads, but few in a small tree.
-
-        All of them are selected under the same strategies. found: gets them.
-        """
-        most = min(max(1, self.threads // 2), 1 + self.tree.nodes // NODES_PER_BATCH)
-        while len(found) < most:
-            batch = self.select(MAX, self.random)
-            self._fruitless = 0 if batch is not None else self._fruitless + 1
-            self.progress.exhausted = self._fruitless >= EXHAUSTED_AFTER
-            if batch is not None:
-                found.append(batch)
-            if batch is None or len(batch.edges) < BATCH:
-                return  # only the solver can open the way to others
-
-    def _solve_turn(self, clock: Clock, batches: int) -> Iterator[None]:
-        """Solve for as long as so many batches of leaves are worth; yields after each slice."""
-        leaves = batches * BATCH
-        edges = leaves * self.parameters.edges_per_expansion
-        end = self.progress.iterations + leaves * self.parameters.iterations_per_expansion
-        while edges > 0 and self.progress.iterations < end:
-            clock.start_slice()
-            visited = self.solve(
-                min(edges, self.threads * SLICE_EDGES), end - self.progress.iterations
-            )
-            clock.end_slice(visited)
-            edges -= visited
-            yield
-            if clock.over():
-                break
-
-    def _look(self, clock: Clock) -> None:
+    def look(self, clock: Clock) -> None:
         """Show the clock the strategy at our infoset."""
         own = int(find_infoset(self.tree, self.our_key))
         if own != NO_INFOSET:

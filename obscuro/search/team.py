@@ -27,16 +27,10 @@ class Team:
             self._inbox(number).put(lambda number=number: job(number))  # type: ignore[misc]
 
     def map(self, work: Callable[[int, int], T], parts: int) -> list[T]:
-        """Return work(thread, part) of all parts; see `begin`."""
-        return self.begin(work, parts)()
+        """Return work(thread, part) of all parts; a thread takes one part after the other.
 
-    def begin(self, work: Callable[[int, int], T], parts: int) -> Callable[[], list[T]]:
-        """Have work(thread, part) done for all parts; a thread takes one part after the other.
-
-        The other threads begin at once. The calling one may do something else, and must then call
-        what is returned: it takes the parts that are left, and returns the results of all. It waits
-        for no thread that has not begun. If a part raises, no others are begun, and its exception
-        is raised when no thread is at work any longer.
+        Nobody waits for a thread that has not begun. If a part raises, no others are begun, and its
+        exception is raised when no thread is at work any longer.
         """
         results: dict[int, T] = {}
         errors: list[BaseException] = []
@@ -56,16 +50,13 @@ class Team:
                     errors.append(error)
                 done.put(None)
 
-        def finish() -> list[T]:
-            take_parts(0)
-            for _ in range(parts):
-                done.get()
-            if errors:
-                raise errors[0]
-            return [results[part] for part in range(parts)]
-
-        self.start(take_parts, min(self.threads, parts + 1))
-        return finish
+        self.start(take_parts, min(self.threads, parts))
+        take_parts(0)
+        for _ in range(parts):
+            done.get()
+        if errors:
+            raise errors[0]
+        return [results[part] for part in range(parts)]
 
     def close(self) -> None:
         """End the threads when they are through with their jobs; they start again if needed."""

@@ -137,7 +137,7 @@ def test_without_limits_a_search_runs_until_it_is_stopped(threads: int) -> None:
     progress = search.run(FOREVER, game.stop)
     check(search.tree)
     assert progress.expansions == sum(game.calls)
-    assert 200 <= progress.expansions < 200 + BATCH
+    assert 200 <= progress.expansions < 200 + 3 * BATCH  # which may be ahead of the solver
 
 
 def test_what_is_reported_is_the_strategy_at_our_infoset() -> None:

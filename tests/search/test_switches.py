@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obscuro.search import steps as search_module
+from obscuro.search import search_loop
 from obscuro.search.average import AverageStrategy
 from obscuro.search.game import MAX, MIN, Expansion
 from obscuro.search.keeping import keep_roots
@@ -289,7 +289,7 @@ def test_the_last_iterate_is_reported_and_not_the_average(monkeypatch: pytest.Mo
         run_iterations(search, 1)
         average.add()
     search.parameters = SearchParameters(iterations_per_expansion=1)
-    monkeypatch.setattr(search_module, "BATCH", 1)
+    monkeypatch.setattr(search_loop, "BATCH", 1)
     progress = search.run(Limits(deadline=0.0), threading.Event())
     average.add()
     assert progress.iterations == 1

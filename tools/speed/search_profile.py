@@ -29,17 +29,16 @@ from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.machine import usable_cores
 from obscuro.search import joint
 from obscuro.search.search import Search
-from obscuro.search.team import Team
 from tools.common import add_evaluator, given, publish, say, table, tool_parser
 
 FIRST, OTHERS = "first", "others"  # the search's own thread, and those that help it
+ALL = "all"  # the step that has all others in it
 
 
 FIRST_STEPS = (
     "solving",
     "evaluating",
     "expanding beside that",
-    "waiting for expansions",
     "selecting",
     "attaching",
     "reporting",
@@ -58,8 +57,9 @@ class Spent:
 
 @dataclass
 class Profile:
-    """What a search's threads have spent their time on."""
+    """What a search's threads have spent their time on, from the call of `Search.run` to its end."""
 
+    running: bool = False
     steps: dict[tuple[str, str], Spent] = field(default_factory=lambda: defaultdict(Spent))
 
     def timed(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,6 +67,7 @@ class Profile:
 
         @functools.wraps(function)
         def wrapper(*arguments: Any, **options: Any) -> Any:
+            self.running = self.running or step == ALL
             begin, worked = time.perf_counter(), time.thread_time()
             try:
                 return function(*arguments, **options)
@@ -76,7 +77,10 @@ class Profile:
         return wrapper
 
     def note(self, step: str, wall: float, work: float) -> None:
-        """Add to a step of the thread that calls."""
+        """Add to a step of the thread that calls, if the search runs."""
+        if not self.running:
+            return
+        self.running = step != ALL
         helps = threading.current_thread().name.startswith("search-")
         spent = self.steps[(OTHERS if helps else FIRST, step)]
         spent.wall += wall
@@ -89,13 +93,12 @@ def watching(profile: Profile, evaluator: type) -> Iterator[None]:
     """Time every step of the searches that run meanwhile."""
     with contextlib.ExitStack() as stack:
         for owner, name, step in (
-            (Search, "run", "all"),
+            (Search, "run", ALL),
             (Search, "solve", "solving"),
             (joint, "iterate_jointly", "iterating"),
             (Search, "select", "selecting"),
             (Search, "attach", "attaching"),
             (Search, "summary", "reporting"),
-            (Team, "map", "expanding together"),
             (ChessGame, "expand", "expanding"),
             (evaluator, "evaluate", "evaluating"),
         ):
@@ -167,10 +170,7 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
     for thread in (FIRST, OTHERS):
         expanding, evaluating = steps[thread, "expanding"], steps[thread, "evaluating"]
         steps[thread, "expanding beside that"] = less(expanding, evaluating)
-    steps[FIRST, "waiting for expansions"] = less(
-        steps[FIRST, "expanding together"], steps[FIRST, "expanding"]
-    )
-    whole = steps[FIRST, "all"]
+    whole = steps[FIRST, ALL]
     others = figures["threads"] - 1
     wholes = {FIRST: whole, OTHERS: Spent(others * whole.wall, 0.0, whole.calls)}
     rows = []

@@ -108,7 +108,8 @@ def test_profile_shares_out_all_threads_time(
         shares = [float(cells[1].rstrip("%")) for cells in each.values()]
         assert sum(shares) == pytest.approx(100.0, abs=1.0)
         assert int(each["the rest"][4]) == 1
-    for thread, step in (("first", "evaluating"), ("first", "solving"), ("others", "iterating")):
+    assert steps["first"]["evaluating"][4] == "0"  # the first thread leaves it to the others
+    for thread, step in (("first", "attaching"), ("first", "solving"), ("others", "evaluating")):
         assert int(steps[thread][step][4].replace(",", "")) > 0
 
 

@@ -1,0 +1,289 @@
+"""The loop of a search, with one thread and with several."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from obscuro.games.catalog import CATALOG
+from obscuro.games.game_tree import enumerate_game
+from obscuro.games.search_game import SearchGame
+from obscuro.games.solve import PARAMETERS
+from obscuro.search import joint, search_loop
+from obscuro.search.expanders import Expanders
+from obscuro.search.game import Expansion
+from obscuro.search.invariants import check
+from obscuro.search.pace import Limits
+from obscuro.search.parameters import EXHAUSTED_AFTER
+from obscuro.search.progress import Progress
+from obscuro.search.search import Search
+from obscuro.search.selection import Batch
+from obscuro.search.subgame import NewRoots
+from obscuro.search.tree import ACTIONS, IN_FLIGHT, INFOSETS, NODES, ROOTS
+
+from .random_game import RandomGame
+from .test_search import FOREVER, Stopper, go, new_search
+
+LONG = 60.0  # seconds; no test that passes waits for so long
+
+
+class Unreliable(RandomGame):
+    """Raises at the n-th call of `expand`."""
+
+    calls = 0
+
+    def __init__(self, seed: int, fails_at: int) -> None:
+        super().__init__(seed, plies=30)
+        self.fails_at = fails_at
+
+    def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
+        self.calls += 1
+        if self.calls == self.fails_at:
+            raise OSError("the evaluator has died")
+        return super().expand(states, keys)
+
+
+class Slow(RandomGame):
+    """Returns when the solver has made more iterations, and never works in the first thread."""
+
+    more = 50
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed, plies=30)
+        self.iterations = 0
+        self.changed = threading.Condition()
+
+    def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
+        assert threading.current_thread() is not threading.main_thread()
+        with self.changed:
+            enough = self.iterations + self.more
+            assert self.changed.wait_for(lambda: self.iterations >= enough, LONG), "it waits for us"
+        return super().expand(states, keys)
+
+    def told_by(self, search: Search, solve: Callable[..., int]) -> Callable[..., int]:
+        """The step of solving; it tells the game how many iterations there have been."""
+
+        def told(*arguments: int) -> int:
+            edges = solve(*arguments)
+            with self.changed:
+                self.iterations = search.progress.iterations
+                self.changed.notify_all()
+            return edges
+
+        return told
+
+
+@pytest.fixture
+def even_small_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let several threads iterate on small trees too."""
+    monkeypatch.setattr(joint, "EDGES_PER_THREAD", 100)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_the_solver_waits_for_nobody_who_expands(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = Slow(9)
+    search = new_search(game=game, threads=threads)
+    monkeypatch.setattr(search, "solve", game.told_by(search, search.solve))
+    progress = go(search, 300)
+    assert progress.expansions > 50
+    check(search.tree)
+
+
+@pytest.mark.usefixtures("even_small_trees")
+@pytest.mark.parametrize("threads", [2, 3])
+def test_leaves_are_selected_and_attached_while_the_tree_is_at_rest(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the solver writes what is compared, and it must have returned."""
+    search = new_search(threads=threads)
+    written = {"strategy": ACTIONS, "regret": ACTIONS, "cfv": ACTIONS, "infoset_reach": INFOSETS}
+    solving = False
+    seen = dict.fromkeys(("solve", "select", "attach"), 0)
+
+    def watched(name: str) -> Callable[..., Any]:
+        step = getattr(search, name)
+
+        def at_rest(*arguments: Any) -> Any:
+            nonlocal solving
+            assert not solving and threading.current_thread() is threading.main_thread()
+            seen[name] += 1
+            solving = name == "solve"
+            used = {array: int(search.tree.counts[count]) for array, count in written.items()}
+            before = {array: getattr(search.tree, array)[:n].copy() for array, n in used.items()}
+            result = step(*arguments)
+            if name != "solve":
+                for array, old in before.items():
+                    now = getattr(search.tree, array)[: used[array]]
+                    assert np.array_equal(now, old), array
+            solving = False
+            return result
+
+        return at_rest
+
+    for name in seen:
+        monkeypatch.setattr(search, name, watched(name))
+    go(search, 3000)
+    assert min(seen.values()) > 10
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_the_others_always_have_leaves_but_not_too_many(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = new_search(threads=threads)
+    most = search_loop.BATCHES_AHEAD * search_loop.BATCH
+    handed: list[int] = []
+    hand_over = Expanders.hand_over
+
+    def noted(expanders: Expanders, batch: Batch) -> None:
+        hand_over(expanders, batch)
+        handed.append(expanders.leaves)
+
+    monkeypatch.setattr(Expanders, "hand_over", noted)
+    go(search, 5000)
+    assert most - search_loop.BATCH < max(handed) <= most
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_a_stop_ends_a_search_though_others_expand(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They end what they have begun, and begin nothing else; the rest is released."""
+    closing = threading.Event()
+    close = Expanders.close
+
+    def told(expanders: Expanders) -> Any:
+        closing.set()
+        return close(expanders)
+
+    class Busy(Stopper):
+        def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
+            expansion = super().expand(states, keys)
+            if self.stop.is_set():
+                assert closing.wait(LONG), "the search does not end"
+            return expansion
+
+    game = Busy(9, 60)
+    search = new_search(game=game, threads=threads)
+    monkeypatch.setattr(Expanders, "close", told)
+    progress = search.run(FOREVER, game.stop)
+    assert closing.is_set() and progress.expansions == sum(game.calls)
+    before = int(np.flatnonzero(np.cumsum(game.calls) >= 60)[0])
+    assert len(game.calls) - before <= threads - 1
+    assert not (search.tree.edge_status == IN_FLIGHT).any()
+    check(search.tree)
+
+
+@pytest.mark.usefixtures("even_small_trees")
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("name", ["kuhn", "goofspiel_increasing"])
+def test_the_value_of_a_solved_game_is_found(name: str, threads: int) -> None:
+    known = CATALOG[name]
+    tree = enumerate_game(known.make())
+    games = [SearchGame(tree, None) for _ in range(threads)]
+    search = Search(games, PARAMETERS, 1 << 20, threads)
+    roots = games[0].roots()
+    new = NewRoots(
+        offsets=np.array([0, len(roots.states)]),
+        states=roots.states,
+        keys=roots.keys,
+        weights=roots.probabilities.astype(np.float32),
+        values=roots.values,
+        alternate=np.full(1, -1, dtype=np.float32),
+    )
+    search.begin(0, new, [])
+    progress = search.run(Limits(nodes=10**6), threading.Event())
+    assert progress.exhausted
+    search.solve(10**12, 2000)
+    assert search.gadget.value[0] / games[0].scale == pytest.approx(known.value, abs=0.01)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_grow_the_tree_and_end(threads: int) -> None:
+    search = new_search(threads=threads)
+    before = threading.active_count()
+    for nodes in (2000, 4000):
+        progress = go(search, nodes)
+        check(search.tree)
+        assert progress.nodes >= nodes
+        assert progress.expansions == search.tree.counts[NODES] - search.tree.counts[ROOTS]
+        assert not (search.tree.edge_status == IN_FLIGHT).any()
+        assert threading.active_count() == before
+
+
+def test_threads_say_when_nothing_is_left_to_expand() -> None:
+    search = new_search(game=RandomGame(9, plies=2), threads=2)
+    assert go(search, 10**9).exhausted
+    check(search.tree)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("fails_at", [1, 5])
+def test_an_error_of_a_game_is_raised_and_leaves_the_tree_intact(
+    threads: int, fails_at: int
+) -> None:
+    search = new_search(game=Unreliable(9, fails_at), threads=threads)
+    before = threading.active_count()
+    with pytest.raises(OSError, match="evaluator has died"):
+        go(search, 10**9)
+    assert threading.active_count() == before
+    check(search.tree)
+    assert not (search.tree.edge_status == IN_FLIGHT).any()
+    assert go(search, search.progress.nodes + 500).nodes >= 500  # it goes on afterwards
+    check(search.tree)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_leaves_that_come_to_matter_are_found(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when for long none did: strategies change."""
+    game = Stopper(9, 40)
+    search = new_search(game=game, threads=threads)
+    select, calls, seen = search.select, 0, set()
+
+    def nothing_at_first(explorer: int, random: NDArray[np.uint64]) -> Batch | None:
+        nonlocal calls
+        calls += 1
+        return None if calls < 2 * EXHAUSTED_AFTER else select(explorer, random)
+
+    def patience(progress: Progress) -> None:
+        seen.add(progress.exhausted)
+        if progress.iterations > 10**6:
+            game.stop.set()
+
+    monkeypatch.setattr(search, "select", nothing_at_first)
+    progress = search.run(FOREVER, game.stop, patience, interval=0.0)
+    assert progress.expansions == sum(game.calls) >= 40
+    assert seen == {True, False} and not progress.exhausted
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_an_error_outside_a_game_leaves_the_tree_intact(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, calls = new_search(threads=threads), 0
+    select = search.select
+
+    def fails(explorer: int, random: NDArray[np.uint64]) -> Batch | None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise MemoryError("no room to select")
+        return select(explorer, random)
+
+    monkeypatch.setattr(search, "select", fails)
+    before = threading.active_count()
+    with pytest.raises(MemoryError, match="no room to select"):
+        go(search, 10**9)
+    assert threading.active_count() == before
+    check(search.tree)
+    assert not (search.tree.edge_status == IN_FLIGHT).any()
+    assert go(search, search.progress.nodes + 100).nodes >= 100
