@@ -214,8 +214,8 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
     games = figures["games"]
     looks = [Look(*each) for each in figures["looks"]]
     yield (
-        f"{len(games)} games at {settings.movetime:,} ms a move, {settings.threads} threads, values "
-        f"by `{settings.evaluator}`, Hash {settings.hash_mib:,} MiB. {len(looks):,} searches; "
+        f"Played: {len(games)}, at {settings.movetime:,} ms a move, {settings.threads} threads, "
+        f"`{settings.evaluator}`, Hash {settings.hash_mib:,} MiB. {len(looks):,} searches; "
         f"{figures['unsearched']:,} moves needed none."
     )
     yield ""
