@@ -12,6 +12,7 @@ from obscuro.games.extensive_form import TERMINAL, State
 from obscuro.games.game_tree import GameTree, join_ranges
 from obscuro.games.information import mix
 from obscuro.search.game import CHANCE, Expansion
+from obscuro.search.subgame import NewRoots
 
 
 class GameRoots(NamedTuple):
@@ -21,6 +22,20 @@ class GameRoots(NamedTuple):
     probabilities: NDArray[np.float64]  # [R] sum 1
     keys: NDArray[np.uint64]  # [R,2] the information keys of ▲ and ▼
     values: NDArray[np.float32]  # [R] ▲'s view, in [-1, 1]
+
+    def whole_game(self) -> NewRoots:
+        """Return them as the roots of a subgame that is the game itself.
+
+        Its one J has the alternate value −1, the least possible, so ▼ gains nothing by leaving.
+        """
+        return NewRoots(
+            offsets=np.array([0, len(self.states)]),
+            states=self.states,
+            keys=self.keys,
+            weights=self.probabilities.astype(np.float32),
+            values=self.values,
+            alternate=np.full(1, -1, dtype=np.float32),
+        )
 
 
 class SearchGame(Generic[State]):

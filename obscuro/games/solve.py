@@ -21,7 +21,6 @@ from obscuro.search.average import AverageStrategy, Policies, last_iterate
 from obscuro.search.growth import ROOM_FOR_ROOTS
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
-from obscuro.search.subgame import NewRoots
 from obscuro.search.tree import EDGES, EDGES_PER_NODE, LEAF, NODES, OPEN, Tree, bytes_per_edge
 
 Method = Literal["whole", "one-sided", "two-sided"]
@@ -87,16 +86,7 @@ class GameSolver(Generic[State]):
         self._grows = method != "whole"
         parameters = replace(parameters, one_sided=method == "one-sided")
         self._search = _SteppedSearch([game], parameters, _room_for(tree), seed=seed)
-        roots = game.roots()
-        everything = NewRoots(
-            offsets=np.array([0, len(roots.states)]),
-            states=roots.states,
-            keys=roots.keys,
-            weights=roots.probabilities.astype(np.float32),
-            values=roots.values,
-            alternate=np.full(1, -1, dtype=np.float32),
-        )
-        self._search.begin(0, everything, [])
+        self._search.begin(0, game.roots().whole_game(), [])
         if not self._grows:
             self._search.expand_everything()
         self._average = AverageStrategy(self._search.tree)

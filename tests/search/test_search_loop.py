@@ -23,7 +23,6 @@ from obscuro.search.parameters import EXHAUSTED_AFTER
 from obscuro.search.progress import Progress
 from obscuro.search.search import Search
 from obscuro.search.selection import Batch
-from obscuro.search.subgame import NewRoots
 from obscuro.search.tree import ACTIONS, IN_FLIGHT, INFOSETS, NODES, ROOTS
 
 from .random_game import RandomGame
@@ -76,6 +75,18 @@ class Slow(RandomGame):
             return edges
 
         return told
+
+
+def fails_and_goes_on(search: Search, error: type[BaseException], match: str, more: int) -> None:
+    """Search until it fails; all is in order then, and so many more nodes can be added."""
+    before = threading.active_count()
+    with pytest.raises(error, match=match):
+        go(search, 10**9)
+    assert threading.active_count() == before
+    check(search.tree)
+    assert not (search.tree.edge_status == IN_FLIGHT).any()
+    assert go(search, search.progress.nodes + more).nodes >= more
+    check(search.tree)
 
 
 @pytest.fixture
@@ -189,16 +200,7 @@ def test_the_value_of_a_solved_game_is_found(name: str, threads: int) -> None:
     tree = enumerate_game(known.make())
     games = [SearchGame(tree, None) for _ in range(threads)]
     search = Search(games, PARAMETERS, 1 << 20, threads)
-    roots = games[0].roots()
-    new = NewRoots(
-        offsets=np.array([0, len(roots.states)]),
-        states=roots.states,
-        keys=roots.keys,
-        weights=roots.probabilities.astype(np.float32),
-        values=roots.values,
-        alternate=np.full(1, -1, dtype=np.float32),
-    )
-    search.begin(0, new, [])
+    search.begin(0, games[0].roots().whole_game(), [])
     progress = search.run(Limits(nodes=10**6), threading.Event())
     assert progress.exhausted
     search.solve(10**12, 2000)
@@ -230,14 +232,7 @@ def test_an_error_of_a_game_is_raised_and_leaves_the_tree_intact(
     threads: int, fails_at: int
 ) -> None:
     search = new_search(game=Unreliable(9, fails_at), threads=threads)
-    before = threading.active_count()
-    with pytest.raises(OSError, match="evaluator has died"):
-        go(search, 10**9)
-    assert threading.active_count() == before
-    check(search.tree)
-    assert not (search.tree.edge_status == IN_FLIGHT).any()
-    assert go(search, search.progress.nodes + 500).nodes >= 500  # it goes on afterwards
-    check(search.tree)
+    fails_and_goes_on(search, OSError, "evaluator has died", 500)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -280,10 +275,4 @@ def test_an_error_outside_a_game_leaves_the_tree_intact(
         return select(explorer, random)
 
     monkeypatch.setattr(search, "select", fails)
-    before = threading.active_count()
-    with pytest.raises(MemoryError, match="no room to select"):
-        go(search, 10**9)
-    assert threading.active_count() == before
-    check(search.tree)
-    assert not (search.tree.edge_status == IN_FLIGHT).any()
-    assert go(search, search.progress.nodes + 100).nodes >= 100
+    fails_and_goes_on(search, MemoryError, "no room to select", 100)
