@@ -41,7 +41,7 @@ def to_pgn(
             "PlyCount": str(len(record.plies)),
             "Termination": record.ending,
             **_opening_header(record),
-            **_time_headers(record),
+            **time_headers(record),
             "WhiteTold": record.told[chess.WHITE],
             "BlackTold": record.told[chess.BLACK],
         }
@@ -80,8 +80,11 @@ def _opening_header(record: GameRecord) -> dict[str, str]:
     return {"Opening": record.opening} if record.opening else {}
 
 
-def _time_headers(record: GameRecord) -> dict[str, str]:
-    """Return `MoveTime` or `TimeControl`; `WhiteTime` and `BlackTime` if the sides differ."""
+def time_headers(record: GameRecord) -> dict[str, str]:
+    """Return the headers of the time: `MoveTime` or `TimeControl`, or one for each side.
+
+    `WhiteTime` and `BlackTime` tell the time where the sides differ.
+    """
     white, black = record.controls[chess.WHITE], record.controls[chess.BLACK]
     if white != black:
         return {"WhiteTime": _time(white), "BlackTime": _time(black)}

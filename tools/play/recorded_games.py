@@ -23,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.arena.journal import JournalError, read_journal
+from obscuro.arena.move_report import Report
+from obscuro.arena.pgn import time_headers
 from obscuro.arena.pgn_comments import read_comment
 from obscuro.board.layout import WORDS
 from obscuro.board.position import from_board, legal_moves, move_to_uci
@@ -62,7 +64,8 @@ class FiledGame:
 
     number: its place in the file, from 1. winner: None for a draw. regular: whether the rules ended
     it; False after a forfeit, or at the limit of moves. coverages: what the mover's search knew of
-    the true position at each ply; None: the file does not say.
+    the true position at each ply, and beliefs: the |P| of the mover; None: the file does not say.
+    time: of both players, such as `200 ms`; empty if it is not the same, or not told.
     """
 
     number: int
@@ -72,6 +75,8 @@ class FiledGame:
     winner: chess.Color | None
     regular: bool
     coverages: tuple[Coverage | None, ...]
+    beliefs: tuple[int | None, ...]
+    time: str
 
     def result(self, side: chess.Color) -> int:
         """The result for one side: 1, 0 or -1."""
@@ -204,6 +209,8 @@ def load_games(path: Path) -> list[FiledGame]:
             record.winner,
             record.regular,
             tuple(ply.turn.coverage for ply in record.plies),
+            tuple(_belief(ply.turn.report) for ply in record.plies),
+            _time(time_headers(record)),
         )
         for number, record in records
     ]
@@ -215,6 +222,7 @@ def _from_pgn(game: chess.pgn.Game, path: Path, number: int) -> FiledGame:
     if headers["Result"] not in winners:
         raise GameFileError(f"game {number} of {path} has no result")
     moves = tuple(node.move for node in game.mainline())
+    notes = [read_comment(node.comment, not node.turn()) for node in game.mainline()]
     if headers.get("PlyCount", str(len(moves))) != str(len(moves)):
         raise GameFileError(
             f"game {number} of {path} is torn: it has {len(moves)} of {headers['PlyCount']} plies"
@@ -228,8 +236,18 @@ def _from_pgn(game: chess.pgn.Game, path: Path, number: int) -> FiledGame:
         moves,
         winners[headers["Result"]],
         end.is_game_over(),
-        tuple(read_comment(node.comment, not node.turn()).coverage for node in game.mainline()),
+        tuple(note.coverage for note in notes),
+        tuple(_belief(note.report) for note in notes),
+        _time(headers),
     )
+
+
+def _time(headers: Mapping[str, str]) -> str:
+    return headers.get("MoveTime", headers.get("TimeControl", ""))
+
+
+def _belief(report: Report | None) -> int | None:
+    return None if report is None else report.belief
 
 
 # -- the command line -------------------------------------------------------------------------
