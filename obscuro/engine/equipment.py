@@ -18,7 +18,7 @@ from obscuro.evaluation.factory import make_evaluator
 from obscuro.search.search import Search
 
 # A change of one of these options makes new evaluators; a change of `Hash` makes a new tree only.
-_EVALUATOR_OPTIONS = ("Threads", "Evaluator", "Stockfish", "Tau", "Eval Cache")
+_EVALUATOR_OPTIONS = ("Threads", "Evaluator", "Stockfish", "Tau", "Fog Values", "Eval Cache")
 
 
 class Equipment:
@@ -145,6 +145,7 @@ class Equipment:
                 self.options.text("Evaluator"),
                 stockfish=self.options.text("Stockfish") or None,
                 tau=self.options.integer("Tau") / 100,
+                fog_values=self.options.text("Fog Values"),
                 cache=self.cache,
                 on_warning=self._warn_once,
             )

@@ -18,6 +18,8 @@ from obscuro.board.tables import TABLES
 from obscuro.evaluation import scale
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
+from obscuro.evaluation.fog_values.correction import correction
+from obscuro.evaluation.fog_values.sight_features import ALL_FEATURES
 from obscuro.evaluation.nnue.accumulator import refresh, update
 from obscuro.evaluation.nnue.capture_search import FIRST, MATED, PLIES, search_captures
 from obscuro.evaluation.nnue.install import InstalledNetwork, load_networks
@@ -38,19 +40,28 @@ _value_of_mate = kernel(scale.value_of_mate)
 @kernel
 def value_of_units(units, tau):
     """Convert units to a value in [-1, 1], both in the view of the side that moved."""
-    size = abs(units)
-    if size < _SURELY_MATED:
+    if abs(units) < _SURELY_MATED:
         return _value_of_pawns(units / UNITS_PER_PAPER_PAWN, tau)
+    return _value_of_mating_units(units)
+
+
+@kernel
+def _value_of_mating_units(units):
+    """Convert the units of a mate to a value."""
+    size = abs(units)
     plies = MATED - size + 1  # the plies from before the move until the mate
     return _value_of_mate((plies + 1) // 2 if units > 0 else -(plies // 2))
 
 
 @kernel
-def fill_values(tables, weights, work, positions, offsets, moves, plies, tau, values):
+def fill_values(
+    tables, weights, work, fog_weights, found, positions, offsets, moves, plies, tau, values
+):
     """Write the value of every child without a value, in the view of the side that moved.
 
-    positions: uint64[n, 8]. offsets, moves, values: the arrays of their ChildValues. plies: see
-    `search_captures`. A position with an undecided child must have both kings.
+    fog_weights: of `correction`, float64[WEIGHT_COUNT], or float64[0] to correct nothing. found: its
+    buffer. positions: uint64[n, 8]. offsets, moves, values: the arrays of their ChildValues. plies:
+    see `search_captures`. A position with an undecided child must have both kings.
     """
     for index in range(positions.shape[0]):
         pos = load(positions, index)
@@ -66,7 +77,12 @@ def fill_values(tables, weights, work, positions, offsets, moves, plies, tau, va
             update(weights, work, FIRST - 1, FIRST, pos, after, moves[child])
             store(work.positions, FIRST, after)
             units = -search_captures(tables, weights, work, plies)
-            values[child] = value_of_units(units, tau)
+            if fog_weights.size == 0 or abs(units) >= _SURELY_MATED:
+                values[child] = value_of_units(units, tau)
+            else:
+                pawns = units / UNITS_PER_PAPER_PAWN
+                pawns -= correction(tables, after, -pawns, fog_weights, found)
+                values[child] = _value_of_pawns(pawns, tau)
 
 
 _sharing = threading.Lock()
@@ -84,12 +100,13 @@ def _weights_of(installed: InstalledNetwork) -> Any:
 class NnueEvaluator:
     """Evaluates with the network of the installed Stockfish. Fails only without a network.
 
+    fog_weights: float64[WEIGHT_COUNT], what `fog_values.correction` adds; None: nothing, and the
+    evaluator is `nnue`, else `fog`.
+
     stockfish: the path of the Stockfish to take the network from; None: the usual places. tau: the
     number of pawns worth tanh(1). searched: whether to search captures. Static values are four
     times as fast but rank children much less like Stockfish. network: replaces Stockfish's network.
     """
-
-    name = "nnue"
 
     def __init__(
         self,
@@ -98,8 +115,12 @@ class NnueEvaluator:
         *,
         searched: bool = True,
         network: Network | None = None,
+        fog_weights: npt.NDArray[np.float64] | None = None,
     ) -> None:
         """Store the settings without loading the network."""
+        self.name = "nnue" if fog_weights is None else "fog"
+        self._fog_weights = np.zeros(0) if fog_weights is None else np.array(fog_weights)
+        self._found = np.zeros(ALL_FEATURES)
         self._network = network
         self._stockfish = stockfish
         self._tau = float(tau)
@@ -134,6 +155,8 @@ class NnueEvaluator:
         fill_values(
             TABLES,
             *loaded,
+            self._fog_weights,
+            self._found,
             positions,
             children.offsets,
             children.moves,

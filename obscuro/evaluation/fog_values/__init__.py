@@ -1,0 +1,1 @@
+"""What fog changes about a position's value: features that a player would name, and their weights."""
