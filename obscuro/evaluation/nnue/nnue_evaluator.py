@@ -21,6 +21,7 @@ from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
 from obscuro.evaluation.fog_values.correction import correction
 from obscuro.evaluation.fog_values.sight_features import ALL_FEATURES
 from obscuro.evaluation.nnue.accumulator import refresh, update
+from obscuro.evaluation.nnue.bare_king import NO_SIDE, side_of_won_bare_king, won_ending_pawns
 from obscuro.evaluation.nnue.capture_search import FIRST, MATED, PLIES, search_captures
 from obscuro.evaluation.nnue.install import InstalledNetwork, load_networks
 from obscuro.evaluation.nnue.network import Network, NetworkError
@@ -77,7 +78,11 @@ def fill_values(
             update(weights, work, FIRST - 1, FIRST, pos, after, moves[child])
             store(work.positions, FIRST, after)
             units = -search_captures(tables, weights, work, plies)
-            if fog_weights.size == 0 or abs(units) >= _SURELY_MATED:
+            weak = side_of_won_bare_king(after, units)
+            if weak != NO_SIDE and abs(units) < _SURELY_MATED:
+                pawns = won_ending_pawns(tables, after, weak, abs(units))
+                values[child] = _value_of_pawns(pawns if units > 0 else -pawns, tau)
+            elif fog_weights.size == 0 or abs(units) >= _SURELY_MATED:
                 values[child] = value_of_units(units, tau)
             else:
                 pawns = units / UNITS_PER_PAPER_PAWN

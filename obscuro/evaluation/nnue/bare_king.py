@@ -1,0 +1,110 @@
+"""How near a lone king is to its end: what the network does not say of won endings.
+
+To the network all quiet positions with a rook or a queen against a lone king are worth about the
+same, or the piece stands best in a corner. So a search that sees a few plies ahead has no plan. In
+the fog the plan is search for information. A king that is confined can be on few squares. And a lone
+king sees only the squares next to it: it walks into lines that it does not see.
+
+This concerns only positions where one side has nothing but its king and has lost. All others are
+worth what the network says.
+"""
+
+import numpy as np
+
+from obscuro.board.attacks import bishop_attacks, rook_attacks
+from obscuro.board.bits import lowest_square, popcount
+from obscuro.board.layout import BISHOPS, KINGS, KNIGHTS, ONE, PAWNS, QUEENS, ROOKS
+from obscuro.board.moves import occupied_squares, pieces_of, side_to_move
+from obscuro.evaluation.nnue.static_value import pieces_units
+from obscuro.evaluation.stockfish.versions import UNITS_PER_PAPER_PAWN
+from obscuro.kernels import kernel
+
+EXPOSED_PAWNS = 6.0  # of a king to move, all of whose squares are attacked
+CONFINED_PAWNS = 2.0  # of a king without a square, beside one that may go everywhere
+NEAR_PAWNS = 0.1  # for each step by which the kings are nearer to each other
+FARTHEST = 7  # steps between two squares of the board
+SQUARES = 64
+WON_UNITS = 500  # below so many of Stockfish's units nothing is decided
+NO_SIDE = -1
+
+
+@kernel
+def attacked_squares(tables, pos, side, occupied):
+    """Return the squares that the pieces of `side` attack, uint64. occupied: what blocks lines."""
+    own = pieces_of(pos, side)
+    attacked = np.uint64(0)
+    pieces = own
+    while pieces:
+        square = lowest_square(pieces)
+        bit = pieces & (~pieces + ONE)
+        pieces ^= bit
+        if bit & pos[PAWNS]:
+            attacked |= tables.pawn[side, square]
+        if bit & pos[KNIGHTS]:
+            attacked |= tables.knight[square]
+        if bit & pos[KINGS]:
+            attacked |= tables.king[square]
+        if bit & (pos[BISHOPS] | pos[QUEENS]):
+            attacked |= bishop_attacks(tables, square, occupied)
+        if bit & (pos[ROOKS] | pos[QUEENS]):
+            attacked |= rook_attacks(tables, square, occupied)
+    return attacked
+
+
+@kernel
+def region_of_king(tables, king, closed):
+    """Return the squares that a king can reach, uint64, its own among them.
+
+    king: its square, as a bit. closed: squares that it does not enter.
+    """
+    region = king
+    edge = king
+    while edge:
+        square = lowest_square(edge)
+        edge &= edge - ONE
+        found = tables.king[square] & ~closed & ~region
+        region |= found
+        edge |= found
+    return region
+
+
+@kernel
+def side_of_won_bare_king(pos, units):
+    """Return the side that has lost with nothing but its king, 0 = White, or NO_SIDE.
+
+    units: what a search says of the position, in the view of the side that is not to move.
+    """
+    if abs(units) < WON_UNITS:
+        return NO_SIDE
+    side = side_to_move(pos) if units > 0 else 1 - side_to_move(pos)
+    own = pieces_of(pos, side)
+    return side if own == pos[KINGS] & own else NO_SIDE
+
+
+@kernel
+def progress_pawns(tables, pos, side):
+    """Return what brings the bare king of `side` nearer to its end, in pawns.
+
+    At least 0. Both kings are on the board.
+    """
+    bit = pos[KINGS] & pieces_of(pos, side)
+    others = pieces_of(pos, 1 - side)
+    king, other = lowest_square(bit), lowest_square(pos[KINGS] & others)
+    files, ranks = abs((king & 7) - (other & 7)), abs((king >> 3) - (other >> 3))
+    attacked = attacked_squares(tables, pos, 1 - side, occupied_squares(pos) & ~bit)
+    confined = SQUARES - popcount(region_of_king(tables, bit, attacked | others))
+    progress = CONFINED_PAWNS * confined / SQUARES + NEAR_PAWNS * (FARTHEST - max(files, ranks))
+    if side_to_move(pos) == side:
+        moves = tables.king[king]
+        progress += EXPOSED_PAWNS * popcount(moves & attacked) / popcount(moves)
+    return progress
+
+
+@kernel
+def won_ending_pawns(tables, pos, side, units):
+    """Return what a won ending against the bare king of `side` is worth to the other one, in pawns.
+
+    units: the network's value, which counts where there are pawns. The pieces count elsewhere.
+    """
+    sure = units if pos[PAWNS] else pieces_units(pos)
+    return sure / UNITS_PER_PAPER_PAWN + progress_pawns(tables, pos, side)
