@@ -3,8 +3,8 @@
 Under perfect information the rules decide some children. In the view of the mover:
 
 - The move captures the king or leaves the enemy without a move: +1, terminal.
-- The move leaves the mover's own king to be captured: -1, but not terminal, because the enemy may
-  not see it.
+- The move leaves the mover's own king to be captured: -1, but not terminal. The game ends with the
+  capture, and the enemy sees every king that it attacks.
 - The enemy has moves, but each of them loses its king (mate, or stalemate in chess): mate in 1.
 
 The other children have the value NaN until an evaluator gives them one.

@@ -6,13 +6,12 @@ pawns, and the side to move can't capture the king at once. All is in the view o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from obscuro.arena.coverage import LARGEST_SIZES, size_name
 from obscuro.evaluation.scale import TAU
 from tools.play.curve_fit import (
     CEILING,
@@ -31,13 +30,12 @@ from tools.play.curve_fit import (
     held_out,
     mean_of,
 )
+from tools.play.curve_terms import belief_terms, fit_terms, fog_terms
 from tools.play.recorded_games import FiledGame
+from tools.play.turn_classes import GROUPS, Classes
 from tools.play.turn_values import Turns, is_decided, pawns_of
 
 Figures = dict[str, Any]
-Classes = dict[str, Mask]
-"""Masks of turns by the name of a class."""
-
 ALL = "all"
 BASE = "tanh(p / 6)"
 """The curve in use, with which the others are compared."""
@@ -63,6 +61,7 @@ def figures_of(games: Sequence[FiledGame], turns: Turns, least: int) -> Figures:
             "best": _cell(TANH, sample(chosen._replace(leaf=chosen.best))),
             "classes": _by_class(sample(chosen)),
             "held_out": _held_out(sample(chosen)),
+            "terms": _terms(sample(chosen)),
             "bins": _bins(sample(chosen)),
             "kings": list(_kings(chosen)),
             "ahead": [_ahead(chosen, pawns) for pawns in AHEAD],
@@ -93,92 +92,6 @@ def sample(turns: Turns) -> Turns:
 
 def _fits(values: Floats, turns: Turns) -> Mask:
     return np.asarray(np.isfinite(values) & ~is_decided(values) & (turns.takes_king == 0))
-
-
-# -- classes of turns -------------------------------------------------------------------------
-
-
-def by_pieces(turns: Turns) -> Classes:
-    """Classes by the knights, bishops, rooks and queens that both sides have left."""
-    pieces, queens = turns.pieces, turns.queens > 0
-    few, middle = pieces < 5, (pieces >= 5) & (pieces < 9)
-    return {
-        "12-14 pieces": pieces >= 12,
-        "9-11 pieces": (pieces >= 9) & (pieces < 12),
-        "5-8 pieces, queens": middle & queens,
-        "5-8 pieces, no queens": middle & ~queens,
-        "0-4 pieces, queens": few & queens,
-        "0-4 pieces, no queens": few & ~queens,
-    }
-
-
-def _by_count(count: Numbers, words: str) -> Classes:
-    return {
-        f"{first}-{first + width} {words}": (count >= first) & (count <= first + width)
-        for first, width in ((0, 4), (5, 3), (9, 3), (13, 3))
-    }
-
-
-def by_hidden(turns: Turns) -> Classes:
-    """Classes by how many of the enemy's pieces and pawns the side to move does not see."""
-    return _by_count(turns.hidden, "of the enemy's unseen")
-
-
-def by_covered(turns: Turns) -> Classes:
-    """Classes by how many of its own pieces and pawns the enemy does not see."""
-    return _by_count(turns.covered, "of its own unseen")
-
-
-def by_difference(turns: Turns) -> Classes:
-    """Classes by how many more pieces and pawns are unseen to the enemy than to the side to move."""
-    more = turns.covered - turns.hidden
-    return {
-        "sees less by 4 or more": more <= -4,
-        "sees less by 1-3": (more < 0) & (more > -4),
-        "sees as much": more == 0,
-        "sees more by 1-3": (more > 0) & (more < 4),
-        "sees more by 4 or more": more >= 4,
-    }
-
-
-def by_belief(turns: Turns) -> Classes:
-    """Classes by |P| of the side to move; turns for which the file does not say it are in none."""
-    row = np.searchsorted(LARGEST_SIZES, turns.belief)
-    told = turns.belief >= 0
-    sizes = (*LARGEST_SIZES, LARGEST_SIZES[-1] + 1)
-    return {f"P: {size_name(size)}": told & (row == at) for at, size in enumerate(sizes)}
-
-
-def by_king(turns: Turns) -> Classes:
-    """Classes by whether the king of the side to move is attacked, and by a piece it sees."""
-    seen, unseen = turns.seen_attackers > 0, turns.unseen_attackers > 0
-    return {
-        "king not attacked": ~seen & ~unseen,
-        "attacked, attackers seen": seen & ~unseen,
-        "attacked by an unseen piece": unseen,
-    }
-
-
-def by_attacked(turns: Turns) -> Classes:
-    """Classes by which pieces of the side to move are attacked, and by a piece it does not see."""
-    major, minor = turns.unseen_major > 0, turns.unseen_minor > 0
-    return {
-        "none attacked": turns.attacked == 0,
-        "attacked, all attackers seen": (turns.attacked > 0) & ~major & ~minor,
-        "knight or bishop, by an unseen piece": minor & ~major,
-        "rook or queen, by an unseen piece": major,
-    }
-
-
-GROUPS: Mapping[str, Callable[[Turns], Classes]] = {
-    "pieces": by_pieces,
-    "hidden": by_hidden,
-    "covered": by_covered,
-    "difference": by_difference,
-    "belief": by_belief,
-    "king": by_king,
-    "attacked": by_attacked,
-}
 
 
 # -- curves -----------------------------------------------------------------------------------
@@ -283,11 +196,33 @@ def _held_out(turns: Turns) -> Figures:
         learners[f"τ by {group}"] = by_class(TANH, classes(turns))
         learners[f"τ and b by {group}"] = by_class(TEMPO, classes(turns))
     losses = {name: held_out(learn, results, turns.game) for name, learn in learners.items()}
-    base = losses[BASE]
+    return {name: _against(each, losses[BASE], turns.game) for name, each in losses.items()}
+
+
+def _against(losses: Floats, base: Floats, games: Numbers) -> list[float]:
+    """Return the mean loss, the mean difference to another curve's, and its error."""
+    more = mean_of(losses - base, games)
+    return [float(losses.mean()), more.value, more.error]
+
+
+def _terms(turns: Turns) -> Figures:
+    """Return τ and the weights of what fog adds to pawns, with the loss; nothing for few turns."""
+    if len(turns.game) < _LEAST:
+        return {}
+    base = held_out(
+        lambda known: lambda asked: np.tanh(pawns_of(turns.leaf[asked]) / TAU),
+        _results(turns),
+        turns.game,
+    )
     found = {}
-    for name, each in losses.items():
-        more = mean_of(each - base, turns.game)
-        found[name] = [float(each.mean()), more.value, more.error]
+    fog = fog_terms(turns)
+    for name, terms in (("seen", fog), ("known", fog | belief_terms(turns))):
+        fitted, losses = fit_terms(turns, terms)
+        pairs = zip(fitted.values.tolist(), fitted.errors.tolist(), strict=True)
+        found[name] = {
+            "weights": dict(zip(["τ", *terms], map(list, pairs), strict=True)),
+            "loss": _against(losses, base, turns.game),
+        }
     return found
 
 

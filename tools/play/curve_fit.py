@@ -37,7 +37,7 @@ class Form(NamedTuple):
     """A family of curves.
 
     start: parameters to begin with. most: their upper bounds. curve: maps parameters float[k] and
-    pawns float[n] to float[n], [-1, 1].
+    pawns float[n] to float[n], [-1, 1]. For a curve of more than pawns these are a table [n, columns].
     """
 
     name: str

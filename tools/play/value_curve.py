@@ -48,7 +48,8 @@ HEADINGS = {
     "king": "the mover's king",
     "attacked": "the mover's knights, bishops, rooks and queens",
 }
-_TURNS = 12  # the leftmost pawns in the picture
+_KINDS = {"seen": "what a leaf knows", "known": "with the sizes of both sides' P"}
+_WIDTH = 12  # pawns to each side in the picture
 
 
 # -- tables -----------------------------------------------------------------------------------
@@ -57,7 +58,7 @@ _TURNS = 12  # the leftmost pawns in the picture
 def render(figures: Figures) -> Iterator[str]:
     """Yield all tables."""
     parts = (render_counts, render_forms, render_bins, render_classes, render_losses)
-    for part in (*parts, render_kings, render_ahead):
+    for part in (*parts, render_terms, render_kings, render_ahead):
         yield from part(figures)
         yield ""
 
@@ -70,6 +71,15 @@ def render_counts(figures: Figures) -> Iterator[str]:
         [time, *(f"{each['counts'][key]:,}" for key in names)] for time, each in figures.items()
     ]
     yield from table(headings, cells, "l" + "r" * len(names))
+
+
+def render_games(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the counts of the run of this tool, the last one, and where the others' games are."""
+    *matches, (_, curve, _) = loaded
+    yield from render_counts(curve.data)
+    yield ""
+    for run, raw, _ in matches:
+        yield f"[PGN](raw/{run.page}/{raw.games}) of {run.label}."
 
 
 def render_forms(figures: Figures) -> Iterator[str]:
@@ -114,9 +124,24 @@ def render_losses(figures: Figures) -> Iterator[str]:
         line = [f"`{name}`" if "tanh" in name else name]
         for each in figures.values():
             loss, more, error = each["held_out"][name]
-            line.append(f"{loss:.4f}" if name == BASE else f"{more:+.4f} ± {error:.4f}")
+            line.append(f"{loss:.4f}" if name == BASE else _loss(more, error))
         cells.append(line)
     yield from table(["curve", *figures], cells, "l" + "r" * len(figures))
+
+
+def render_terms(figures: Figures) -> Iterator[str]:
+    """Yield the weights of what fog adds to pawns, without and with both sides' P, by time."""
+    headings, cells = ["in pawns", *figures], []
+    for kind in figures[ALL]["terms"]:
+        of_kind = [each["terms"].get(kind) for each in figures.values()]
+        cells.append([f"**{_KINDS[kind]}**"] + [""] * len(figures))
+        for name in figures[ALL]["terms"][kind]["weights"]:
+            weights = [[] if each is None else [each["weights"][name]] for each in of_kind]
+            form = ".2f" if name == "τ" else "+.2f"
+            cells.append([name, *(_parameters(each, form) for each in weights)])
+        losses = ["-" if each is None else _loss(*each["loss"][1:]) for each in of_kind]
+        cells.append([f"loss less that of `{BASE}`", *losses])
+    yield from table(headings, cells, "l" + "r" * len(figures))
 
 
 def render_kings(figures: Figures) -> Iterator[str]:
@@ -152,6 +177,10 @@ def render_ahead(figures: Figures) -> Iterator[str]:
 
 def _parameters(found: Sequence[Sequence[float]], form: str = ".2f") -> str:
     return ", ".join(f"{value:{form}} ± {error:.2f}" for value, error in found) or "-"
+
+
+def _loss(more: float, error: float) -> str:
+    return f"{more:+.4f} ± {error:.4f}"
 
 
 def _with_error(value: float, error: float | None) -> str:
@@ -190,14 +219,14 @@ def plot(file: Path, figures: Figures, mark: str = "") -> None:
 
     times = [time for time in figures if time != ALL] or [ALL]
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
-    pawns = np.linspace(-_TURNS, _TURNS, 200)
+    pawns = np.linspace(-_WIDTH, _WIDTH, 200)
     for axis in (left, right):
         axis.axhline(0, color="lightgray", linewidth=0.8)
         axis.axvline(0, color="lightgray", linewidth=0.8)
     left.plot(pawns, np.tanh(pawns / TAU), color="black", label="tanh(pawns / 6)")
     for place, time in enumerate(times):
         bins = np.array([row[1:4] for row in figures[time]["bins"]], dtype=np.float64)
-        near = np.abs(bins[:, 0]) <= _TURNS
+        near = np.abs(bins[:, 0]) <= _WIDTH
         at, mean, error = bins[near].T
         left.errorbar(at + 0.08 * place, mean, 2 * error, fmt=".", label=time)
         base = np.tanh(at / TAU)

@@ -11,44 +11,18 @@ import pytest
 from obscuro.evaluation.material import MaterialEvaluator
 from tests.tools.play.filed_games import filed
 from tests.tools.play.lost_games import QUEEN, SHORT, record, write_games
+from tests.tools.play.made_up_turns import GAMES, TAU, made_up
 from tools.play import value_curve
 from tools.play.curve_figures import (
     ALL,
     BASE,
     ENDS,
-    GROUPS,
-    by_attacked,
-    by_belief,
-    by_king,
     figures_of,
     sample,
     series_of,
 )
-from tools.play.turn_values import UNKNOWN, Turns, read_turns
+from tools.play.turn_values import Turns, read_turns
 from tools.results import raw
-
-GAMES = 300
-TAU = 4.0
-
-
-def made_up(seed: int = 1) -> Turns:
-    """Turns of games of two plies, whose results come from tanh(pawns / TAU)."""
-    random = np.random.default_rng(seed)
-    pawns = np.repeat(random.normal(0, 4, GAMES), 2)
-    wins = np.repeat(random.random(GAMES), 2) < (1 + np.tanh(pawns / TAU)) / 2
-    game, ply = np.divmod(np.arange(2 * GAMES), 2)
-    side = 1 - 2 * ply
-    count = {name: random.integers(0, 2, 2 * GAMES) for name in Turns._fields}
-    count |= dict.fromkeys(("takes_king", "loses_king", "wins_king"), 0 * ply)
-    count["attacked"] = count["unseen_minor"] + count["unseen_major"]
-    leaf = np.tanh(side * pawns / 6)
-    return Turns(
-        **{
-            **count,
-            **{"game": game, "ply": ply, "result": side * np.where(wins, 1, -1)},
-            **{"leaf": leaf, "best": leaf, "played": leaf},
-        }
-    )
 
 
 def games_of(turns: Turns, time: str) -> list[value_curve.FiledGame]:
@@ -85,32 +59,8 @@ def test_times_with_few_games_are_among_all_only() -> None:
     assert [mask.sum() for mask in series.values()] == [2 * GAMES, 2 * GAMES - 120, 120]
 
 
-def test_every_turn_is_in_one_class_of_a_group() -> None:
-    turns = made_up()
-    for name, classes in GROUPS.items():
-        found = np.sum(list(classes(turns).values()), axis=0)
-        assert (found == 1).all(), name
-
-
-def test_an_unknown_p_is_in_no_class() -> None:
-    turns = made_up()
-    belief = np.full(2 * GAMES, UNKNOWN)
-    belief[:4] = 1, 16, 17, 20_000
-    classes = by_belief(turns._replace(belief=belief))
-    assert {name: int(mask.sum()) for name, mask in classes.items()} == {
-        "P: 1-16": 2,
-        "P: 17-256": 1,
-        "P: 257-2,048": 0,
-        "P: 2,049-16,384": 0,
-        "P: 16,385 or more": 1,
-    }
-
-
-def test_dangers_are_classes_by_who_sees_them() -> None:
-    moves = ("e2e4", "f7f6", "d1h5", "a7a6", "h5e8")
-    turns = read_turns([filed(moves, chess.WHITE)], MaterialEvaluator(), lambda done: None)
-    assert by_king(turns)["attacked by an unseen piece"].tolist() == [0, 0, 0, 1, 0]
-    assert by_attacked(turns)["none attacked"].all()
+def test_a_sample_has_leaf_values_of_pawns() -> None:
+    turns = read_turns([filed(SHORT, chess.WHITE)], MaterialEvaluator(), lambda done: None)
     assert sample(turns).ply.tolist() == [1, 2, 3]  # the first has no leaf, the last takes the king
 
 
