@@ -3,7 +3,8 @@
 `FEATURES` has their names for one side, called the owner; the other side is the enemy. A position
 has each of them twice: first with the side to move as the owner, then with the other side. Whoever
 attacks a piece sees it. But the owner may not see the attacker: a knight, a pawn, or a bishop that
-attacks a rook. A piece is *attacked out of the fog* if the owner sees none of its attackers.
+attacks a rook. A piece is *attacked out of the fog* if the owner sees none of its attackers. The
+last features count pieces: what one is worth may differ from chess.
 """
 
 import numpy as np
@@ -38,12 +39,16 @@ FEATURES = (
     "queens attacked in sight",
     "king attacked in sight",
     "tens of squares seen",
-    "enemy pieces seen, without pawns",
     "enemy king seen",
     "pawns on the last two ranks that the enemy does not see",
     "pawns on the last two ranks that the enemy sees",
     "pieces that the enemy does not see, without pawns",
     "squares at the enemy king attacked by pieces that the enemy does not see",
+    "pawns",
+    "knights",
+    "bishops",
+    "rooks",
+    "queens",
 )
 FEATURE_COUNT = len(FEATURES)
 ALL_FEATURES = 2 * FEATURE_COUNT  # of the side to move, then of the other side
@@ -124,12 +129,16 @@ def _count_for(
     found[first + 8] = popcount(plain & pos[QUEENS])
     found[first + 9] = popcount(plain & pos[KINGS])
     found[first + 10] = popcount(sight & ~own) / 10.0
-    found[first + 11] = popcount(sight & enemy & pieces)
-    found[first + 12] = popcount(sight & enemy_king)
-    found[first + 13] = popcount(far & ~enemy_sight)
-    found[first + 14] = popcount(far & enemy_sight)
-    found[first + 15] = popcount(own & pieces & ~enemy_sight)
-    found[first + 16] = popcount(around & hidden)
+    found[first + 11] = popcount(sight & enemy_king)
+    found[first + 12] = popcount(far & ~enemy_sight)
+    found[first + 13] = popcount(far & enemy_sight)
+    found[first + 14] = popcount(own & pieces & ~enemy_sight)
+    found[first + 15] = popcount(around & hidden)
+    found[first + 16] = popcount(own & pos[PAWNS])
+    found[first + 17] = popcount(own & pos[KNIGHTS])
+    found[first + 18] = popcount(own & pos[BISHOPS])
+    found[first + 19] = popcount(own & pos[ROOKS])
+    found[first + 20] = popcount(own & pos[QUEENS])
 
 
 @kernel

@@ -51,10 +51,10 @@ def owners_features(board: chess.Board, owner: chess.Color) -> list[float]:
         count(in_sight, chess.QUEEN),
         count(in_sight, chess.KING),
         len(seen - own) / 10,
-        count(seen & theirs, *PIECES),
         count(seen & theirs, chess.KING),
         count([square for square in far if square not in enemy_seen], chess.PAWN),
         count([square for square in far if square in enemy_seen], chess.PAWN),
         count(hidden, *PIECES),
         sum(bool(board.attackers(owner, square) & hidden) for square in near),
+        *(count(own, kind) for kind in (chess.PAWN, *PIECES)),
     ]
