@@ -35,6 +35,7 @@ from obscuro.arena.pgn import write_pgn
 from obscuro.arena.play_event import EventResult, play_event
 from obscuro.arena.time_control import TimeControl
 from obscuro.bench.common import progress
+from obscuro.fog.board import FogOfWarBoard
 from obscuro.show.game_file import GameFileError
 from tools.common import (
     INTERRUPTED,
@@ -62,6 +63,8 @@ RECORDED = tuple(
 )
 """Where the positions of `two_up` come from unless --from says so."""
 WON, DRAWN, LOST = 1.0, 0.5, 0.0
+HUNTS = ("KQK", "KRK")
+"""The endings in which all is a hunt for the lone king. The picture shows a game of each."""
 
 
 # -- the games --------------------------------------------------------------------------------
@@ -168,10 +171,43 @@ def _cells(games: Sequence[Mapping[str, Any]]) -> list[object]:
     ]
 
 
-# -- the picture ------------------------------------------------------------------------------
+def render_hunts(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how lone kings fell, and how many squares they might have been on; see `HUNTS`."""
+    headings = ["ending", "won", "the king stepped into an attack", "it stood attacked before"]
+    headings += ["strong side's P: median", "nine tenths", "most"]
+    cells = []
+    for kind in HUNTS:
+        won = [game for game in figures["games"] if game["kind"] == kind and game["score"] == WON]
+        if not won:
+            continue
+        attacked = sum(map(stood_attacked, won))
+        sizes = [size for game in won for size in _sizes(game)]
+        tenths = quantiles(sizes, n=10, method="inclusive")[-1] if len(sizes) > 1 else sizes[0]
+        cells.append([kind, len(won), len(won) - attacked, attacked])
+        cells[-1] += [f"{median(sizes):.0f}", f"{tenths:.0f}", max(sizes)]
+    yield from table(headings, cells, "lrrrrrr")
 
-HUNTS = ("KQK", "KRK")
-"""The endings of which the picture shows a game each."""
+
+def stood_attacked(game: Mapping[str, Any]) -> bool:
+    """Return whether the king of the weak side stood attacked before its last move.
+
+    game: the figures of a game that the strong side won by capturing the king.
+    """
+    board = FogOfWarBoard(game["fen"])
+    for uci, *_ in game["turns"][:-2]:
+        board.push_uci(uci)
+    weak = game["strong"] != chess.COLOR_NAMES[chess.WHITE]
+    king = board.king(weak)
+    return king is not None and board.is_attacked_by(not weak, king)
+
+
+def _sizes(game: Mapping[str, Any]) -> list[int]:
+    """Return |P| at the strong side's turns."""
+    first = chess.Board(game["fen"]).turn == (game["strong"] == chess.COLOR_NAMES[chess.WHITE])
+    return [size for _, size, _ in game["turns"][0 if first else 1 :: 2] if size is not None]
+
+
+# -- the picture ------------------------------------------------------------------------------
 
 
 def hunt_of(games: Sequence[Mapping[str, Any]], kind: str) -> Mapping[str, Any]:
@@ -207,7 +243,7 @@ def draw(file: Path, loaded: Loaded, mark: str) -> None:
             strong = chess.COLOR_NAMES[mover] == game["strong"]
             if size is not None:
                 sides["strong side" if strong else "lone king"].append((ply, size))
-            if strong and centipawns is not None:
+            if strong and centipawns is not None and ply < len(game["turns"]) - 1:
                 pawns.append((ply, centipawns / 100))
         above, below = panels[0][column], panels[1][column]
         for name, points in sides.items():

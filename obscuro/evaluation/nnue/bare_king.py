@@ -15,6 +15,7 @@ from obscuro.board.attacks import bishop_attacks, rook_attacks
 from obscuro.board.bits import lowest_square, popcount
 from obscuro.board.layout import BISHOPS, KINGS, KNIGHTS, ONE, PAWNS, QUEENS, ROOKS
 from obscuro.board.moves import occupied_squares, pieces_of, side_to_move
+from obscuro.evaluation.nnue.see import PAWN_UNITS
 from obscuro.evaluation.nnue.static_value import pieces_units
 from obscuro.evaluation.stockfish.versions import UNITS_PER_PAPER_PAWN
 from obscuro.kernels import kernel
@@ -24,6 +25,8 @@ CONFINED_PAWNS = 2.0  # of a king without a square, beside one that may go every
 NEAR_PAWNS = 0.1  # for each step by which the kings are nearer to each other
 FARTHEST = 7  # steps between two squares of the board
 SQUARES = 64
+CALM_PAWNS = 6.0  # where pawns have to decide, what is more than this counts less
+CALM_SLOPE = 0.4  # so 20 pawns become 11.6, less than a queen is worth here
 WON_UNITS = 500  # below so many of Stockfish's units nothing is decided
 NO_SIDE = -1
 
@@ -104,7 +107,11 @@ def progress_pawns(tables, pos, side):
 def won_ending_pawns(tables, pos, side, units):
     """Return what a won ending against the bare king of `side` is worth to the other one, in pawns.
 
-    units: the network's value, which counts where there are pawns. The pieces count elsewhere.
+    units: the network's value. It counts where a pawn has to decide, without rook or queen. There it
+    may be twice what it is after the promotion, so the upper part is pressed together.
     """
-    sure = units if pos[PAWNS] else pieces_units(pos)
-    return sure / UNITS_PER_PAPER_PAWN + progress_pawns(tables, pos, side)
+    if pos[PAWNS] and not (pos[ROOKS] | pos[QUEENS]):
+        pawns = units / UNITS_PER_PAPER_PAWN
+        return min(pawns, CALM_PAWNS + CALM_SLOPE * (pawns - CALM_PAWNS))
+    material = pieces_units(pos) + PAWN_UNITS * popcount(pos[PAWNS])
+    return material / UNITS_PER_PAPER_PAWN + progress_pawns(tables, pos, side)

@@ -17,7 +17,7 @@ from tests.evaluation.naive import by_move, naive_children, words_of
 from tests.evaluation.nnue import made_up
 from tests.evaluation.nnue.naive_search import CaptureSearch
 
-UNITS = {chess.KNIGHT: 781, chess.BISHOP: 825, chess.ROOK: 1276, chess.QUEEN: 2538}
+UNITS = {chess.PAWN: 208, chess.KNIGHT: 781, chess.BISHOP: 825, chess.ROOK: 1276, chess.QUEEN: 2538}
 KING_SIDE = {chess.WHITE: 0, chess.BLACK: 1}
 
 
@@ -46,8 +46,10 @@ def naive_pawns(board: chess.Board, weak: chess.Color, units: int) -> float:
     if board.turn == weak:
         lost = [square for square in steps[king] if square in danger]
         pawns += bare_king.EXPOSED_PAWNS * len(lost) / len(steps[king])
-    if not board.pawns:
-        units = sum(worth * len(board.pieces(piece, not weak)) for piece, worth in UNITS.items())
+    if board.pawns and not (board.rooks | board.queens):
+        calm, slope = bare_king.CALM_PAWNS, bare_king.CALM_SLOPE
+        return units / 208 if units / 208 < calm else calm + slope * (units / 208 - calm)
+    units = sum(worth * len(board.pieces(piece, not weak)) for piece, worth in UNITS.items())
     return pawns + units / 208
 
 
@@ -70,10 +72,11 @@ def endings(count: int) -> list[chess.Board]:
 
 
 def test_pawns_are_the_naive_ones() -> None:
-    for board in endings(300):
+    for number, board in enumerate(endings(300)):
         weak = chess.WHITE if board.occupied_co[chess.WHITE].bit_count() == 1 else chess.BLACK
-        found = won_ending_pawns(TABLES, as_kernel(board), KING_SIDE[weak], 900)
-        assert found == pytest.approx(naive_pawns(board, weak, 900)), board.fen()
+        units = 600 + 10 * number
+        found = won_ending_pawns(TABLES, as_kernel(board), KING_SIDE[weak], units)
+        assert found == pytest.approx(naive_pawns(board, weak, units)), board.fen()
 
 
 @pytest.mark.parametrize(
@@ -98,6 +101,15 @@ def test_a_rook_is_worth_most_where_the_king_has_few_squares() -> None:
         for fen in ("K7/R7/8/4k3/8/8/8/8 w - - 0 1", "K7/8/3R4/4k3/8/8/8/8 w - - 0 1")
     )
     assert near > far > 1276 / 208
+
+
+@pytest.mark.parametrize("units", [500, 1300, 2500, 4000])
+def test_a_queen_is_worth_more_than_the_pawn_that_becomes_one(units: int) -> None:
+    pawn, queen = (
+        won_ending_pawns(TABLES, as_kernel(chess.Board(fen)), 0, units)
+        for fen in ("8/8/8/8/7K/1k6/p7/8 w - - 0 1", "8/8/8/8/7K/1k6/8/q7 w - - 0 1")
+    )
+    assert queen > pawn
 
 
 def test_the_evaluator_values_lost_bare_kings_so_and_all_else_by_the_network() -> None:

@@ -44,6 +44,19 @@ def test_the_table_counts_in_the_view_of_the_strong_side() -> None:
     assert list(endings.render({"games": []})) == ["No games were played."]
 
 
+def test_how_the_lone_king_fell() -> None:
+    fen = "8/8/8/8/8/k6K/6q1/8 w - - 0 1"
+    stepped = game("KQK", 1, "king captured", 0) | {"fen": fen, "strong": "black"}
+    stayed = stepped | {"fen": fen.replace(" w ", " b ")}
+    stepped["turns"] = [["h3h4", 40, -9], ["g2g6", 3, 9], ["h4g3", 50, -9], ["g6g3", 1, 9]]
+    stayed["turns"] = [["g2d2", 1, 9], ["h3h4", 30, -9], ["d2d4", 2, 9], ["h4g4", 9, -9]]
+    stayed["turns"] += [["d4g4", 5, 9]]
+    assert not endings.stood_attacked(stepped)
+    assert endings.stood_attacked(stayed)
+    found = rows("\n".join(endings.render_hunts({"games": [stepped, stayed, *GAMES[-1:]]})))
+    assert found == [["KQK", "2", "1", "1", "2", "4", "5"]]
+
+
 def test_the_picture_shows_a_long_hunt() -> None:
     assert len(endings.hunt_of(GAMES, "KRK")["turns"]) == 12
     with pytest.raises(ValueError, match="no KQK was won"):
