@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from obscuro import __version__
 from obscuro.cli.arena_arguments import add_match, add_show, add_tournament
 from obscuro.cli.common_arguments import Parsers, add_command, add_movetime, add_option, whole
+from obscuro.cli.learn_arguments import add_learn
 from obscuro.engine.options import OPTIONS
 from obscuro.opponents.roster import PLAYERS
 
@@ -19,6 +20,7 @@ examples:
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
   obscuro tournament scaling.toml           play a tournament, with a rating list and a report
   obscuro show games.pgn                    write its first game as a page to look at
+  obscuro learn --help                      learn what a leaf is worth in fog
   obscuro bridge                            play as a bot on pychess.org
   obscuro uci --log session.log             speak UCI and write everything down
   obscuro replay session.log                play that session again
@@ -63,6 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_match,
         add_tournament,
         add_show,
+        add_learn,
         _add_bridge,
         _add_replay,
         _add_bench,

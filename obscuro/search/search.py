@@ -15,6 +15,7 @@ from obscuro.search.progress import Progress
 from obscuro.search.root_budget import position_hashes, thinned
 from obscuro.search.root_share import RootHistories, our_histories
 from obscuro.search.search_loop import SearchLoop
+from obscuro.search.solver import refresh_values
 from obscuro.search.steps import NO_INFOSET
 from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, find_infoset
@@ -172,3 +173,11 @@ class Search(SearchLoop):
             at_roots=bool(self.root_key == self.our_key),
             nodes_before=self.nodes_before,
         )
+
+    def history_values(self, histories: RootHistories) -> npt.NDArray[np.float32]:
+        """Return ▲'s values of histories of our infoset under the tree's strategies, float32[n].
+
+        Every value of the tree is brought up to date first.
+        """
+        refresh_values(self.tree, self.gadget)
+        return np.array(self.tree.edge_value[histories.edges])

@@ -23,7 +23,12 @@ _PLACEHOLDER = {
     "NAME": "belief",
 }
 _LEFT_OUT = ("…", "...")
-_NEEDED = {"match": ["A", "B"], "replay": ["LOG"], "show": ["GAME.pgn"]}
+_NEEDED = {
+    "match": ["A", "B"],
+    "replay": ["LOG"],
+    "show": ["GAME.pgn"],
+    "learn": ["check", "DATA.npz"],
+}
 _STARTERS = ("obscuro", "engine_bin/obscuro", ".venv/bin/obscuro")
 HISTORY = "CHANGELOG.md"
 """It quotes commands as they were in older versions."""

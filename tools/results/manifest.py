@@ -4,6 +4,8 @@ A page `NAME` is the table `[NAME]`, and has
 
 - `[NAME.runs.RUN]`: `command`, exactly as one types it at the top of the repository; `raw`, the file
   under docs/results/raw; `label`, what a table calls it;
+- `[NAME.data.DATA]`: `command`, an `obscuro learn collect` that makes `file`, a file of samples under
+  docs/results/raw that commands of the page read;
 - `[NAME.sections.SECTION]`: `runs`, and either `render`, a function that turns the data of one run
   into lines of Markdown, or `render_runs`, one that does so for all of them (`Loaded`);
 - `[NAME.pictures.PICTURE]`: `file`, beside the page; `run`; `draw`, a function that gets the path and
@@ -49,6 +51,20 @@ class Run(NamedTuple):
         return shlex.split(self.command)
 
 
+class SampleData(NamedTuple):
+    """A file that runs read, and the command that collects it."""
+
+    page: str
+    name: str
+    command: str
+    file: str  # below docs/results/raw
+
+    @property
+    def words(self) -> list[str]:
+        """The command, split as a shell does it."""
+        return shlex.split(self.command)
+
+
 class Section(NamedTuple):
     """A part of a page that is rendered, between its marks."""
 
@@ -83,6 +99,7 @@ class Page:
 
     name: str
     runs: dict[str, Run] = field(default_factory=dict)
+    data: dict[str, SampleData] = field(default_factory=dict)
     sections: dict[str, Section] = field(default_factory=dict)
     pictures: dict[str, Picture] = field(default_factory=dict)
     by_hand: dict[str, str] = field(default_factory=dict)
@@ -108,6 +125,10 @@ class Manifest:
     def raw_file(self, run: Run) -> Path:
         """Return where a run's raw file is."""
         return self.folder / "raw" / run.raw
+
+    def data_file(self, data: SampleData) -> Path:
+        """Return where a file of samples is."""
+        return self.folder / "raw" / data.file
 
     def runs(self) -> Iterator[Run]:
         """Yield all runs of all pages."""
@@ -143,12 +164,15 @@ def find_function(reference: str) -> Callable[..., Any]:
 
 
 def _page(name: str, value: Any) -> Page:
-    fields = _fields(
-        name, value, {"runs": dict, "sections": dict, "pictures": dict, "by_hand": dict}
-    )
+    parts = ("runs", "data", "sections", "pictures", "by_hand")
+    fields = _fields(name, value, dict.fromkeys(parts, dict))
     runs = {
         each: Run(name, each, **_fields(f"{name}.runs.{each}", told, _RUN, ("command", "raw")))
         for each, told in fields.get("runs", {}).items()
+    }
+    data = {
+        each: SampleData(name, each, **_fields(f"{name}.data.{each}", told, _DATA, _DATA))
+        for each, told in fields.get("data", {}).items()
     }
     sections = {}
     for each, told in fields.get("sections", {}).items():
@@ -160,11 +184,12 @@ def _page(name: str, value: Any) -> Page:
     }
     notes = fields.get("by_hand", {})
     by_hand = _fields(f"{name}.by_hand", notes, dict.fromkeys(notes, str))
-    page = Page(name, runs, sections, pictures, by_hand)
+    page = Page(name, runs, data, sections, pictures, by_hand)
     _check(page)
     return page
 
 
+_DATA = {"command": str, "file": str}
 _RUN = {"command": str, "raw": str, "label": str}
 _SECTION = {"runs": list, "render": str, "render_runs": str}
 _PICTURE = {"file": str, "run": str, "draw": str}
@@ -189,14 +214,23 @@ def _fields(
     return value
 
 
+_COMMANDS = ("python -m tools.", "obscuro match ", "obscuro bench", "obscuro learn check ")
+_COLLECT = "obscuro learn collect "
+
+
 def _check(page: Page) -> None:
     for run in page.runs.values():
-        if not run.command.startswith(("python -m tools.", "obscuro match ", "obscuro bench")):
+        if not run.command.startswith(_COMMANDS):
             raise ManifestError(
-                f"{_at(run)}: a command is a tool, `obscuro match` or `obscuro bench`"
+                f"{_at(run)}: a command is a tool, `obscuro match`, `bench` or `learn check`"
             )
         if not run.raw.endswith(SUFFIXES) or Path(run.raw).parts[:1] != (page.name,):
             raise ManifestError(f"{_at(run)}: raw must be {page.name}/NAME.json or .json.gz")
+    for each in page.data.values():
+        if not each.command.startswith(_COLLECT) or f"raw/{each.file}" not in each.command:
+            raise ManifestError(f"[{page.name}] {each.name}: a command is `{_COLLECT}` to the file")
+        if not any(each.file in run.command for run in page.runs.values()):
+            raise ManifestError(f"[{page.name}] {each.name}: no run reads {each.file}")
     used: set[str] = set()
     for section in page.sections.values():
         used.update(section.runs)
