@@ -19,6 +19,7 @@ def by_value(problem: Problem, added: Floats) -> list[dict[str, Any]]:
 
     added: pawns, float64[n]. A row has `from` and `to` (None: open), `positions`, `turns` as they
     count, `plain` (the mean value without the correction), `predicted`, and `real` with its error.
+    `more` is how much more than `plain` the real value is, with its error.
     """
     return _rows(problem, added, problem.values(added), VALUE_EDGES)
 
@@ -55,7 +56,13 @@ def _rows(
                 "turns": float(part.weight.sum()),
                 "plain": part.mean(part.values()),
                 "predicted": part.mean(part.values(added[inside])),
-                "real": [part.mean(part.aim), part.error(part.aim)],
+                "real": _pair(part, part.aim),
+                "more": _pair(part, part.aim - part.values()),
             }
         )
     return found
+
+
+def _pair(part: Problem, numbers: Floats) -> list[float]:
+    """Return the mean of float[n] and its error."""
+    return [part.mean(numbers), part.error(numbers)]

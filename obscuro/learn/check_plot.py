@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from obscuro.learn.check_tables import interval
 from obscuro.learn.problem import SEARCH
 
 
@@ -37,17 +38,15 @@ def plot(file: Path, figures: dict[str, Any], mark: str = "") -> None:
     right.plot(places, [row["predicted"] - row["plain"] for row in rows], "s-", label="correction")
     right.errorbar(
         places,
-        [row["real"][0] - row["plain"] for row in rows],
-        [2 * row["real"][1] for row in rows],
+        [row["more"][0] for row in rows],
+        [2 * row["more"][1] for row in rows],
         fmt="o",
         markersize=4,
         label=real,
     )
-    names = [f"{row['to']:+g}" if row["from"] is None else f"{row['from']:+g}" for row in rows]
-    right.set_xticks(list(places), names)
-    right.set(
-        xlabel="pawns of the correction, from", ylabel="less the leaf's value", title="by pawns"
-    )
+    names = [interval(row["from"], row["to"]).replace(" to ", "\nto ") for row in rows]
+    right.set_xticks(list(places), [name.replace(" ", "\n", 1) for name in names], fontsize="small")
+    right.set(xlabel="pawns of the correction", ylabel="less the leaf's value", title="by pawns")
     right.legend(fontsize="small")
     figure.savefig(file, dpi=90, metadata={"Software": None, "Description": mark})
     pyplot.close(figure)

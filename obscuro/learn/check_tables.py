@@ -115,11 +115,12 @@ def _calibration(
             f"{row['plain']:+.3f}",
             f"{row['predicted']:+.3f}",
             signed(row["real"], 3),
+            signed(row["more"], 3),
         ]
         for row in figures[key]
     ]
-    headings = [what, "turns", "leaf", "with the correction", real]
-    return CheckTable(title, headings, rows, "lrrrr")
+    headings = [what, "turns", "leaf", "with the correction", real, "less the leaf"]
+    return CheckTable(title, headings, rows, "lrrrrr")
 
 
 def interval(low: float | None, high: float | None) -> str:

@@ -73,6 +73,7 @@ def test_calibration_sets_what_came_beside_what_was_predicted() -> None:
     for row in [*rows, *by_pawns(problem, added)]:
         assert row["real"][0] == pytest.approx(row["predicted"], abs=1e-5)
         assert row["plain"] != row["predicted"]
+        assert row["more"][0] == pytest.approx(row["real"][0] - row["plain"])
     assert [row["predicted"] for row in rows] == sorted(row["predicted"] for row in rows)
     assert len(rows) > 5 and rows[-1]["to"] is None
 
