@@ -42,7 +42,8 @@ class Samples(NamedTuple):
         if self.states.shape != (count, 8) or any(len(column) != count for column in self):
             raise ValueError("columns of different lengths")
         wanted = no_samples()
-        if any(mine.dtype != theirs.dtype for mine, theirs in zip(self, wanted, strict=True)):
+        types = [[np.asarray(column).dtype for column in each] for each in (self, wanted)]
+        if types[0] != types[1]:
             raise ValueError("columns of wrong types")
         solved = self.solved[~np.isnan(self.solved)]
         if not np.isfinite(self.leaf).all() or (np.abs(self.leaf) > 1).any():
