@@ -20,11 +20,11 @@ def searched(threads: int) -> tuple[Player, Search]:
     """A player of Black after two searches, the second with what the first one kept."""
     player = Player(options(Threads=threads, Edges_Per_Expansion=2000), lambda text: None)
     words = tell(player, 1, "e2e4")
-    player.search(go(nodes=6000), Event())
+    player.search(go(nodes=24_000), Event())
     words = after(words, "d7d5")
     player.own_move("d7d5", Observation.of(words, 1))
     player.opponent_move(Observation.of(after(words, "e4d5"), 1))
-    player.search(go(nodes=6000), Event())
+    player.search(go(nodes=24_000), Event())
     return player, player.equipment.search
 
 
@@ -38,7 +38,7 @@ def test_threads_search_from_the_same_root_and_keep_the_tree_sound(
         check(search.tree)
         used = int(search.tree.counts[EDGES])
         assert not (search.tree.edge_status[:used] == IN_FLIGHT).any()
-        assert search.progress.nodes >= 6000 and search.progress.expansions > 100
+        assert search.progress.nodes >= 24_000 and search.progress.expansions > 100
         assert search.progress.policy.sum() == pytest.approx(1, abs=1e-5)
     assert together.progress.roots == alone.progress.roots
     assert together.progress.policy.shape == alone.progress.policy.shape
