@@ -9,21 +9,11 @@ last features count pieces: what one is worth may differ from chess.
 
 import numpy as np
 
-from obscuro.board.attacks import bishop_attacks, rook_attacks
 from obscuro.board.bits import lowest_square, popcount
-from obscuro.board.layout import (
-    BISHOPS,
-    KINGS,
-    KNIGHTS,
-    NOT_FILE_A,
-    NOT_FILE_H,
-    ONE,
-    PAWNS,
-    QUEENS,
-    ROOKS,
-)
+from obscuro.board.layout import BISHOPS, KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS
 from obscuro.board.moves import occupied_squares, pieces_of, side_to_move
 from obscuro.board.position import load
+from obscuro.evaluation.attack_sets import attacked_squares
 from obscuro.fog.vision import vision
 from obscuro.kernels import kernel
 
@@ -53,18 +43,9 @@ FEATURES = (
 FEATURE_COUNT = len(FEATURES)
 ALL_FEATURES = 2 * FEATURE_COUNT  # of the side to move, then of the other side
 
-_SEVEN, _NINE = np.uint64(7), np.uint64(9)
 _WHITE_FAR = np.uint64(0x00FFFF0000000000)  # ranks 6 and 7
 _BLACK_FAR = np.uint64(0x0000000000FFFF00)  # ranks 3 and 2
 _NONE = np.uint64(0)
-
-
-@kernel
-def _pawn_attacks(pawns, side):
-    """Return the squares that pawns of `side` attack, whatever stands there."""
-    if side == 0:
-        return ((pawns & NOT_FILE_A) << _SEVEN) | ((pawns & NOT_FILE_H) << _NINE)
-    return ((pawns & NOT_FILE_A) >> _NINE) | ((pawns & NOT_FILE_H) >> _SEVEN)
 
 
 @kernel
@@ -75,28 +56,10 @@ def attacks_by_sight(tables, pos, side, seen):
     """
     occupied = occupied_squares(pos)
     own = pieces_of(pos, side)
-    from_seen = _pawn_attacks(pos[PAWNS] & own & seen, side)
-    from_fog = _pawn_attacks(pos[PAWNS] & own & ~seen, side)
-    left = own & ~pos[PAWNS]
-    while left:
-        bit = left & (~left + ONE)
-        square = lowest_square(left)
-        left &= left - ONE
-        targets = _NONE
-        if bit & pos[KNIGHTS]:
-            targets = tables.knight[square]
-        elif bit & pos[KINGS]:
-            targets = tables.king[square]
-        else:
-            if bit & (pos[BISHOPS] | pos[QUEENS]):
-                targets |= bishop_attacks(tables, square, occupied)
-            if bit & (pos[ROOKS] | pos[QUEENS]):
-                targets |= rook_attacks(tables, square, occupied)
-        if bit & seen:
-            from_seen |= targets
-        else:
-            from_fog |= targets
-    return from_seen, from_fog
+    return (
+        attacked_squares(tables, pos, own & seen, side, occupied),
+        attacked_squares(tables, pos, own & ~seen, side, occupied),
+    )
 
 
 @kernel

@@ -9,12 +9,10 @@ This concerns only positions where one side has nothing but its king and has los
 worth what the network says.
 """
 
-import numpy as np
-
-from obscuro.board.attacks import bishop_attacks, rook_attacks
 from obscuro.board.bits import lowest_square, popcount
-from obscuro.board.layout import BISHOPS, KINGS, KNIGHTS, ONE, PAWNS, QUEENS, ROOKS
+from obscuro.board.layout import KINGS, ONE, PAWNS, QUEENS, ROOKS
 from obscuro.board.moves import occupied_squares, pieces_of, side_to_move
+from obscuro.evaluation.attack_sets import attacked_squares
 from obscuro.evaluation.nnue.see import PAWN_UNITS
 from obscuro.evaluation.nnue.static_value import pieces_units
 from obscuro.evaluation.stockfish.versions import UNITS_PER_PAPER_PAWN
@@ -29,29 +27,6 @@ CALM_PAWNS = 6.0  # where pawns have to decide, what is more than this counts le
 CALM_SLOPE = 0.4  # so 20 pawns become 11.6, less than a queen is worth here
 WON_UNITS = 500  # below so many of Stockfish's units nothing is decided
 NO_SIDE = -1
-
-
-@kernel
-def attacked_squares(tables, pos, side, occupied):
-    """Return the squares that the pieces of `side` attack, uint64. occupied: what blocks lines."""
-    own = pieces_of(pos, side)
-    attacked = np.uint64(0)
-    pieces = own
-    while pieces:
-        square = lowest_square(pieces)
-        bit = pieces & (~pieces + ONE)
-        pieces ^= bit
-        if bit & pos[PAWNS]:
-            attacked |= tables.pawn[side, square]
-        if bit & pos[KNIGHTS]:
-            attacked |= tables.knight[square]
-        if bit & pos[KINGS]:
-            attacked |= tables.king[square]
-        if bit & (pos[BISHOPS] | pos[QUEENS]):
-            attacked |= bishop_attacks(tables, square, occupied)
-        if bit & (pos[ROOKS] | pos[QUEENS]):
-            attacked |= rook_attacks(tables, square, occupied)
-    return attacked
 
 
 @kernel
@@ -94,7 +69,7 @@ def progress_pawns(tables, pos, side):
     others = pieces_of(pos, 1 - side)
     king, other = lowest_square(bit), lowest_square(pos[KINGS] & others)
     files, ranks = abs((king & 7) - (other & 7)), abs((king >> 3) - (other >> 3))
-    attacked = attacked_squares(tables, pos, 1 - side, occupied_squares(pos) & ~bit)
+    attacked = attacked_squares(tables, pos, others, 1 - side, occupied_squares(pos) & ~bit)
     confined = SQUARES - popcount(region_of_king(tables, bit, attacked | others))
     progress = CONFINED_PAWNS * confined / SQUARES + NEAR_PAWNS * (FARTHEST - max(files, ranks))
     if side_to_move(pos) == side:

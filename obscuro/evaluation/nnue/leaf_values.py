@@ -10,26 +10,25 @@ from obscuro.board.tables import TABLES
 from obscuro.evaluation.children import has_safe_reply
 from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.evaluation.nnue.accumulator import refresh
-from obscuro.evaluation.nnue.bare_king import NO_SIDE, side_of_won_bare_king, won_ending_pawns
 from obscuro.evaluation.nnue.capture_search import FIRST, PLIES, search_captures
 from obscuro.evaluation.nnue.install import load_networks
 from obscuro.evaluation.nnue.network import Network
-from obscuro.evaluation.nnue.nnue_evaluator import value_of_units
+from obscuro.evaluation.nnue.nnue_evaluator import leaf_value, shared_weights
 from obscuro.evaluation.nnue.weights import arrange
 from obscuro.evaluation.nnue.workspace import make_workspace
-from obscuro.evaluation.scale import EVALUATION_LIMIT, TAU, value_of_mate, value_of_pawns
+from obscuro.evaluation.scale import TAU, value_of_mate
 from obscuro.kernels import kernel
 
 _MATED = -value_of_mate(1)  # the side to move will lose its king at the enemy's next move
 _NOTHING = np.uint64(0)
-_value_of_pawns = kernel(value_of_pawns)
 
 
 @kernel
-def fill_leaf_values(tables, weights, work, positions, replies, tau, values):
+def fill_leaf_values(tables, weights, work, no_weights, positions, replies, tau, values):
     """Write the value of a leaf at each position, in the view of the side to move.
 
-    positions: uint64[n, 8]. replies: uint32[MAX_MOVES], a buffer. Written: values float32[n].
+    no_weights: float64[0]. positions: uint64[n, 8]. replies: uint32[MAX_MOVES], a buffer. Written:
+    values float32[n].
     """
     for index in range(positions.shape[0]):
         pos = load(positions, index)
@@ -47,12 +46,7 @@ def fill_leaf_values(tables, weights, work, positions, replies, tau, values):
             refresh(weights, work, FIRST, pos, 1)
             store(work.positions, FIRST, pos)
             units = search_captures(tables, weights, work, PLIES)
-            value = value_of_units(units, tau)
-            weak = side_of_won_bare_king(pos, -units)
-            if weak != NO_SIDE and abs(value) <= EVALUATION_LIMIT:  # not a mate
-                pawns = won_ending_pawns(tables, pos, weak, abs(units))
-                value = _value_of_pawns(pawns if units > 0 else -pawns, tau)
-            values[index] = value
+            values[index] = -leaf_value(tables, pos, -units, no_weights, no_weights, tau)
 
 
 class LeafValuer:
@@ -63,11 +57,11 @@ class LeafValuer:
     """
 
     def __init__(self, network: Network | None = None) -> None:
-        self.name = "a given network"
         if network is None:
             installed = load_networks(None)[0]
-            self.name, network = installed.name, installed.network
-        self._weights = arrange(network)
+            self.name, self._weights = installed.name, shared_weights(installed)
+        else:
+            self.name, self._weights = "a given network", arrange(network)
         self._work = make_workspace(self._weights)
 
     def __call__(self, positions: npt.NDArray[np.uint64]) -> npt.NDArray[np.float32]:
@@ -75,5 +69,6 @@ class LeafValuer:
         positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
         values = np.empty(len(positions), dtype=np.float32)
         replies = np.empty(MAX_MOVES, dtype=np.uint32)
-        fill_leaf_values(TABLES, self._weights, self._work, positions, replies, TAU, values)
+        none = np.zeros(0)
+        fill_leaf_values(TABLES, self._weights, self._work, none, positions, replies, TAU, values)
         return values

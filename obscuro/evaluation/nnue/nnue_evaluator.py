@@ -41,17 +41,29 @@ _value_of_mate = kernel(scale.value_of_mate)
 @kernel
 def value_of_units(units, tau):
     """Convert units to a value in [-1, 1], both in the view of the side that moved."""
-    if abs(units) < _SURELY_MATED:
+    size = abs(units)
+    if size < _SURELY_MATED:
         return _value_of_pawns(units / UNITS_PER_PAPER_PAWN, tau)
-    return _value_of_mating_units(units)
+    plies = MATED - size + 1  # the plies from before the move until the mate
+    return _value_of_mate((plies + 1) // 2 if units > 0 else -(plies // 2))
 
 
 @kernel
-def _value_of_mating_units(units):
-    """Convert the units of a mate to a value."""
-    size = abs(units)
-    plies = MATED - size + 1  # the plies from before the move until the mate
-    return _value_of_mate((plies + 1) // 2 if units > 0 else -(plies // 2))
+def leaf_value(tables, pos, units, fog_weights, found, tau):
+    """Return the value of a position that a search of captures gave so many units.
+
+    Both are in the view of the side that moved. fog_weights, found: see `fill_values`.
+    """
+    if abs(units) >= _SURELY_MATED:
+        return value_of_units(units, tau)
+    weak = side_of_won_bare_king(pos, units)
+    if weak != NO_SIDE:
+        pawns = won_ending_pawns(tables, pos, weak, abs(units))
+        return _value_of_pawns(pawns if units > 0 else -pawns, tau)
+    if fog_weights.size == 0:
+        return value_of_units(units, tau)
+    pawns = units / UNITS_PER_PAPER_PAWN
+    return _value_of_pawns(pawns - correction(tables, pos, -pawns, fog_weights, found), tau)
 
 
 @kernel
@@ -78,23 +90,14 @@ def fill_values(
             update(weights, work, FIRST - 1, FIRST, pos, after, moves[child])
             store(work.positions, FIRST, after)
             units = -search_captures(tables, weights, work, plies)
-            weak = side_of_won_bare_king(after, units)
-            if weak != NO_SIDE and abs(units) < _SURELY_MATED:
-                pawns = won_ending_pawns(tables, after, weak, abs(units))
-                values[child] = _value_of_pawns(pawns if units > 0 else -pawns, tau)
-            elif fog_weights.size == 0 or abs(units) >= _SURELY_MATED:
-                values[child] = value_of_units(units, tau)
-            else:
-                pawns = units / UNITS_PER_PAPER_PAWN
-                pawns -= correction(tables, after, -pawns, fog_weights, found)
-                values[child] = _value_of_pawns(pawns, tau)
+            values[child] = leaf_value(tables, after, units, fog_weights, found, tau)
 
 
 _sharing = threading.Lock()
 _shared: dict[str, Any] = {}  # weights by the path of their network
 
 
-def _weights_of(installed: InstalledNetwork) -> Any:
+def shared_weights(installed: InstalledNetwork) -> Any:
     """Return the weights of a network. All evaluators of this process share them."""
     with _sharing:
         if installed.path not in _shared:
@@ -105,12 +108,10 @@ def _weights_of(installed: InstalledNetwork) -> Any:
 class NnueEvaluator:
     """Evaluates with the network of the installed Stockfish. Fails only without a network.
 
-    fog_weights: float64[WEIGHT_COUNT], what `fog_values.correction` adds; None: nothing, and the
-    evaluator is `nnue`, else `fog`.
-
     stockfish: the path of the Stockfish to take the network from; None: the usual places. tau: the
     number of pawns worth tanh(1). searched: whether to search captures. Static values are four
     times as fast but rank children much less like Stockfish. network: replaces Stockfish's network.
+    fog_weights: float64[WEIGHT_COUNT], of `correction`, for `fog`; None: no correction, for `nnue`.
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class NnueEvaluator:
             weights = arrange(self._network)
         else:
             try:
-                weights = _weights_of(load_networks(self._stockfish)[0])
+                weights = shared_weights(load_networks(self._stockfish)[0])
             except NetworkError as error:
                 raise EvaluatorFailed(f"no network: {error}", for_good=True) from error
         return weights, make_workspace(weights)
