@@ -24,11 +24,15 @@ from obscuro.learn.followed_turns import FollowedTurn, follow
 from obscuro.learn.samples import Samples, joined
 
 Words = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float64]
 LeafValues = Callable[[Words], npt.NDArray[np.float32]]
 """Maps positions uint64[n, 8] to values of leaves float32[n], in the view of the side to move."""
 
 BEFORE = 6
 """The turn before a solved one gets a search of this part of its size, so that there is a tree."""
+
+LIKELY = 0.1
+"""A child counts if the strategy plays its move with this probability or a larger one."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,10 @@ def side_of(game: FiledGame) -> chess.Color:
 def solved_samples(
     player: Player, leaf_values: LeafValues, game: FiledGame, searches: Searches
 ) -> Samples:
-    """Follow one side of a game; return its root histories that were expanded, with their values.
+    """Follow one side of a game; return what its searches solved, in the view of who is to move.
+
+    A solved turn has its root histories that were expanded, and of these the likely children, which
+    stand at the next ply.
 
     Which of the first turns is solved is left to the game's key. A turn whose move needed no search
     has no samples.
@@ -84,29 +91,53 @@ def solved_samples(
     parts = []
     for turn in follow(player, game, side, limits):
         if turn.ply in solved and turn.coverage.in_infoset is not None and turn.info.iterations:
-            parts.append(_root_samples(player, leaf_values, game, turn))
+            parts.append(_tree_samples(player, leaf_values, game, turn))
     return joined(parts)
 
 
-def _root_samples(
+def _tree_samples(
     player: Player, leaf_values: LeafValues, game: FiledGame, turn: FollowedTurn
 ) -> Samples:
-    """Return the samples of one solved turn."""
+    """Return the samples of one solved turn: the root histories, and their likely children.
+
+    In the children the other side is to move. A search is less hopeful for its own side than a leaf
+    is, as that side does not know its position. With one side to move alone, a fit would take this
+    for a price of having to move, and charge it to the other side as well.
+    """
     search = player.equipment.search
     histories = search.our_histories()
-    values = search.history_values(histories)
-    kept = histories.expanded
-    states = histories.states[kept][:, :WORDS]
-    count = len(states)
-    return Samples(
-        states,
-        leaf_values(states),
-        np.clip(values[kept], -1, 1).astype(np.float32),
-        histories.weights[kept].astype(np.float32),
-        (states == turn.words).all(axis=1),
-        np.full(count, game.key, np.uint64),
-        np.full(count, turn.ply, np.int16),
-        np.full(count, game.result(turn.board.turn), np.int8),
+    kept = np.flatnonzero(histories.expanded)
+    edges, states = histories.edges[kept], histories.states[kept][:, :WORDS]
+    weights = histories.weights[kept]
+    children = search.likely_children(edges, LIKELY)
+    result = game.result(turn.board.turn)
+
+    def samples(
+        states: Words, values: npt.NDArray[np.float32], weights: Floats, ply: int, sign: int
+    ) -> Samples:
+        count = len(states)
+        return Samples(
+            states,
+            leaf_values(states),
+            np.clip(sign * values, -1, 1).astype(np.float32),
+            weights.astype(np.float32),
+            (states == turn.words).all(axis=1),
+            np.full(count, game.key, np.uint64),
+            np.full(count, ply, np.int16),
+            np.full(count, sign * result, np.int8),
+        )
+
+    return joined(
+        [
+            samples(states, search.history_values(edges), weights, turn.ply, 1),
+            samples(
+                children.states[:, :WORDS],
+                search.history_values(children.edges),
+                weights[children.parents] * children.shares,
+                turn.ply + 1,
+                -1,
+            ),
+        ]
     )
 
 

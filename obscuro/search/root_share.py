@@ -63,6 +63,43 @@ def our_histories(
     )
 
 
+class LikelyChildren(NamedTuple):
+    """Expanded children of histories, n of them, that our strategy plays often."""
+
+    states: Words  # [n, W]
+    edges: npt.NDArray[np.int64]  # [n] the tree's edges that lead to them
+    parents: npt.NDArray[np.int64]  # [n] which of the given histories each is a child of
+    shares: npt.NDArray[np.float64]  # [n] the strategy's probability there, `least` or more
+
+
+def likely_children(tree: Tree, edges: npt.NDArray[np.int64], least: float) -> LikelyChildren:
+    """Find the expanded children of histories whose action has a probability of at least `least`.
+
+    edges: int64[m], those that lead to the histories. A history that is a leaf has none.
+    """
+    found: list[int] = []
+    parents: list[int] = []
+    shares: list[float] = []
+    for parent, node in enumerate(tree.edge_child[edges]):
+        if node == LEAF:
+            continue
+        first, count = int(tree.node_first_edge[node]), int(tree.node_edges[node])
+        actions = int(tree.node_first_action[node])
+        strategy = tree.strategy[actions : actions + count]
+        below = tree.edge_child[first : first + count]
+        for action in np.flatnonzero((strategy >= least) & (below != LEAF)):
+            found.append(first + int(action))
+            parents.append(parent)
+            shares.append(float(strategy[action]))
+    children = np.array(found, dtype=np.int64)
+    return LikelyChildren(
+        np.array(tree.edge_state[children]),
+        children,
+        np.array(parents, dtype=np.int64),
+        np.array(shares, dtype=np.float64),
+    )
+
+
 def edges_along(tree: Tree, edge: int, actions: Sequence[int]) -> list[int]:
     """Follow actions from the history that an edge leads to; return their edges in the tree.
 

@@ -13,7 +13,12 @@ from obscuro.search.keeping import KeptRoots, keep_roots, most_roots, nothing_ke
 from obscuro.search.parameters import ROOTS_PER_PART
 from obscuro.search.progress import Progress
 from obscuro.search.root_budget import position_hashes, thinned
-from obscuro.search.root_share import RootHistories, our_histories
+from obscuro.search.root_share import (
+    LikelyChildren,
+    RootHistories,
+    likely_children,
+    our_histories,
+)
 from obscuro.search.search_loop import SearchLoop
 from obscuro.search.solver import refresh_values
 from obscuro.search.steps import NO_INFOSET
@@ -174,10 +179,14 @@ class Search(SearchLoop):
             nodes_before=self.nodes_before,
         )
 
-    def history_values(self, histories: RootHistories) -> npt.NDArray[np.float32]:
-        """Return ▲'s values of histories of our infoset under the tree's strategies, float32[n].
+    def likely_children(self, edges: npt.NDArray[np.int64], least: float) -> LikelyChildren:
+        """The expanded children of histories by our likely actions; see `root_share`."""
+        return likely_children(self.tree, edges, least)
 
-        Every value of the tree is brought up to date first.
+    def history_values(self, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Return ▲'s values under the tree's strategies of the histories that int64[n] lead to.
+
+        Every value of the tree is brought up to date first. The values are float32[n].
         """
         refresh_values(self.tree, self.gadget)
-        return np.array(self.tree.edge_value[histories.edges])
+        return np.array(self.tree.edge_value[edges])
