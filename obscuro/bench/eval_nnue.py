@@ -13,6 +13,7 @@ from obscuro.bench.common import BenchmarkError, median
 from obscuro.board.position import from_fen
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
+from obscuro.evaluation.fog_values.value_file import SHIPPED, FogValuesError, read_fog_values
 from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator
 from obscuro.search.parameters import BATCH
 
@@ -29,6 +30,8 @@ class NnueSpeed(NamedTuple):
 
     searched_kcps: float
     static_kcps: float
+    fog_kcps: float  # searched, with the shipped corrections of `fog`
+    fog_share: float  # of `fog` in the speed without them, median over rounds
 
 
 class Agreement(NamedTuple):
@@ -50,24 +53,38 @@ def bench_positions(path: Path = POSITIONS_FILE) -> Words:
 def measure_nnue(
     positions: Words, repeats: int, stockfish: str | None = None, batch: int = BATCH
 ) -> NnueSpeed:
-    """Measure the network with a search and without one, alternately, on uint64[n, 8].
+    """Measure the network with a search, without one, and with `fog`'s corrections, alternately.
 
-    Raises BenchmarkError without a network.
+    positions: uint64[n, 8]. Raises BenchmarkError without a network, or with damaged weights.
     """
-    evaluators = [NnueEvaluator(stockfish, searched=searched) for searched in (True, False)]
-    speeds: tuple[list[float], list[float]] = ([], [])
+    try:
+        fog_weights = read_fog_values(SHIPPED).weights
+    except FogValuesError as error:
+        raise BenchmarkError(str(error)) from None
+    evaluators = [
+        NnueEvaluator(stockfish),
+        NnueEvaluator(stockfish, searched=False),
+        NnueEvaluator(stockfish, fog_weights=fog_weights),
+    ]
     for evaluator in evaluators:
         _evaluate(evaluator, positions[:batch])
+    rounds = []
     for _ in range(repeats):
-        for evaluator, found in zip(evaluators, speeds, strict=True):
-            children = 0
-            begin = time.perf_counter()
-            for start in range(0, len(positions), batch):
-                children += len(evaluator.evaluate(positions[start : start + batch]).values)
-            found.append(children / (time.perf_counter() - begin) / KILO)
-    searched, static = (median(found) for found in speeds)
-    assert searched is not None and static is not None
-    return NnueSpeed(searched, static)
+        rounds.append(
+            [_thousands_a_second(evaluator, positions, batch) for evaluator in evaluators]
+        )
+    speeds = np.array(rounds)
+    searched, static, fog = np.median(speeds, axis=0).tolist()
+    return NnueSpeed(searched, static, fog, float(np.median(speeds[:, 2] / speeds[:, 0])))
+
+
+def _thousands_a_second(evaluator: NnueEvaluator, positions: Words, batch: int) -> float:
+    """Evaluate uint64[n, 8] in batches, and return how many thousand children a second that was."""
+    children = 0
+    begin = time.perf_counter()
+    for start in range(0, len(positions), batch):
+        children += len(evaluator.evaluate(positions[start : start + batch]).values)
+    return children / (time.perf_counter() - begin) / KILO
 
 
 def nnue_values(positions: Words, stockfish: str | None = None) -> ChildValues:
