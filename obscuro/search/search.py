@@ -180,7 +180,7 @@ class Search(SearchLoop):
         )
 
     def likely_children(self, edges: npt.NDArray[np.int64], least: float) -> LikelyChildren:
-        """The expanded children of histories by our likely actions; see `root_share`."""
+        """Return the expanded children by our likely actions of those int64[n] lead to."""
         return likely_children(self.tree, edges, least)
 
     def history_values(self, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
