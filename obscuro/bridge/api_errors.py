@@ -5,6 +5,14 @@ from __future__ import annotations
 ERROR_CHARACTERS = 200
 """How many characters of a server's or a library's words about an error the user gets to see."""
 
+_TOKEN_ADVICE = "OBSCURO_BOT_TOKEN must be the token of a bot account, with the scope bot:play"
+_ADVICE = {
+    400: "the server wants what this version of the bridge does not send; try a newer one",
+    401: _TOKEN_ADVICE,
+    403: _TOKEN_ADVICE,
+    404: "is --url the address of a server with the bot API?",
+}
+
 
 class ApiError(Exception):
     """The server refused a request or was out of reach; the text is one line without secrets."""
@@ -16,6 +24,11 @@ class Refused(ApiError):  # noqa: N818 - it is the name of the thing
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.status = status
+
+    @property
+    def advice(self) -> str:
+        """What the user can do about it; empty if there is nothing to say."""
+        return _ADVICE.get(self.status, "")
 
 
 class Unauthorized(Refused):

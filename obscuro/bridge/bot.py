@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from typing import Literal, Protocol
 
-from obscuro.bridge.api_errors import ApiError, Refused, Unauthorized
+from obscuro.bridge.api_errors import ApiError, Refused
+from obscuro.bridge.capabilities import FOG_VARIANTS
 from obscuro.bridge.event_stream import EventStream
 from obscuro.bridge.events import (
-    FOG_VARIANTS,
     Challenge,
     ChallengeGone,
     Event,
@@ -34,7 +34,7 @@ REMEMBERED = 1000
 EXPECTED_SECONDS = 60.0
 """How long an accepted challenge counts as a game if no game begins."""
 MOST_REFUSALS = 3
-"""After so many refusals of the event stream in a row the token is taken to be invalid."""
+"""After so many refusals (4xx) of the event stream in a row the server means it."""
 
 
 class Server(GameServer, Protocol):
@@ -50,7 +50,7 @@ class Server(GameServer, Protocol):
         """Decline a challenge."""
 
 
-_Item = Event | LiveGame | Literal["finish", "leave", "online"] | ApiError
+_Item = Event | LiveGame | Literal["finish", "leave", "online"] | Refused
 
 
 class Bridge:
@@ -83,6 +83,7 @@ class Bridge:
         self._answered = RecentIds(REMEMBERED)
         self._over = RecentIds(REMEMBERED)
         self._finishing = False
+        self._refusal: Refused | None = None  # the server's last word on the event stream
         self._cancel = threading.Event()
         self._stream: EventStream | None = None
         self._stream_lock = threading.Lock()
@@ -97,7 +98,11 @@ class Bridge:
         self._inbox.put("leave")
 
     def run(self) -> None:
-        """Play until told to leave. Raises ApiError if the server does not accept the token."""
+        """Play until told to leave.
+
+        Raises Refused if the server refuses the event stream for good. The games that go on are
+        played to their end before.
+        """
         reader = threading.Thread(target=self._read, name="events", daemon=True)
         reader.start()
         try:
@@ -105,9 +110,9 @@ class Bridge:
                 item = self._inbox.get()
                 if item == "leave":
                     return
-                if isinstance(item, ApiError):
-                    raise item
                 self._handle(item)
+            if self._refusal is not None:
+                raise self._refusal
         finally:
             self._cancel.set()
             with self._stream_lock:
@@ -126,6 +131,12 @@ class Bridge:
     def _handle(self, item: _Item) -> None:
         match item:
             case "finish":
+                self._finish()
+            case Refused():
+                self._refusal = item
+                self._expected.clear()  # no event will tell of them
+                if self._games:
+                    logger.warning("no more challenges: %s", item)
                 self._finish()
             case "online":
                 self._expected.clear()  # the server tells of all present games again
@@ -220,8 +231,8 @@ class Bridge:
             except ApiError as error:
                 failures += 1
                 reason = str(error)
-                refusals = refusals + 1 if isinstance(error, Unauthorized) else 0
-                if refusals >= MOST_REFUSALS:
+                refusals = refusals + 1 if isinstance(error, Refused) else 0
+                if isinstance(error, Refused) and refusals >= MOST_REFUSALS:
                     self._inbox.put(error)
                     return
             except Exception as error:

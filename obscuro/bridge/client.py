@@ -26,6 +26,7 @@ from obscuro.bridge.api_errors import (
     Unreachable,
     first_line,
 )
+from obscuro.bridge.capabilities import CAPABILITIES_HEADER, capabilities
 from obscuro.bridge.event_stream import EventStream
 
 logger = logging.getLogger(__name__)
@@ -38,6 +39,8 @@ LONGEST_SILENCE_SECONDS = 600.0
 Wait = Callable[[threading.Event, float], bool]
 
 
+_PASSING = (httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_EARLY)
+"""Statuses of 4xx that are about the moment, not about the request."""
 _CERTAINLY_UNDONE = (TooMany, httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -53,7 +56,7 @@ class Patience:
     connect: float = 10.0
     answer: float = 30.0  # pychess.org takes 10 if a challenger has left
     silence: float = 30.0
-    pauses: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+    pauses: tuple[float, ...] = (0.5, 1.0, 1.0, 2.0, 2.0, 5.0, 10.0, 20.0)
     attempts: int = 6
 
     def pause(self, failures: int) -> float:
@@ -134,7 +137,8 @@ class BotClient:
 
     def events(self, cancel: threading.Event) -> EventStream:
         """Open the stream of challenges and games. Raises ApiError."""
-        return self._stream("/api/stream/event", "the event stream", cancel)
+        headers = {CAPABILITIES_HEADER: capabilities()}
+        return self._stream("/api/stream/event", "the event stream", cancel, headers)
 
     def game_events(self, game: str, cancel: threading.Event) -> EventStream:
         """Open the stream of a game. Raises ApiError."""
@@ -181,11 +185,17 @@ class BotClient:
             logger.info("%s: %s; trying again", path, reason)
             self.pause(failures, cancel)
 
-    def _stream(self, path: str, what: str, cancel: threading.Event) -> EventStream:
+    def _stream(
+        self,
+        path: str,
+        what: str,
+        cancel: threading.Event,
+        headers: Mapping[str, str] | None = None,
+    ) -> EventStream:
         self._be_silent(cancel)
         patience = self._patience
         timeout = httpx.Timeout(patience.silence, connect=patience.connect)
-        request = self._http.build_request("GET", path, timeout=timeout)
+        request = self._http.build_request("GET", path, headers=headers, timeout=timeout)
         try:
             response = self._http.send(request, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
@@ -226,7 +236,7 @@ class BotClient:
         text = f"{path}: {status} {_error_text(response)}".rstrip()
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             raise Unauthorized(status, text)
-        if response.is_client_error:
+        if response.is_client_error and status not in _PASSING:
             raise Refused(status, text)
         raise Unreachable(text)
 

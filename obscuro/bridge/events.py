@@ -21,8 +21,6 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 UNDERWAY = frozenset({"", "created", "started"})
 """The `status` of a game that goes on; it is empty if the server does not say it."""
-FOG_VARIANTS = frozenset({"fogofwar", "darkchess"})
-"""Names of the variant, in lower case, letters and digits only; pychess.org's is `fogofwar`."""
 WHOLE_SECOND_MS = 1000
 LONGEST_WORD = 60  # characters of a name; the rest is cut off
 NO_CLOCK_MS = 1 << 30

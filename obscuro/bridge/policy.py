@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from obscuro.bridge.events import FOG_VARIANTS, Challenge
+from obscuro.bridge.capabilities import FOG_VARIANTS
+from obscuro.bridge.events import Challenge
 
 
 class Decline(StrEnum):

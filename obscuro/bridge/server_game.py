@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 import chess
 
-from obscuro.bridge.events import FOG_VARIANTS, GameEnd, GameFull, GameState, OpponentGone
+from obscuro.bridge.capabilities import FOG_VARIANTS
+from obscuro.bridge.events import GameEnd, GameFull, GameState, OpponentGone
 from obscuro.bridge.messages import (
     Action,
     Ask,

@@ -107,7 +107,7 @@ def _play(
 ) -> int:
     """Prepare an engine, go online and play; return the exit code. Raises CommandError."""
     try:
-        from obscuro.bridge.api_errors import ApiError, Unauthorized  # noqa: PLC0415
+        from obscuro.bridge.api_errors import ApiError, Refused, Unauthorized  # noqa: PLC0415
         from obscuro.bridge.client import BotClient  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise CommandError(
@@ -128,7 +128,9 @@ def _play(
         movers.prepare()
         return _live(_bridge(arguments, user, client, movers))
     except Unauthorized as error:
-        raise CommandError(f"the server refuses the token: {error}") from None
+        raise CommandError(f"the server refuses the token: {error}; {error.advice}") from None
+    except Refused as error:
+        raise CommandError("; ".join(filter(None, (str(error), error.advice)))) from None
     except (ApiError, EngineError) as error:
         raise CommandError(str(error)) from None
     finally:

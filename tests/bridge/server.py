@@ -30,6 +30,7 @@ from tests.hanging import HANG_SECONDS
 TOKEN = "secret-token-of-the-tests"
 BOT = "Obscuro-Bot"
 PING_SECONDS = 5.0
+CAPABILITIES_HEADER = "X-PyChess-Bot-Capabilities"
 
 Dialect = Literal["lichess", "pychess"]
 Json = dict[str, Any]
@@ -43,6 +44,7 @@ class Request:
     path: str
     form: dict[str, str]
     agent: str
+    capabilities: str | None = None
 
 
 @dataclass(frozen=True)
@@ -377,7 +379,8 @@ class _Handler(BaseHTTPRequestHandler):
         path = urlsplit(self.path).path
         with server.news:
             agent = self.headers.get("User-Agent", "")
-            server.requests.append(Request(self.command, path, form, agent))
+            capabilities = self.headers.get(CAPABILITIES_HEADER)
+            server.requests.append(Request(self.command, path, form, agent, capabilities))
             fault = server.fault(path)
             server.news.notify_all()
         if fault is not None and fault.drop:
@@ -390,6 +393,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(401, b'{"error": "No such token"}')
             return
         if "/stream/" in path:
+            if path.endswith("/event") and server.dialect == "pychess":
+                wrong = wrong_capabilities(self.headers.get(CAPABILITIES_HEADER))
+                if wrong is not None:
+                    self._answer(400, wrong.encode(), {"Content-Type": "text/plain"})
+                    return
             self._stream(server, path)
             return
         with server.news:
@@ -456,6 +464,21 @@ class _Handler(BaseHTTPRequestHandler):
     def _chunk(self, data: bytes) -> None:
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.flush()
+
+
+def wrong_capabilities(text: str | None) -> str | None:
+    """Return what pychess.org finds wrong about the header of an event stream; None if nothing."""
+    if text is None:
+        return f"Missing required {CAPABILITIES_HEADER} header."
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return "Invalid BOT capability header."
+    if not isinstance(said, dict) or said.get("version") != 1:
+        return "Unsupported BOT capability version."
+    if "fogofwar" not in said.get("variants", []):
+        return "BOT does not advertise any PyChess-supported variants."
+    return None
 
 
 def line(message: Json) -> bytes:

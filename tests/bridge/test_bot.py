@@ -12,7 +12,7 @@ from typing import Any
 import chess
 import pytest
 
-from obscuro.bridge.bot import Bridge
+from obscuro.bridge.bot import MOST_REFUSALS, Bridge
 from obscuro.bridge.client import BotClient, Patience
 from obscuro.bridge.mover_pool import MoverPool
 from obscuro.bridge.policy import Policy
@@ -392,15 +392,44 @@ def test_accepting_fails_and_the_next_challenge_is_accepted(server: BotServer) -
         server.until(lambda: len(game.moves) == 1)
 
 
-def test_a_token_that_is_no_more_good_is_the_end(server: BotServer) -> None:
+def cut_the_event_stream(server: BotServer) -> None:
+    with server.news:
+        server.events.send(Cut())
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409])
+def test_an_event_stream_that_is_refused_again_and_again_is_the_end(
+    server: BotServer, status: int
+) -> None:
     with living(server) as live:
-        server.fail("/stream/event", *[Fault(status=401)] * 10)
-        server.fail("nothing")
-        with server.news:
-            for one in server.events.queues:
-                one.put(Cut())
+        server.fail("/stream/event", *[Fault(status=status, body="no such header")] * 10)
+        cut_the_event_stream(server)
         live.join()
-    assert "401" in str(live.error)
+    assert f"{status} no such header" in str(live.error)
+    assert server.count("/stream/event") == 1 + MOST_REFUSALS
+
+
+def test_games_are_played_to_their_end_when_the_event_stream_is_refused(
+    server: BotServer,
+) -> None:
+    with living(server) as live:
+        game = server.game(server.challenge())
+        server.fail("/stream/event", *[Fault(status=400)] * 10)
+        cut_the_event_stream(server)
+        server.until(lambda: server.count("/stream/event") == 1 + MOST_REFUSALS)
+        play_out(server, game, seed=2)
+        live.join()
+    assert "400" in str(live.error)
+
+
+def test_an_event_stream_that_is_refused_twice_is_opened_in_the_end(server: BotServer) -> None:
+    with living(server) as live:
+        server.fail("/stream/event", *[Fault(status=409)] * (MOST_REFUSALS - 1))
+        cut_the_event_stream(server)
+        server.until(lambda: server.count("/stream/event") == 1 + MOST_REFUSALS)
+        game = next_game(server)
+        server.until(lambda: len(game.moves) == 1)
+    assert live.error is None
 
 
 def test_a_game_that_the_server_has_forgotten(server: BotServer) -> None:

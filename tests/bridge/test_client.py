@@ -88,6 +88,27 @@ def test_after_too_many_requests_all_are_silent(
     assert waits.waits[2:] == [seconds]  # the clock of this test stands
 
 
+@pytest.mark.parametrize("status", [408, 425])
+def test_a_refusal_of_the_moment_is_tried_again(
+    client: BotClient, server: BotServer, waits: Waits, status: int
+) -> None:
+    server.fail("/account", Fault(status=status))
+    assert client.account(NOBODY)["username"] == BOT
+    assert waits.waits == [1.0]
+
+
+def test_what_we_can_play_is_said_where_pychess_wants_to_know() -> None:
+    with serving("pychess") as server:
+        client = BotClient(server.url, TOKEN)
+        client.account(NOBODY)
+        client.events(NOBODY).close()
+        client.close()
+    assert [request.capabilities for request in server.requests] == [
+        None,
+        '{"version":1,"variants":["fogofwar","darkchess"]}',
+    ]
+
+
 def test_a_refusal_is_not_tried_again(client: BotClient, server: BotServer, waits: Waits) -> None:
     with pytest.raises(Refused, match=r"/api/challenge/nowhere/accept: 404 Not found\.") as caught:
         client.accept("nowhere", NOBODY)

@@ -23,7 +23,7 @@ from obscuro.cli.bridge_command import _logging as bridge_logging
 from obscuro.cli.bridge_command import engine_options, server_url, take_token
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import main
-from tests.bridge.server import BOT, TOKEN, BotServer, serving
+from tests.bridge.server import BOT, TOKEN, BotServer, Fault, serving
 from tests.hanging import HANG_SECONDS
 from tests.processes import children, is_running
 from tests.sizes import quick_among
@@ -182,7 +182,21 @@ def test_a_wrong_token_is_one_line(server: BotServer, tmp_path: Path) -> None:
     run = Run(server, tmp_path / "log", token="another-token")
     code, text = run.wait()
     assert code == 1
-    assert text == "obscuro: the server refuses the token: /api/account: 401 No such token\n"
+    assert text == (
+        "obscuro: the server refuses the token: /api/account: 401 No such token; "
+        "OBSCURO_BOT_TOKEN must be the token of a bot account, with the scope bot:play\n"
+    )
+
+
+def test_an_event_stream_that_is_refused_is_one_line(server: BotServer, tmp_path: Path) -> None:
+    server.fail("/stream/event", *[Fault(status=400, body="Unsupported BOT version.")] * 9)
+    code, text = Run(server, tmp_path / "log").wait()
+    assert code == 1
+    last = [line for line in text.splitlines() if line.startswith("obscuro: ")]
+    assert last == [
+        "obscuro: /api/stream/event: 400 Unsupported BOT version.; "
+        "the server wants what this version of the bridge does not send; try a newer one"
+    ]
 
 
 def test_an_account_that_is_no_bot(server: BotServer, tmp_path: Path) -> None:
