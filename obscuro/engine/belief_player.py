@@ -29,7 +29,7 @@ from obscuro.evaluation.scale import centipawns_of_value
 
 Report = Callable[[SearchInfo], None]
 
-_EVALUATOR_OPTIONS = ("Evaluator", "Stockfish", "Tau", "Eval Cache")
+_GAME_OPTIONS = ("Evaluator", "Stockfish", "Tau", "Eval Cache", "Stalemate")
 
 
 class OwnTurn(NamedTuple):
@@ -94,8 +94,8 @@ class BeliefPlayer(GameFollower):
     """Plays one side of one game at a time: an `AnyPlayer`.
 
     options: of the player's kind; it needs `Seed`, `Max Positions`, `Move Overhead`, `Evaluator`,
-    `Stockfish` and `Tau`, and has a cache of evaluations if there is an `Eval Cache`. warn: called
-    with one line for each thing that a user should know.
+    `Stockfish`, `Tau` and `Stalemate`, and has a cache of evaluations if there is an `Eval Cache`.
+    warn: called with one line for each thing that a user should know.
     """
 
     def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
@@ -118,9 +118,9 @@ class BeliefPlayer(GameFollower):
     # -- life ------------------------------------------------------------------------------------
 
     def set_options(self, options: Options) -> None:
-        """Take over options between two searches; a changed evaluator is made anew."""
+        """Take over options between two searches; what depends on a changed one is made anew."""
         old, self.options = self.options, options.copy()
-        names = [name for name in _EVALUATOR_OPTIONS if name in options]
+        names = [name for name in _GAME_OPTIONS if name in options]
         if any(old.get(name) != options.get(name) for name in names):
             self.close()
 
@@ -220,7 +220,8 @@ class BeliefPlayer(GameFollower):
                     tau=self.tau,
                     cache=ExpansionCache(size) if size else None,
                     on_warning=self.warn,
-                )
+                ),
+                options.text("Stalemate"),
             )
         return self._game
 

@@ -9,15 +9,16 @@ possible draws when it is better.
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import PAWN, PIECE_SHIFT, STATE, THREE_BITS, WORDS
+from obscuro.board.layout import KINGS, PAWN, PIECE_SHIFT, STATE, THREE_BITS, WORDS
 from obscuro.board.make import make_move
-from obscuro.board.moves import occupied_squares, side_to_move
+from obscuro.board.moves import occupied_squares, pieces_of, side_to_move
 from obscuro.board.position import load, store
 from obscuro.board.tables import TABLES
 from obscuro.engine.constants import FIFTY_MOVES
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.fog.key import key_after_other_move, key_after_own_move
 from obscuro.fog.observation_words import observation_hash
+from obscuro.fog.stalemate import LOSS, value_of_stalemating
 from obscuro.kernels import kernel
 from obscuro.search.game import MAX, MIN, Expansion
 
@@ -54,14 +55,27 @@ def _next_draw_word(pos, child, move, word):
 
 @kernel
 def _expand(
-    tables, states, keys, our_side, repeated, offsets, moves, values, players, children, child_keys
+    tables,
+    states,
+    keys,
+    our_side,
+    repeated,
+    stalemating,
+    offsets,
+    moves,
+    values,
+    terminal,
+    players,
+    children,
+    child_keys,
 ):
     """Write the children of states uint64[B, 9] into players, children and child_keys.
 
     keys: uint64[B, 2], of the states. repeated: sightings that would be a third repetition,
-    uint64[r]. offsets: int64[B + 1], moves: uint32[N], values: float32[N]: the children as an
-    evaluator gives them. values come in the view of the side to move in the parent, and go out in
-    ▲'s.
+    uint64[r]. stalemating: float32, what it is worth to leave the other side without a move, in the
+    mover's view. offsets: int64[B + 1], moves: uint32[N], values: float32[N], terminal: uint8[N]:
+    the children as an evaluator gives them. values come in the view of the side to move in the
+    parent, and go out in ▲'s.
     """
     for b in range(states.shape[0]):
         pos = load(states, b)
@@ -84,20 +98,29 @@ def _expand(
                     if sight == seen:
                         draw_word |= CAPPED
             children[i, DRAW_WORD] = draw_word
-            value = values[i] if column == MAX else -values[i]
+            value = values[i]
+            if terminal[i] and child[KINGS] & pieces_of(child, 1 - mover):
+                value = stalemating
+            if column != MAX:
+                value = -value
             if draw_word & CAPPED and value > 0:
                 value = np.float32(0)
             values[i] = value
 
 
 class ChessGame:
-    """The game as one thread expands it: an evaluator, our side, and what would be a repetition."""
+    """The game as one thread expands it: an evaluator, our side, and what would be a repetition.
+
+    stalemate: what a side without a move gets, one of `obscuro.fog.stalemate.STALEMATES`. Evaluators
+    do not know the rule: the value of such children is given here.
+    """
 
     state_words = STATE_WORDS
     position_words = WORDS
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, stalemate: str = LOSS) -> None:
         self.evaluator = evaluator
+        self._stalemating = np.float32(value_of_stalemating(stalemate))
         self.evaluations = 0  # children evaluated so far
         self._our_side = 0
         self._repeated: Words = np.zeros(0, dtype=np.uint64)
@@ -125,9 +148,11 @@ class ChessGame:
             keys,
             self._our_side,
             self._repeated,
+            self._stalemating,
             evaluated.offsets,
             evaluated.moves,
             values,
+            evaluated.terminal,
             players,
             children,
             child_keys,

@@ -17,8 +17,16 @@ from obscuro.evaluation.evaluator import CacheUse, Evaluator
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.search.search import Search
 
-# A change of one of these options makes new evaluators; a change of `Hash` makes a new tree only.
-_EVALUATOR_OPTIONS = ("Threads", "Evaluator", "Stockfish", "Tau", "Fog Values", "Eval Cache")
+# A change of one of these options makes new evaluators, games and tree; one of `Hash` a new tree.
+_GAME_OPTIONS = (
+    "Threads",
+    "Evaluator",
+    "Stockfish",
+    "Tau",
+    "Fog Values",
+    "Eval Cache",
+    "Stalemate",
+)
 
 
 class Equipment:
@@ -50,7 +58,7 @@ class Equipment:
         def changed(*names: str) -> bool:
             return any(old.get(name) != options.get(name) for name in names)
 
-        if changed(*_EVALUATOR_OPTIONS):
+        if changed(*_GAME_OPTIONS):
             self.close()
         elif changed("Hash"):
             self._search = None
@@ -151,7 +159,8 @@ class Equipment:
             )
             for _ in range(self.options.integer("Threads"))
         ]
-        self.games = [ChessGame(evaluator) for evaluator in self.evaluators]
+        stalemate = self.options.text("Stalemate")
+        self.games = [ChessGame(evaluator, stalemate) for evaluator in self.evaluators]
 
     def _make_cache(self) -> ExpansionCache | None:
         """Make a cache of `Eval Cache` MiB; None for 0, or if there is no memory for it."""

@@ -9,6 +9,7 @@ from typing import Literal
 
 from obscuro.engine.machine import MEBIBYTE, total_memory, usable_cores
 from obscuro.evaluation.factory import evaluator_names
+from obscuro.fog.stalemate import LOSS, STALEMATES
 from obscuro.search.parameters import (
     EDGES_PER_EXPANSION,
     FRESH_SHARE,
@@ -123,6 +124,13 @@ OPTIONS: tuple[Option, ...] = (
     Option("Ponder", "check", False, help="think on the other side's time, by itself too"),
     Option("UCI_Variant", "combo", "fogofwar", known=lambda: ("fogofwar",)),
     Option("UCI_ShowWDL", "check", False, help="win, draw and loss in per mille with each score"),
+    Option(
+        "Stalemate",
+        "combo",
+        LOSS,
+        known=lambda: STALEMATES,
+        help="what a side without a move gets; pychess: draw",
+    ),
     Option("Stockfish", "string", "", help="path of Stockfish; empty: look for it"),
     Option("Evaluator", "combo", "nnue", known=evaluator_names),
     Option(

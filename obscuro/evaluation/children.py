@@ -2,7 +2,8 @@
 
 Under perfect information the rules decide some children. In the view of the mover:
 
-- The move captures the king or leaves the enemy without a move: +1, terminal.
+- The move captures the king or leaves the enemy without a move: +1, terminal. Where a side without
+  a move draws, `obscuro.engine.chess_game` puts 0 in the place of the latter.
 - The move leaves the mover's own king to be captured: -1, but not terminal. The game ends with the
   capture, and the enemy sees every king that it attacks.
 - The enemy has moves, but each of them loses its king (mate, or stalemate in chess): mate in 1.

@@ -14,12 +14,13 @@ class ChildValues(NamedTuple):
 
     The children of position b are offsets[b]:offsets[b + 1], in the order of `generate_moves`.
     Values are in [-1, 1], in the view of the side to move in the parent, which chooses among them.
+    Where a side without a move draws, the search puts 0 in the place of that +1.
     """
 
     offsets: npt.NDArray[np.int64]  # [positions + 1]
     moves: npt.NDArray[np.uint32]  # [children] move words
     values: npt.NDArray[np.float32]  # [children]
-    terminal: npt.NDArray[np.uint8]  # [children] 1: king captured or enemy stalemated, value +1
+    terminal: npt.NDArray[np.uint8]  # [children] 1: king captured or enemy without a move, +1
 
 
 class EvaluatorFailed(RuntimeError):  # noqa: N818 - named like `subprocess.TimeoutExpired`

@@ -6,20 +6,23 @@ files with ``[Variant "Fog of War"]`` find it. No compiled code is loaded for it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 import chess
 import chess.variant
 
 from obscuro.fog.observation import Observation
+from obscuro.fog.stalemate import DRAW, LOSS
 
 
 class FogOfWarBoard(chess.Board):
     """A :class:`chess.Board` under the rules of Fog of War chess (Obscuro, Appendix A).
 
     There is no check: every pseudo-legal move is legal, castling needs only the right and an
-    empty path, and whoever captures the king wins. A side without a move has lost. Threefold
-    repetition and fifty moves end the game without a claim, and no material is insufficient.
+    empty path, and whoever captures the king wins. A side without a move has lost, except on a
+    :class:`DrawnStalemateBoard`. Threefold repetition and fifty moves end the game without a
+    claim, and no material is insufficient.
 
     The board is the referee's: it holds both sides' pieces. What one side is shown comes from
     :meth:`vision`, :meth:`fogged`, :meth:`fog_fen` and :meth:`observation`.
@@ -49,6 +52,9 @@ class FogOfWarBoard(chess.Board):
     tbw_magic = None
     tbz_magic = None
     connected_kings = True
+
+    stalemate: ClassVar[str] = LOSS
+    """What a side without a move gets, of :data:`obscuro.fog.stalemate.STALEMATES`."""
 
     # -- no check ---------------------------------------------------------------------------
 
@@ -107,10 +113,10 @@ class FogOfWarBoard(chess.Board):
         return not all(self.kings & side for side in self.occupied_co)
 
     def is_variant_loss(self) -> bool:
-        """Tell whether the side to move has lost its king, or has no move."""
+        """Tell whether the side to move has lost its king, or has no move where that is a loss."""
         if self.is_variant_end():
             return not self.kings & self.occupied_co[self.turn] and bool(self.kings)
-        return self.is_stalemate()
+        return self.stalemate == LOSS and self.is_stalemate()
 
     def is_variant_win(self) -> bool:
         """Tell whether the other side's king is missing (set up so: no move leads there)."""
@@ -139,8 +145,9 @@ class FogOfWarBoard(chess.Board):
     def outcome(self, *, claim_draw: bool = False) -> chess.Outcome | None:
         """Return how the game ended, or ``None`` while it goes on.
 
-        A captured king and a side without a move are ``VARIANT_LOSS`` for the side to move.
-        ``FIFTY_MOVES`` and ``THREEFOLD_REPETITION`` need no claim: *claim_draw* changes nothing.
+        A captured king and a side without a move are ``VARIANT_LOSS`` for the side to move. Where
+        a side without a move draws, that is ``STALEMATE``. ``FIFTY_MOVES`` and
+        ``THREEFOLD_REPETITION`` need no claim: *claim_draw* changes nothing.
         """
         if self.is_variant_loss():
             return chess.Outcome(chess.Termination.VARIANT_LOSS, not self.turn)
@@ -148,6 +155,8 @@ class FogOfWarBoard(chess.Board):
             return chess.Outcome(chess.Termination.VARIANT_WIN, self.turn)
         if self.is_variant_draw():
             return chess.Outcome(chess.Termination.VARIANT_DRAW, None)
+        if self.is_stalemate():
+            return chess.Outcome(chess.Termination.STALEMATE, None)
         if self.is_fifty_moves():
             return chess.Outcome(chess.Termination.FIFTY_MOVES, None)
         if self.is_repetition(3):
@@ -242,6 +251,22 @@ class FogOfWarBoard(chess.Board):
         """
         return Observation.on(self, self.vision_mask(color), self.ep_target(color))
 
+
+class DrawnStalemateBoard(FogOfWarBoard):
+    """A :class:`FogOfWarBoard` on which a side without a move draws, as on pychess.
+
+    python-chess does not find it by a name: PGN files name the variant, not this rule.
+
+    >>> board = DrawnStalemateBoard("8/8/8/8/8/p1p5/ppPp4/kn1K4 b - - 0 1")
+    >>> board.outcome()
+    Outcome(termination=<Termination.STALEMATE: 2>, winner=None)
+    """
+
+    stalemate: ClassVar[str] = DRAW
+
+
+BOARDS: Mapping[str, type[FogOfWarBoard]] = {LOSS: FogOfWarBoard, DRAW: DrawnStalemateBoard}
+"""The board for each rule of :data:`obscuro.fog.stalemate.STALEMATES`."""
 
 if FogOfWarBoard not in chess.variant.VARIANTS:
     chess.variant.VARIANTS.append(FogOfWarBoard)

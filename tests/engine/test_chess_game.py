@@ -104,6 +104,32 @@ def test_a_sighting_seen_twice_before_is_a_possible_draw(game):
     assert (expansion.values[capped] <= 0).all()
 
 
+@pytest.mark.parametrize("our_side", [0, 1])
+@pytest.mark.parametrize(("stalemate", "worth"), [("loss", 1.0), ("draw", 0.0)])
+def test_a_stalemating_move_wins_or_draws_as_the_rule_says(our_side, stalemate, worth):
+    fen = "8/8/8/8/8/p1p5/ppPpK3/kn6 w - - 0 1"
+    names = [move_to_uci(move) for move in legal_moves(from_fen(fen))]
+    stalemating = names.index("e2d1")
+    game = ChessGame(make_evaluator("material"), stalemate)
+    game.set_turn(our_side, NOTHING_REPEATED)
+    expansion = game.expand(state_of(fen), np.ones((1, 2), dtype=np.uint64))
+    assert expansion.terminal.tolist() == [name == "e2d1" for name in names]
+    assert expansion.values[stalemating] == (worth if our_side == 0 else -worth)
+    # All else is as it was: a king that can be captured above all.
+    hanging = names.index("e2d2")
+    assert expansion.values[hanging] == (-1 if our_side == 0 else 1)
+
+
+def test_a_captured_king_wins_where_stalemate_is_a_draw():
+    game = ChessGame(make_evaluator("material"), "draw")
+    fen = "4k3/4R3/8/8/8/8/8/4K3 w - - 0 1"
+    capture = [move_to_uci(move) for move in legal_moves(from_fen(fen))].index("e7e8")
+    for our_side, value in ((0, 1.0), (1, -1.0)):
+        game.set_turn(our_side, NOTHING_REPEATED)
+        expansion = game.expand(state_of(fen), np.ones((1, 2), dtype=np.uint64))
+        assert expansion.values[capture] == value
+
+
 def test_start_position_has_twenty_children(game):
     game.set_turn(1, NOTHING_REPEATED)
     expansion = game.expand(state_of(chess.STARTING_FEN), np.ones((1, 2), dtype=np.uint64))

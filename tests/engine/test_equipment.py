@@ -60,6 +60,15 @@ def test_what_depends_on_a_changed_option_is_made_anew_and_nothing_else(
     assert equipment.search is not search and equipment.evaluators != evaluators
 
 
+def test_a_changed_rule_of_stalemate_drops_the_tree(equipment: Equipment) -> None:
+    """Its values are of the other rule."""
+    search = equipment.search
+    equipment.set_options(options(Stalemate="loss"))
+    assert equipment.search is search
+    equipment.set_options(options(Stalemate="draw"))
+    assert equipment.search is not search
+
+
 def test_the_options_are_a_copy() -> None:
     given = options()
     made = Equipment(given, pytest.fail)

@@ -18,7 +18,7 @@ import pytest
 
 import obscuro.fog.board
 from obscuro.board.position import from_board
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.board import BOARDS, DrawnStalemateBoard, FogOfWarBoard
 from obscuro.fog.observation import Observation
 from tests import reference
 
