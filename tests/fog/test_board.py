@@ -185,6 +185,44 @@ def test_a_side_without_a_move_loses(winner: chess.Color) -> None:
     assert board.outcome() == chess.Outcome(chess.Termination.VARIANT_LOSS, winner)
 
 
+@pytest.mark.parametrize("side", chess.COLORS)
+def test_a_side_without_a_move_draws_where_the_rule_says_so(side: chess.Color) -> None:
+    board: FogOfWarBoard = DrawnStalemateBoard("8/8/8/8/8/p1p5/ppPp4/kn2K3 w - - 0 1")
+    if side == chess.BLACK:
+        board = board.mirror()
+    san = "Kd1" if side == chess.WHITE else "Kd8"
+    move = board.parse_san(san)
+    assert board.san(move) == san
+    board.push(move)
+    assert not board.is_variant_loss() and not any(board.legal_moves)
+    assert board.outcome() == chess.Outcome(chess.Termination.STALEMATE, None)
+    assert board.is_game_over() and board.result() == "1/2-1/2"
+    board.pop()
+    assert board.outcome() is None
+
+
+def test_a_captured_king_loses_where_stalemate_is_a_draw() -> None:
+    board = DrawnStalemateBoard("k6R/8/8/8/8/8/8/K7 w - - 0 1")
+    board.push_san("Rxa8")
+    assert board.outcome() == chess.Outcome(chess.Termination.VARIANT_LOSS, chess.WHITE)
+
+
+def test_copies_and_roots_keep_the_rule() -> None:
+    board = DrawnStalemateBoard("8/8/8/8/8/p1p5/ppPp4/kn2K3 w - - 0 1")
+    board.push_san("Kd1")
+    for again in (board.copy(), board.copy(stack=False), board.mirror()):
+        assert again.outcome() == chess.Outcome(chess.Termination.STALEMATE, None)
+    assert board.root().stalemate == "draw"
+
+
+def test_names_of_the_variant_lead_to_the_rule_of_the_papers() -> None:
+    assert chess.variant.find_variant("fogofwar") is FogOfWarBoard
+    assert {rule: board.stalemate for rule, board in BOARDS.items()} == {
+        "loss": "loss",
+        "draw": "draw",
+    }
+
+
 def test_a_move_into_check_is_a_move() -> None:
     assert FogOfWarBoard("k7/p7/P7/8/8/8/8/1R5K b - - 0 1").outcome() is None
 
