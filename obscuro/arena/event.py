@@ -12,6 +12,7 @@ from obscuro.arena.entrant import Entrant
 from obscuro.arena.openings import Opening
 from obscuro.arena.sprt import SprtBounds
 from obscuro.arena.time_control import TimeControl
+from obscuro.fog.stalemate import LOSS, known_stalemate
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Event:
 
     tasks: the games, by number. control: the time of entrants without their own. max_plies: a game
     is drawn after so many plies. coverage: whether players say where the true position was in their
-    search. sprt: the sequential test that may end a match before all games are played.
+    search. sprt: the sequential test that may end a match before all games are played. stalemate:
+    what a side without a move gets, of `obscuro.fog.stalemate.STALEMATES`.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Event:
     max_plies: int
     coverage: bool = True
     sprt: SprtBounds | None = None
+    stalemate: str = LOSS
 
     def control_of(self, entrant: int) -> TimeControl:
         """Return the time of the entrant with this index."""
@@ -53,7 +56,11 @@ class Event:
         return self.control if own is None else own
 
     def to_json(self) -> dict[str, Any]:
-        """Return the event as a JSON object. Each opening is in it once."""
+        """Return the event as a JSON object. Each opening is in it once.
+
+        The usual rule of stalemate is not in it, so that journals from before there was a choice
+        still belong to their events.
+        """
         openings = list(dict.fromkeys(task.opening for task in self.tasks))
         index = {opening: number for number, opening in enumerate(openings)}
         return {
@@ -63,6 +70,7 @@ class Event:
             "max_plies": self.max_plies,
             "coverage": self.coverage,
             "sprt": None if self.sprt is None else self.sprt.to_json(),
+            **({} if self.stalemate == LOSS else {"stalemate": self.stalemate}),
             "openings": [[each.name, each.fen, list(each.moves)] for each in openings],
             "tasks": [
                 [task.number, task.white, task.black, index[task.opening], task.seed, task.pair]
@@ -88,6 +96,7 @@ class Event:
             max_plies=int(data["max_plies"]),
             coverage=bool(data["coverage"]),
             sprt=None if data["sprt"] is None else SprtBounds.from_json(data["sprt"]),
+            stalemate=known_stalemate(data.get("stalemate", LOSS)),
         )
 
     def fingerprint(self) -> str:

@@ -120,7 +120,7 @@ def play_task(
             },
             seed=task.seed,
             max_plies=event.max_plies,
-            board=task.opening.start(),
+            board=task.opening.start(event.stalemate),
             opening="" if task.opening == PLAIN else task.opening.name,
             on_ply=on_ply,
             on_late=on_late,

@@ -48,6 +48,7 @@ def match_to_json(match: MatchResult, ended: EventResult) -> dict[str, Any]:
         "sprt": sprt_to_json(match),
         "machine_faults": ended.faults,
         "max_plies": event.max_plies,
+        "stalemate": event.stalemate,
         "players": [
             player_to_json(event, entrant, match.told(entrant), match.statistics(entrant))
             for entrant in (FIRST, SECOND)

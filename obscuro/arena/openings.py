@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 import chess
 
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.board import BOARDS, FogOfWarBoard
+from obscuro.fog.stalemate import LOSS
 
 DEFAULT, NONE = "default", "none"
 """The words of `--openings` for the book of the package, and for the plain start."""
@@ -42,12 +43,15 @@ class Opening(NamedTuple):
     fen: str
     moves: tuple[str, ...]
 
-    def start(self) -> FogOfWarBoard:
-        """Return the board on which the game begins, without moves on its stack."""
+    def start(self, stalemate: str = LOSS) -> FogOfWarBoard:
+        """Return the board on which the game begins, without moves on its stack.
+
+        stalemate: what a side without a move gets, of `obscuro.fog.stalemate.STALEMATES`.
+        """
         board = FogOfWarBoard(self.fen)
         for move in self.moves:
             board.push_uci(move)
-        return FogOfWarBoard(board.fen())
+        return BOARDS[stalemate](board.fen())
 
 
 PLAIN = Opening("plain start", FogOfWarBoard.starting_fen, ())

@@ -12,7 +12,8 @@ from obscuro.arena.game_record import GameRecord, PlayedPly, Turn
 from obscuro.arena.move_report import Report
 from obscuro.arena.time_control import TimeControl
 from obscuro.engine.report import Coverage
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.board import BOARDS
+from obscuro.fog.stalemate import LOSS
 
 _POLICIES = ("policy", "play")
 
@@ -23,6 +24,7 @@ def record_to_json(record: GameRecord) -> dict[str, Any]:
         "white": record.white,
         "black": record.black,
         "start": record.board.root().fen(),
+        "stalemate": record.board.stalemate,
         "winner": None if record.winner is None else chess.COLOR_NAMES[record.winner],
         "ending": record.ending,
         "regular": record.regular,
@@ -37,10 +39,12 @@ def record_to_json(record: GameRecord) -> dict[str, Any]:
 def record_from_json(data: Mapping[str, Any]) -> GameRecord:
     """Read what `record_to_json` wrote, and play its moves again.
 
+    Older records do not name the rule of stalemate: there was one only.
+
     Raises KeyError, TypeError, AttributeError or ValueError for anything else, a game with an
     illegal move above all.
     """
-    board = FogOfWarBoard(data["start"])
+    board = BOARDS[data.get("stalemate", LOSS)](data["start"])
     plies = []
     for each in data["turns"]:
         turn = turn_from_json(each)

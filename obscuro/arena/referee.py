@@ -16,6 +16,7 @@ ENDINGS = {
     chess.Termination.FIFTY_MOVES: "fifty-move rule",
     chess.Termination.THREEFOLD_REPETITION: "threefold repetition",
     chess.Termination.VARIANT_DRAW: "no king left",
+    chess.Termination.STALEMATE: "stalemate",
 }
 
 OnPly = Callable[[FogOfWarBoard, PlayedPly], None]
@@ -41,10 +42,10 @@ def play_game(
     The caller gives either movetime or control. movetime: milliseconds for each move; the referee
     measures an excess (`overrun`) but does not punish it. control: one for both sides, or one for
     each. seed: the game's seed, from which the two players get different seeds. max_plies: the game
-    is a draw after this many plies. board: the starting position, which both sides know. opening:
-    its name, for the record. on_ply: called after every move. on_late: called when a player is to
-    lose by its time, with the second of `time.monotonic` at which its turn began; it may raise an
-    error in place of the loss.
+    is a draw after this many plies. board: the starting position, which both sides know; its class
+    says what a side without a move gets. opening: its name, for the record. on_ply: called after
+    every move. on_late: called when a player is to lose by its time, with the second of
+    `time.monotonic` at which its turn began; it may raise an error in place of the loss.
 
     Raises ValueError unless exactly one of movetime and control is given. Errors of players other
     than Forfeit (EngineError, BeliefError) pass through.

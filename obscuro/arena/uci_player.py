@@ -25,6 +25,7 @@ from obscuro.arena.told_game import OwnGame, whole_game
 from obscuro.arena.uci_process import EngineError, MachineFault, SilentEngineError, UciProcess
 from obscuro.engine.report import Coverage
 from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.stalemate import DRAW
 
 GRACE_SECONDS = 20.0
 """An engine that is later than this has hung, and loses."""
@@ -34,6 +35,7 @@ READS_OBSERVATIONS = "position-fog"
 TELLS_COVERAGE = "coverage"
 """The words of the line `info string capabilities` (docs/protocol.md)."""
 SEED = "Seed"
+STALEMATE = "Stalemate"
 _MOST = re.compile(r"\btype spin\b.*\bmax ([1-9]\d*)\b")
 
 
@@ -45,8 +47,9 @@ class UciPlayer:
     game starts it again if it has died.
 
     options: the options to set at every start. An engine with the option `Seed` gets each game's own
-    seed, unless they set one. coverage: after each search, ask an engine with the
-    capability `coverage` what it knew of the true position. This time is not part of the turn.
+    seed, and one with the option `Stalemate` the board's rule, unless they set one. coverage: after
+    each search, ask an engine with the capability `coverage` what it knew of the true position. This
+    time is not part of the turn.
     on_warning: receives the engine's warnings and errors.
     """
 
@@ -69,7 +72,7 @@ class UciPlayer:
         )
         ponders = [name for name, value in (options or {}).items() if value.lower() == "true"]
         self._ponders = "ponder" in [name.lower() for name in ponders]
-        self._own_seed = SEED.lower() in map(str.lower, options or {})
+        self._own_options = {name.lower() for name in options or {}}
         self._own_game: OwnGame | None = None  # None: the engine is told everything
         self._side: chess.Color = chess.WHITE
 
@@ -117,6 +120,7 @@ class UciPlayer:
                 raise
             self.start()  # it may have died between the games
         self._set_seed(seed)
+        self._set_stalemate(board.stalemate)
         process = self._engine.process
         private = process is not None and READS_OBSERVATIONS in process.capabilities
         self._own_game = OwnGame(board, color) if private else None
@@ -128,11 +132,27 @@ class UciPlayer:
         A seed that the user has set stays. Raises EngineError.
         """
         process = self._engine.process
-        if process is None or self._own_seed:
+        if process is None or SEED.lower() in self._own_options:
             return
         most = _MOST.search(process.options.get(SEED.lower(), ""))
         if most is not None:
             process.set_option(SEED, str(1 + seed % int(most[1])))
+
+    def _set_stalemate(self, stalemate: str) -> None:
+        """Tell the engine what a side without a move gets, if it has an option for that.
+
+        What the user has set stays. Raises EngineError.
+        """
+        process = self._engine.process
+        if process is None or STALEMATE.lower() in self._own_options:
+            return
+        if f"var {stalemate}" in process.options.get(STALEMATE.lower(), ""):
+            process.set_option(STALEMATE, stalemate)
+        elif stalemate == DRAW:
+            self._warn(
+                f"{self.name} has no option Stalemate with the choice draw, so it is not told "
+                "that a side without a move draws"
+            )
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         """Let the engine search.

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from obscuro.cli.common_arguments import Parsers, add_command, add_option, whole
+from obscuro.cli.common_arguments import (
+    Parsers,
+    add_command,
+    add_option,
+    add_stalemate,
+    whole,
+)
 
 _MATCH_EXAMPLES = """\
 examples:
@@ -89,6 +95,7 @@ def add_match(commands: Parsers) -> None:
         default=500,
         help="after so many moves the game is a draw; default: 500",
     )
+    add_stalemate(parser)
     parser.add_argument(
         "--coverage",
         action=argparse.BooleanOptionalAction,

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 
 from obscuro import __version__
 from obscuro.cli.arena_arguments import add_match, add_show, add_tournament
-from obscuro.cli.common_arguments import Parsers, add_command, add_movetime, add_option, whole
+from obscuro.cli.common_arguments import (
+    Parsers,
+    add_command,
+    add_movetime,
+    add_option,
+    add_stalemate,
+    whole,
+)
 from obscuro.cli.learn_arguments import add_learn
 from obscuro.engine.options import OPTIONS
 from obscuro.opponents.roster import PLAYERS
@@ -106,6 +113,7 @@ def _add_play(commands: Parsers) -> None:
     parser.add_argument(
         "--side", choices=("white", "black", "random"), default="white", help="default: white"
     )
+    add_stalemate(parser)
     _add_engine_options(parser, movetime=1000)
 
 

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import TypeAlias
 
+from obscuro.fog.stalemate import LOSS, STALEMATES
+
 Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -43,6 +45,16 @@ def add_option(parser: argparse.ArgumentParser, about: str, flag: str = "--optio
         action="append",
         default=[],
         help=f"{about}; may be given several times",
+    )
+
+
+def add_stalemate(parser: argparse.ArgumentParser) -> None:
+    """Add `--stalemate`."""
+    parser.add_argument(
+        "--stalemate",
+        choices=STALEMATES,
+        default=LOSS,
+        help=f"what a side without a move gets; pychess: draw; default: {LOSS}",
     )
 
 

@@ -115,6 +115,7 @@ def make_event(arguments: argparse.Namespace) -> Event:
         max_plies=2 * arguments.max_moves,
         coverage=arguments.coverage,
         sprt=sprt,
+        stalemate=arguments.stalemate,
     )
 
 

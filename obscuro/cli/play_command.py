@@ -17,7 +17,8 @@ from obscuro.arena.time_control import Allowance
 from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
 from obscuro.cli.local_engine import MakePlayer, engine_options, make_player, prepare
 from obscuro.cli.typed_moves import read_move
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.board import BOARDS, FogOfWarBoard
+from obscuro.fog.stalemate import DRAW
 
 Ask = Callable[[str], str]
 
@@ -144,12 +145,18 @@ def run(
     def warn(text: str) -> None:
         console.print(f"note: {text}", soft_wrap=True, style="yellow")
 
-    engine = InProcessPlayer(make(engine_options(evaluator=arguments.evaluator), warn))
+    stalemate = arguments.stalemate
+    options = engine_options(evaluator=arguments.evaluator, stalemate=stalemate)
+    engine = InProcessPlayer(make(options, warn))
     try:
         prepare(engine.player)
-        console.print(f"You are {chess.COLOR_NAMES[color]}. Capture the king to win; help helps.")
+        rule = " A side without a move draws." if stalemate == DRAW else ""
+        console.print(
+            f"You are {chess.COLOR_NAMES[color]}. Capture the king to win; help helps.{rule}"
+        )
         white, black = (human, engine) if color == chess.WHITE else (engine, human)
-        record = play_game(white, black, movetime=arguments.movetime)
+        board = BOARDS[stalemate]()
+        record = play_game(white, black, movetime=arguments.movetime, board=board)
     except Quit:
         console.print("\nGood-bye.")
         return 0

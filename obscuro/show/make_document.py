@@ -95,7 +95,7 @@ def shown_moves(game: chess.pgn.Game) -> Iterator[ShownMove]:
     nodes = list(game.mainline())
     remarks = [read_remark(node) for node in nodes]
     movers = [not node.turn() for node in nodes]
-    result = _points(game.end().board().outcome())
+    result = _points(game)
     found = losses([remark.pawns for remark in remarks], movers, result)
     marked = {loss.move: loss for loss in worst(found, movers)}
     board = _start(game)
@@ -154,11 +154,17 @@ def _options(board: FogOfWarBoard, policy: Policy) -> list[ShownOption]:
     return sorted(options, key=lambda option: -option["share"])
 
 
-def _points(outcome: chess.Outcome | None) -> float | None:
-    """Return White's points if the rules ended the game."""
+def _points(game: chess.pgn.Game) -> float | None:
+    """Return White's points if the rules ended the game.
+
+    The file says it where a side without a move drew.
+    """
+    board = game.end().board()
+    outcome = board.outcome()
     if outcome is None:
         return None
-    return 0.5 if outcome.winner is None else float(outcome.winner)
+    drawn = board.is_stalemate() and game.headers["Result"] == "1/2-1/2"
+    return 0.5 if drawn or outcome.winner is None else float(outcome.winner)
 
 
 def _start(game: chess.pgn.Game) -> FogOfWarBoard:

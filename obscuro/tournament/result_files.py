@@ -76,6 +76,7 @@ def standings_json(standings: Standings, state: TournamentState) -> dict[str, An
         "complete": state.complete,
         "reason": state.text,
         "max_plies": event.max_plies,
+        "stalemate": event.stalemate,
         "anchor": {
             "player": None if anchor.player is None else names[anchor.player],
             "elo": anchor.elo,

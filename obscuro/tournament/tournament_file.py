@@ -19,6 +19,7 @@ from obscuro.arena.openings import DEFAULT, NONE, openings_named
 from obscuro.arena.rating import Anchor
 from obscuro.arena.schedule import Pairing, paired_games, round_robin_pairings
 from obscuro.arena.time_control import MILLISECONDS, TimeControl
+from obscuro.fog.stalemate import LOSS, known_stalemate
 from obscuro.tournament.time_scaling import time_text
 
 FILE_KEYS = {
@@ -32,6 +33,7 @@ FILE_KEYS = {
     "seed": "seed of openings and random players; default: 1",
     "concurrency": "games played at the same time; default: 1",
     "max_moves": "after so many moves the game is a draw; default: 500",
+    "stalemate": "what a side without a move gets, loss or draw; default: loss",
     "coverage": "whether players tell where the true position was in their search; default: true",
     "anchor": "the name of the player whose rating is anchor_rating; default: the mean of all",
     "anchor_rating": "the rating of the anchor; default: 0",
@@ -225,6 +227,7 @@ class _TournamentReader:
             control=file.control() or TimeControl(MILLISECONDS),
             max_plies=2 * file.whole("max_moves", 500, 1),
             coverage=file.truth("coverage", True),
+            stalemate=self._stalemate(),
         )
         return TournamentFile(event, self._anchor(), file.whole("concurrency", 1, 1))
 
@@ -314,6 +317,12 @@ class _TournamentReader:
         if name not in names:
             file.refuse("anchor", f"anchor: no player is called {name!r}, but: {', '.join(names)}")
         return Anchor(names.index(name), rating)
+
+    def _stalemate(self) -> str:
+        try:
+            return known_stalemate(self._file.text("stalemate", LOSS))
+        except ValueError as error:
+            self._file.refuse("stalemate", str(error))
 
     def _openings(self) -> list[Any]:
         text = self._file.text("openings", DEFAULT)

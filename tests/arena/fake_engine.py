@@ -2,10 +2,10 @@
 
     fake_engine.py [MODE]
 
-fog: it reads `position fog`. orthodox: it has no option UCI_Variant. illegal, die, hang: in place of
-a move. wrong-belief, inexact, refuses, mute: when it is asked for its coverage. Every line that
-comes in is appended to the file $FAKE_ENGINE_HEARD, if there is one. A script of its own, started
-as a process; it loads no compiled code.
+fog: it reads `position fog`. orthodox: it has no option UCI_Variant and none Stalemate. illegal,
+die, hang: in place of a move. wrong-belief, inexact, refuses, mute: when it is asked for its
+coverage. Every line that comes in is appended to the file $FAKE_ENGINE_HEARD, if there is one. A
+script of its own, started as a process; it loads no compiled code.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from obscuro.fog.board import FogOfWarBoard
 from obscuro.protocol.witness import Witness
 
 VARIANT = "option name UCI_Variant type combo default fogofwar var fogofwar"
+STALEMATE = "option name Stalemate type combo default loss var loss var draw"
 
 
 def greeting(mode: str) -> list[str]:
@@ -32,6 +33,7 @@ def greeting(mode: str) -> list[str]:
         *said,
         "option name Evaluator type combo default stockfish var stockfish var material",
         "option name Move Overhead type spin default 30 min 0 max 5000",
+        *([STALEMATE] if mode != "orthodox" else []),
         "option name Seed type spin default 0 min 0 max 1000",
         "option name Ponder type check default false",
         "uciok",

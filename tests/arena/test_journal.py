@@ -137,6 +137,7 @@ def test_a_damaged_event_is_named(path: Path, event: Event) -> None:
         ({"max_plies": 13}, "limit of moves"),
         ({"sprt": SprtBounds()}, "sequential test"),
         ({"coverage": False}, "coverage"),
+        ({"stalemate": "draw"}, "rule of stalemate"),
         ({"name": "cup"}, "name"),
     ],
 )

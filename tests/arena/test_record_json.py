@@ -17,7 +17,7 @@ from obscuro.arena.record_json import (
 from obscuro.arena.referee import play_game
 from obscuro.arena.time_control import Allowance, TimeControl
 from obscuro.engine.report import Coverage
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.board import DrawnStalemateBoard, FogOfWarBoard
 from tests.arena.scripted import Scripted
 
 FULL = Turn(
@@ -70,6 +70,22 @@ def assert_same(first: GameRecord, second: GameRecord) -> None:
 def test_a_whole_game_survives() -> None:
     record = play_game(RandomPlayer("a"), RandomPlayer("b"), movetime=1, seed=4, max_plies=80)
     assert_same(through_json(record), record)
+
+
+def test_the_rule_of_stalemate_survives() -> None:
+    start = "7k/8/8/8/1p6/1P1p4/BP1P4/KRB5 b - - 0 1"
+    for board in (FogOfWarBoard(start), DrawnStalemateBoard(start)):
+        record = play_game(Scripted([]), Scripted(["h8h7"]), movetime=1, board=board)
+        again = through_json(record)
+        assert_same(again, record)
+        assert again.board.outcome() == record.board.outcome()
+
+
+def test_older_records_have_the_rule_of_the_papers() -> None:
+    record = play_game(Scripted(["e2e4"]), Scripted([]), movetime=1)
+    data = record_to_json(record)
+    del data["stalemate"]
+    assert record_from_json(data).board.stalemate == "loss"
 
 
 def test_all_that_is_known_survives() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from obscuro.arena.players import RandomPlayer
 from obscuro.arena.referee import play_game
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.board import DrawnStalemateBoard, FogOfWarBoard
 from tests.arena.scripted import Scripted
 
 
@@ -57,6 +57,13 @@ def test_a_side_without_a_move_has_lost() -> None:
     board = FogOfWarBoard("7k/8/8/8/1p6/1P1p4/BP1P4/KRB5 b - - 0 1")
     record = play_game(Scripted([]), Scripted(["h8h7"]), movetime=1, board=board)
     assert (record.result, record.ending, record.regular) == ("0-1", "no moves left", True)
+
+
+def test_a_side_without_a_move_draws_on_a_board_with_that_rule() -> None:
+    board = DrawnStalemateBoard("7k/8/8/8/1p6/1P1p4/BP1P4/KRB5 b - - 0 1")
+    record = play_game(Scripted([]), Scripted(["h8h7"]), movetime=1, board=board)
+    assert (record.result, record.ending, record.regular) == ("1/2-1/2", "stalemate", True)
+    assert record.plies[-1].san == "Kh7"
 
 
 def test_the_limit_of_plies_is_a_draw_that_is_not_regular() -> None:

@@ -21,7 +21,7 @@ from obscuro.arena.time_control import Allowance
 from obscuro.arena.uci_player import UciPlayer
 from obscuro.arena.uci_process import EngineError, MachineFault, UciProcess
 from obscuro.engine.report import Coverage
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.board import DrawnStalemateBoard, FogOfWarBoard
 from tests.arena.scripted import Scripted
 from tests.protocol.games import turns_of
 
@@ -53,6 +53,10 @@ def played(
     record = play_game(*pair, movetime=1, seed=1, max_plies=plies)
     player.close()
     return record, player
+
+
+def stalemates(path: Path) -> list[str]:
+    return [line for line in path.read_text().splitlines() if "name stalemate" in line.lower()]
 
 
 def positions(path: Path) -> list[str]:
@@ -121,6 +125,29 @@ class TestWhatItIsTold:
         assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(told))
         moves = [move.uci() for move in record.board.move_stack]
         assert told[1].split(" turns ")[1].split() == turns_of(chess.WHITE, moves[:1])
+
+    @pytest.mark.parametrize("board", [FogOfWarBoard, DrawnStalemateBoard])
+    def test_an_engine_with_the_option_is_told_the_rule_of_stalemate(
+        self, board: type[FogOfWarBoard], heard: Path
+    ) -> None:
+        player = UciPlayer([*FAKE, "fog"])
+        for _ in range(2):
+            play_game(player, RandomPlayer(), movetime=1, max_plies=2, board=board())
+        player.close()
+        assert stalemates(heard) == [f"setoption name Stalemate value {board.stalemate}"] * 2
+
+    def test_a_rule_of_stalemate_that_the_user_has_set_stays(self, heard: Path) -> None:
+        played("fog", plies=2, options={"stalemate": "draw"})
+        assert stalemates(heard) == ["setoption name stalemate value draw"]
+
+    def test_who_cannot_be_told_that_stalemate_is_a_draw_is_named(self, heard: Path) -> None:
+        for board, warned in ((FogOfWarBoard(), 0), (DrawnStalemateBoard(), 1)):
+            warnings: list[str] = []
+            player = UciPlayer([*FAKE, "orthodox"], name="old", on_warning=warnings.append)
+            play_game(player, RandomPlayer(), movetime=1, max_plies=2, board=board)
+            player.close()
+            assert sum("old has no option Stalemate" in text for text in warnings) == warned
+        assert stalemates(heard) == []
 
     def test_draws_that_the_engine_cannot_see_end_the_game(self, heard: Path) -> None:
         player = UciPlayer([*FAKE, "fog"])

@@ -95,6 +95,24 @@ def test_without_coverage_there_is_no_table(console: Console) -> None:
     assert "true position" not in run(console, *words, "--no-coverage")[1]
 
 
+@pytest.mark.parametrize(
+    ("rule", "score", "ending"),
+    [("loss", "1/0/1", "no moves left"), ("draw", "0/2/0", "stalemate")],
+)
+def test_a_side_without_a_move_gets_what_the_flag_says(
+    console: Console, tmp_path: Path, rule: str, score: str, ending: str
+) -> None:
+    """Black's first move, whichever it is, leaves White without one."""
+    openings, result, pgn = (tmp_path / name for name in ("openings", "result.json", "games.pgn"))
+    openings.write_text("7k/8/8/8/1p6/1P1p4/BP1P4/KRB5 b - - 0 1\n")
+    words = ["random", "greedy", "--games", "2", "--openings", str(openings)]
+    _, text = run(console, *words, "--stalemate", rule, "--json", str(result), "--pgn", str(pgn))
+    assert f"won/drawn/lost {score}" in text
+    found = json.loads(result.read_text())
+    assert found["stalemate"] == rule
+    assert pgn.read_text().count(f'[Termination "{ending}"]') == 2
+
+
 def test_games_that_an_engine_spoils_are_listed(console: Console) -> None:
     _, text = run(console, f"{FAKE} illegal", "random", "--games", "2", "--movetime", "5")
     assert "score     0 of 2 (0.0%), won/drawn/lost 0/0/2" in text

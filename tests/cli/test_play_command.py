@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable
 import pytest
 from rich.console import Console
 
+from obscuro.arena.game_record import Contestant, GameRecord
+from obscuro.arena.referee import play_game
 from obscuro.cli import play_command as play
 from obscuro.engine.options import Options
+from obscuro.fog.board import FogOfWarBoard
 from tests.arena.scripted import FakePlayer
 from tests.cli.conftest import written
 
@@ -16,12 +19,14 @@ from tests.cli.conftest import written
 class Session:
     """One `obscuro play` with what the person types; remembers the engine."""
 
-    def __init__(self, console: Console, side: str = "white") -> None:
+    def __init__(self, console: Console, side: str = "white", stalemate: str = "loss") -> None:
         self.engine = FakePlayer()
         self.options = Options()
         self.prompts: list[str] = []
         self._console = console
-        self._arguments = argparse.Namespace(side=side, movetime=7, evaluator="material")
+        self._arguments = argparse.Namespace(
+            side=side, movetime=7, evaluator="material", stalemate=stalemate
+        )
 
     def run(self, typed: Iterable[str]) -> tuple[int, str]:
         lines = iter(typed)
@@ -54,6 +59,24 @@ def test_a_move_and_a_resignation(console: Console) -> None:
     assert "The engine has moved." in text
     assert text.rstrip().endswith("The engine wins: white resigned.")
     assert "1. e4" in text
+
+
+@pytest.mark.parametrize("stalemate", ["loss", "draw"])
+def test_the_referee_the_engine_and_the_person_know_the_rule_of_stalemate(
+    console: Console, stalemate: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boards: list[FogOfWarBoard] = []
+
+    def watched(*players: Contestant, board: FogOfWarBoard, **settings: int) -> GameRecord:
+        boards.append(board)
+        return play_game(*players, board=board, **settings)
+
+    monkeypatch.setattr(play, "play_game", watched)
+    session = Session(console, stalemate=stalemate)
+    _, text = session.run(["resign"])
+    assert [board.stalemate for board in boards] == [stalemate]
+    assert session.options.text("Stalemate") == stalemate
+    assert ("A side without a move draws." in text) == (stalemate == "draw")
 
 
 def test_only_the_fogged_board_is_shown_during_the_game(console: Console) -> None:

@@ -78,6 +78,17 @@ def test_the_move_that_lost_the_game_is_marked(document: GameDocument) -> None:
     assert marked == {"a6": {"before": 0.5, "after": 0.0}}
 
 
+@pytest.mark.parametrize(("result", "lost"), [("1-0", False), ("1/2-1/2", True)])
+def test_the_file_says_what_a_side_without_a_move_got(
+    tmp_path: Path, result: str, lost: bool
+) -> None:
+    """White was far ahead, and left Black without a move: a win, or a win given away."""
+    start = '[SetUp "1"]\n[FEN "6QQ/8/8/8/8/p1p5/ppPpK3/kn6 w - - 0 1"]\n'
+    text = f'{start}[Result "{result}"]\n\n1. Kd1 {{ [%eval 15] }} {result}\n'
+    (move,) = make_document(game_of(text, tmp_path), 1000)["moves"]
+    assert (move["loss"] is not None) == lost
+
+
 def test_it_is_json_without_anything_that_json_has_not(document: GameDocument) -> None:
     assert json.loads(json.dumps(document, allow_nan=False)) == document
 

@@ -51,7 +51,7 @@ def test_what_a_file_does_not_say_has_a_default() -> None:
     assert len(found.event.tasks) == 10
     assert found.event.control == TimeControl(1000)
     assert found.event.max_plies == 1000
-    assert found.event.coverage
+    assert found.event.coverage and found.event.stalemate == "loss"
     assert {task.opening for task in found.event.tasks} <= set(default_openings())
     assert (found.anchor, found.concurrency) == (Anchor(None, 0), 1)
 
@@ -68,6 +68,7 @@ def test_all_that_a_file_can_say() -> None:
         concurrency = 3
         max_moves = 60
         coverage = false
+        stalemate = "draw"
         anchor = "old"
         anchor_rating = 2000
         [[player]]
@@ -96,6 +97,7 @@ def test_all_that_a_file_can_say() -> None:
     assert len(found.event.tasks) == 3 * 4
     assert {task.opening for task in found.event.tasks} == {PLAIN}
     assert (found.event.max_plies, found.event.coverage) == (120, False)
+    assert found.event.stalemate == "draw"
     assert (found.anchor, found.concurrency) == (Anchor(0, 2000), 3)
 
 
@@ -163,6 +165,7 @@ MISTAKES = [
     ("tc = 60" + TWO, "line 1: tc must be a text in quotes, not 60"),
     ("seed = -1" + TWO, "line 1: seed must be a whole number from 0 on, not -1"),
     ("concurrency = 0" + TWO, "line 1: concurrency must be a whole number from 1 on"),
+    ("stalemate = 'win'" + TWO, "line 1: stalemate is loss or draw, not 'win'"),
     ("coverage = 'yes'" + TWO, "line 1: coverage must be true or false, not 'yes'"),
     ("anchor = 'three'" + TWO, "line 1: anchor: no player is called 'three', but: one, two"),
     ("anchor_rating = nan" + TWO, "line 1: anchor_rating must be a number, not nan"),
