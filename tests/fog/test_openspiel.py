@@ -11,22 +11,18 @@ pytest.importorskip("pyspiel")
 
 from obscuro.fog.board import FogOfWarBoard
 from tools.proofs.compare_openspiel import (
-    ALMOST_STUCK,
-    NO_MOVE_IS_A_DRAW,
-    OPENINGS,
     OWN_DOUBLE_PUSH,
     OpenSpielMoves,
     Tally,
     compare_game,
     openspiel_slip,
-    random_mover,
-    replay,
 )
+from tools.proofs.random_games import ALMOST_STUCK, OPENINGS, random_mover, replay
 
 
-def test_openspiel_calls_a_side_without_a_move_a_draw() -> None:
+def test_a_side_without_a_move_draws_in_openspiel_as_on_the_board_with_that_rule() -> None:
     tally, rng = Tally(), random.Random(1)
-    while not tally.known[NO_MOVE_IS_A_DRAW]:
+    while not tally.stalemates:
         compare_game(ALMOST_STUCK, random_mover(rng), tally, OpenSpielMoves(), kernels=False)
     assert not tally.errors, tally.report()
 

@@ -40,6 +40,11 @@ PROOFS = (
         "python -m tools.proofs.compare_openspiel --positions 100000",
     ),
     Proof(
+        "compare_pyffish",
+        "moves and ends of games are pychess's, and by the papers' rule of stalemate",
+        "python -m tools.proofs.compare_pyffish --games 500",
+    ),
+    Proof(
         "klss_table",
         "subgame solving has the paper's figures",
         "python -m tools.proofs.klss_table",

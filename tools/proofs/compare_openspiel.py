@@ -3,10 +3,10 @@
     python -m tools.proofs.compare_openspiel --positions 100000 --pgn games.pgn
 
 After every ply the moves, what both sides see, their castling rights and the result are compared,
-of `FogOfWarBoard` and of the compiled kernels. OpenSpiel departs from the rules in these points,
-which are counted apart; any other difference is an error, and the exit status is 1:
+of `DrawnStalemateBoard` and of the compiled kernels, because a side without a move draws there. On a
+`FogOfWarBoard` the same position must be a loss. OpenSpiel departs from the rules in one point, which
+is counted apart; any other difference is an error, and the exit status is 1:
 
-- no legal move is a draw there, a loss for that side in Fog of War chess;
 - after a side's own double push it shows that side the squares passed over and left, and names the
   former as the en passant square, if another pawn of its own stands diagonally behind it and the
   other side can capture; on the edge, a pawn at the other end of the board can count as that one.
@@ -18,7 +18,7 @@ import argparse
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,27 +27,11 @@ import chess.pgn
 import pyspiel
 
 from obscuro.bench.common import progress
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.board import DrawnStalemateBoard, FogOfWarBoard
 from obscuro.fog.observation import Observation
 from tools.common import given, tool_parser
+from tools.proofs.random_games import OPENINGS, Choose, random_mover, replay
 
-ALMOST_STUCK = "8/8/8/8/8/p1p5/ppPp4/kn2K3 w - - 0 1"
-OPENINGS = [
-    *[chess.STARTING_FEN] * 8,
-    "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 1",
-    "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
-    "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
-    "4k3/P1P3P1/8/3pp3/3PP3/8/p1p3p1/4K3 w - - 0 1",
-    ALMOST_STUCK,
-    "7k/8/8/8/8/8/8/K7 w - - 80 100",
-]
-"""Most games start as chess does, some where castling, pawns or the end come sooner."""
-
-MAX_PLIES = 500
-ZEROING_SHARE = 0.5
-"""How often a move is drawn from captures, castling and pawn moves only, for progress."""
-
-NO_MOVE_IS_A_DRAW = "no move is a draw"
 OWN_DOUBLE_PUSH = "en passant square shown after own double push"
 OWN_DOUBLE_PUSH_OVER_THE_EDGE = "the same for a pawn beyond the edge of the board"
 OVER_THE_EDGE = {chess.H3: chess.A3, chess.A6: chess.H6}
@@ -62,6 +46,7 @@ class Tally:
     positions: int = 0
     observations: int = 0
     moves: int = 0
+    stalemates: int = 0
     known: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
@@ -75,7 +60,7 @@ class Tally:
         """Return the counts in lines."""
         lines = [
             f"{self.games:,} games, {self.positions:,} positions, {self.moves:,} moves, "
-            f"{self.observations:,} observations compared"
+            f"{self.observations:,} observations compared, {self.stalemates:,} sides without a move"
         ]
         lines += [f"known difference: {kind}: {n:,}" for kind, n in self.known.items()]
         lines += [
@@ -148,7 +133,7 @@ class Kernels:
 
 def compare_game(
     fen: str,
-    choose: Callable[[FogOfWarBoard], chess.Move | None],
+    choose: Choose,
     tally: Tally,
     moves: OpenSpielMoves,
     *,
@@ -159,7 +144,7 @@ def compare_game(
     It ends with the game, or when *choose* has no further move.
     """
     state = pyspiel.load_game("dark_chess", {"fen": fen}).new_initial_state()
-    board = FogOfWarBoard(fen)
+    board = DrawnStalemateBoard(fen)
     compiled = Kernels(board) if kernels else None
     tally.games += 1
     while True:
@@ -185,26 +170,6 @@ def compare_game(
         board.push(move)
 
 
-def random_mover(rng: random.Random) -> Callable[[FogOfWarBoard], chess.Move | None]:
-    """Choose at random, often a move that cannot be taken back."""
-
-    def choose(board: FogOfWarBoard) -> chess.Move | None:
-        if board.ply() >= MAX_PLIES:
-            return None
-        moves = list(board.legal_moves)
-        if rng.random() < ZEROING_SHARE:
-            moves = [m for m in moves if board.is_zeroing(m) or board.is_castling(m)] or moves
-        return rng.choice(moves)
-
-    return choose
-
-
-def replay(moves: Iterable[chess.Move]) -> Callable[[FogOfWarBoard], chess.Move | None]:
-    """Choose the moves of a game that was played."""
-    remaining = iter(moves)
-    return lambda board: next(remaining, None)
-
-
 def compare_outcome(state: pyspiel.State, board: FogOfWarBoard, tally: Tally) -> bool:
     """Compare how the game stands; return whether both say that it goes on."""
     outcome = board.outcome()
@@ -214,9 +179,12 @@ def compare_outcome(state: pyspiel.State, board: FogOfWarBoard, tally: Tally) ->
     ours = "goes on" if outcome is None else points[outcome.winner]
     # OpenSpiel's player 0 is Black.
     theirs = state.returns()[1] if state.is_terminal() else "goes on"
-    if board.is_stalemate() and theirs == 0.0:
-        tally.known[NO_MOVE_IS_A_DRAW] += 1
-    elif ours != theirs:
+    if board.is_stalemate():
+        tally.stalemates += 1
+        usual = FogOfWarBoard(board.fen()).outcome()
+        if usual is None or usual.winner != (not board.turn):
+            tally.error("stalemate", f"{board.fen()}: {usual} by the usual rule")
+    if ours != theirs:
         tally.error("result", f"{board.fen()}: {ours}, OpenSpiel {theirs}")
     return False
 
@@ -266,7 +234,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--positions", type=int, default=100_000, help="of random games, at least")
     parser.add_argument("--pgn", type=Path, nargs="*", default=[], help="games to replay as well")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--no-kernels", action="store_true", help="only FogOfWarBoard")
+    parser.add_argument("--no-kernels", action="store_true", help="only the board")
     return parser
 
 

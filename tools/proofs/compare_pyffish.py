@@ -1,0 +1,172 @@
+"""Compare the rules with pyffish, by which pychess judges its games, on random games.
+
+    pip install 'obscuro[dev]'
+    python -m tools.proofs.compare_pyffish --games 1000
+
+pyffish is Fairy-Stockfish as a Python module. Its variant is told here by the rules that pychess has
+for Fog of War: a king without check, whose capture wins. After every ply the legal moves are
+compared, and how the game ends, in the order in which pychess looks: no legal move, then threefold
+repetition and fifty moves. Each game is judged twice: a side without a move draws, as on pychess
+(`DrawnStalemateBoard`), and it loses, as in the papers (`FogOfWarBoard`). Any difference is an error,
+and the exit status is 1.
+
+In half of the games the sides often take moves back, so that positions repeat.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+
+import chess
+
+from obscuro.bench.common import progress
+from obscuro.fog.board import BOARDS, FogOfWarBoard
+from obscuro.fog.stalemate import DRAW
+from tools.common import given, tool_parser
+from tools.proofs.random_games import OPENINGS, Choose, random_mover, shuffler
+
+if find_spec("pyffish") is not None:
+    import pyffish
+
+_KING_WITHOUT_CHECK = {
+    "king": "-",
+    "commoner": "k",
+    "castlingKingPiece": "k",
+    "extinctionPieceTypes": "k",
+    "extinctionValue": "loss",
+}
+_VARIANTS = {rule: f"fogofwar{rule}" for rule in BOARDS}
+KING, NO_MOVE, COUNTED = "king captured", "no move", "repetition or fifty moves"
+"""How a game ends. pyffish does not tell the last two kinds of draw apart."""
+
+Ending = tuple[str, bool | None]
+"""How the game ended, and who won: WHITE, BLACK, or None for a draw."""
+
+
+@dataclass
+class Agreement:
+    """What was compared, and what differed."""
+
+    games: int = 0
+    positions: int = 0
+    moves: int = 0
+    endings: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+
+    def report(self) -> str:
+        """Return the counts in lines, with the first differences."""
+        endings = ", ".join(f"{kind} {count:,}" for kind, count in sorted(self.endings.items()))
+        return "\n".join(
+            [
+                f"{self.games:,} games, {self.positions:,} positions, {self.moves:,} moves compared",
+                f"ended by: {endings or 'nothing'}",
+                *(f"ERROR: {error}" for error in self.errors[:10]),
+                f"{len(self.errors):,} differences",
+            ]
+        )
+
+
+def tell_rules() -> None:
+    """Tell pyffish the variant, once for each rule of stalemate."""
+    rules = "\n".join(f"{name} = {value}" for name, value in _KING_WITHOUT_CHECK.items())
+    pyffish.load_variant_config(
+        "\n".join(
+            f"[{variant}:chess]\n{rules}\nstalemateValue = {rule}\n"
+            for rule, variant in _VARIANTS.items()
+        )
+    )
+
+
+def their_endings(
+    start: str, played: list[str], turn: chess.Color, can_move: bool
+) -> dict[str, Ending | None]:
+    """Judge a game as pychess does, by each rule of stalemate; None while it goes on.
+
+    turn: the side to move. can_move: whether pyffish knows a legal move.
+    """
+    games = {rule: (variant, start, played) for rule, variant in _VARIANTS.items()}
+    if can_move:  # the rules agree; pyffish takes milliseconds for a question
+        drawn, value = pyffish.is_optional_game_end(*games[DRAW])
+        return dict.fromkeys(games, (COUNTED, _winner(value, turn)) if drawn else None)
+    captured, _ = pyffish.is_immediate_game_end(*games[DRAW])
+    kind = KING if captured else NO_MOVE
+    return {rule: (kind, _winner(pyffish.game_result(*game), turn)) for rule, game in games.items()}
+
+
+def _winner(value: int, turn: chess.Color) -> bool | None:
+    """Return who has won. value: in the view of the side to move."""
+    return None if value == 0 else turn == (value > 0)
+
+
+def our_ending(board: FogOfWarBoard) -> Ending | None:
+    """Return how the game on a board has ended; None while it goes on."""
+    outcome = board.outcome()
+    if outcome is None:
+        return None
+    if board.is_variant_end():
+        return KING, outcome.winner
+    return COUNTED if any(board.legal_moves) else NO_MOVE, outcome.winner
+
+
+def compare_game(start: str, choose: Choose, found: Agreement) -> None:
+    """Play one game and compare every position of it. It ends with the game, or by *choose*."""
+    boards = {rule: board(start) for rule, board in BOARDS.items()}
+    drawn, played = boards[DRAW], list[str]()
+    found.games += 1
+    while True:
+        found.positions += 1
+        legal = set(pyffish.legal_moves(_VARIANTS[DRAW], start, played))
+        theirs = their_endings(start, played, drawn.turn, bool(legal))
+        ours = {rule: our_ending(board) for rule, board in boards.items()}
+        if ours != theirs:
+            found.errors.append(f"{drawn.fen()}: {ours}, pyffish {theirs}")
+        moves = {move.uci() for move in drawn.legal_moves}
+        found.moves += len(moves)
+        if moves != legal:
+            found.errors.append(f"{drawn.fen()}: moves {' '.join(sorted(moves ^ legal))}")
+            return
+        ended = ours[DRAW]
+        if ended is not None:
+            found.endings[ended[0]] += 1
+            return
+        move = choose(drawn)
+        if move is None:
+            return
+        played.append(move.uci())
+        for board in boards.values():
+            board.push(move)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.proofs.compare_pyffish", __doc__, stores=False)
+    parser.add_argument("--games", type=int, default=1000, help="default: 1000")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Compare, and print what was compared; returns the exit code, 2 without pyffish."""
+    args = make_parser().parse_args(given(words))
+    if find_spec("pyffish") is None:
+        print("compare_pyffish: needs pyffish; pip install 'obscuro[dev]'", file=sys.stderr)
+        return 2
+    tell_rules()
+    found, rng = Agreement(), random.Random(args.seed)
+    with progress(args.games) as tell:
+        for number in range(args.games):
+            choose = shuffler(rng) if number % 2 else random_mover(rng)
+            compare_game(rng.choice(OPENINGS), choose, found)
+            tell(None, 1)
+    print(found.report())
+    return 1 if found.errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
