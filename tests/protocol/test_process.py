@@ -97,6 +97,24 @@ def test_a_closed_input_is_the_end() -> None:
 # -- playing ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("form", ["position", "position fog white"])
+def test_the_option_says_what_a_side_without_a_move_gets(engine: Process, form: str) -> None:
+    """Only Kd1 saves White: Black then has no move. The option may change between two games."""
+    position = f"{form} fen 8/8/8/8/8/p1p5/ppPpK3/kn6 w - -"
+    scores = []
+    for rule in ("draw", "loss"):
+        engine.say("ucinewgame", f"setoption name Stalemate value {rule}", position)
+        assert best(engine, "go nodes 300") == "e2d1"
+        report = [line for line in engine.heard if line.startswith("info depth")][-1]
+        scores.append(int(report.split(" cp ")[1].split()[0]))
+    assert scores[0] == 0 and scores[1] > 1000
+
+
+def test_a_rule_of_stalemate_that_there_is_not_is_an_error(engine: Process) -> None:
+    said = engine.ask("setoption name Stalemate value win")
+    assert said == [f"{ERROR}Stalemate must be one of loss, draw, not 'win'"]
+
+
 def test_the_four_lines_of_a_search(engine: Process) -> None:
     engine.say("position startpos moves e2e4 b8c6", "go nodes 300")
     lines = engine.until("bestmove")
