@@ -37,6 +37,7 @@ class TestUciProcess:
             "move overhead",
             "ponder",
             "seed",
+            "stalemate",
         }
 
     def test_waits_until_it_is_ready(self, engine: UciProcess) -> None:
