@@ -23,6 +23,8 @@ Said = Mapping[str, Any]
 
 ANSWER_SECONDS = 20.0
 """The longest that the bot may take for what it is waited for."""
+ONLINE_SECONDS = 60.0
+"""The longest that the bot may be away after the server was."""
 PATIENCE_SECONDS = 2.0
 """The longest that the server takes for what it answers at all."""
 PING_SECONDS = 5.0
@@ -57,6 +59,7 @@ class Socket:
                 url.replace("http", "ws", 1),
                 additional_headers={"Cookie": cookie},
                 open_timeout=ANSWER_SECONDS,
+                ping_interval=None,  # the server has a ping of its own
             )
         )
         self.heard: list[Said] = []
@@ -90,7 +93,7 @@ class Socket:
         The server says nothing to who challenges a bot that is not online. Raises
         NotAsExpectedError.
         """
-        deadline = time.monotonic() + ANSWER_SECONDS
+        deadline = time.monotonic() + ONLINE_SECONDS
         while time.monotonic() < deadline:
             self.send(kind, **fields)
             with contextlib.suppress(NotAsExpectedError):

@@ -75,6 +75,17 @@ def abort_by_bot(stage: Stage) -> str:
     return f"{game.result}; the bridge: {said}"
 
 
+def out_of_time(stage: Stage) -> str:
+    """Stop moving, and let the clock run out."""
+    game = stage.human().play("w", minutes=0.25, increment=0)
+    game.exchange(2)
+    game.socket.wait("gameEnd", seconds=60.0)
+    said = stage.end_of(game.name)
+    expect(game.result == "0-1 time", game.result)
+    expect_match("^won", said)
+    return f"{game.result}; the bridge: {said}"
+
+
 def rematch(stage: Stage) -> str:
     """Resign and ask for another game with the colours changed."""
     first = stage.human().play("w")
@@ -203,6 +214,12 @@ ORDINARY_GAMES = (
         "the human does not begin; `--abort-after 12`",
         "the bridge aborts, and the human is told",
         abort_by_bot,
+    ),
+    Scenario(
+        "time",
+        "the human stops moving, 15 s",
+        "server and bridge agree about the result",
+        out_of_time,
     ),
     Scenario("rematch", "the human resigns and asks for a rematch", "the bot plays it", rematch),
     Scenario(
