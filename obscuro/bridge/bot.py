@@ -21,11 +21,12 @@ from obscuro.bridge.events import (
     Ping,
     parse_event,
 )
+from obscuro.bridge.game_settings import GameSettings
 from obscuro.bridge.live_game import GameServer, LiveGame
 from obscuro.bridge.mover_pool import MoverPool
 from obscuro.bridge.policy import Policy
 from obscuro.bridge.recent_ids import RecentIds
-from obscuro.bridge.server_game import GameSettings, ServerGame
+from obscuro.bridge.server_game import ServerGame
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +120,6 @@ class Bridge:
                 if self._stream is not None:
                     self._stream.close()
             for live in self._games.values():
-                logger.info("game %s: left as it is", live.game.id)
                 live.leave()
             for live in self._games.values():
                 live.join()
@@ -168,7 +168,7 @@ class Bridge:
     def _judge(self, challenge: Challenge) -> None:
         if challenge.ours or challenge.id in self._games or not self._answered.add(challenge.id):
             return
-        playing = sum(not live.game.finished for live in self._games.values())
+        playing = sum(not live.game.ended for live in self._games.values())
         running = playing + len(self._expected)
         reason: str | None = self._policy.judge(challenge, running)
         if reason is None and (self._finishing or self._is_enough(running)):

@@ -133,6 +133,11 @@ class BotClient:
         parts = "/".join(_part(part) for part in what.split("/"))
         self._request("POST", f"/api/bot/game/{_part(game)}/{parts}", cancel)
 
+    def say(self, game: str, text: str, cancel: threading.Event) -> None:
+        """Say something in the chat that the players see. Raises ApiError."""
+        path = f"/api/bot/game/{_part(game)}/chat"
+        self._request("POST", path, cancel, {"room": "player", "text": text}, attempts=1)
+
     # -- streams ----------------------------------------------------------------------------
 
     def events(self, cancel: threading.Event) -> EventStream:

@@ -98,6 +98,11 @@ class GameState:
     btakeback: bool = False
 
     @property
+    def offers(self) -> bool:
+        """Whether a side offers a draw or asks to take a move back."""
+        return self.wdraw or self.bdraw or self.wtakeback or self.btakeback
+
+    @property
     def over(self) -> bool:
         """Whether the server says that the game has ended."""
         return self.status not in UNDERWAY
@@ -120,7 +125,8 @@ class GameFull:
     """A whole game, the first message on its stream.
 
     white, black: names and ids, in lower case. start: the FEN that it began from; None: the usual
-    start.
+    start. white_name, black_name: as the players write them. bots: the sides that bots play, as far
+    as the server says.
     """
 
     id: str
@@ -129,6 +135,9 @@ class GameFull:
     black: frozenset[str]
     start: str | None
     state: GameState
+    white_name: str = ""
+    black_name: str = ""
+    bots: frozenset[chess.Color] = frozenset()
 
     def color_of(self, user: str) -> chess.Color | None:
         """Return the side that an account plays; None if it plays neither."""
@@ -172,14 +181,7 @@ def parse_game_event(message: Json) -> GameEvent | None:
         case "ping":
             return Ping()
         case "gameFull":
-            return GameFull(
-                id=_id(message, "id"),
-                variant=variant_of(message),
-                white=_names(_object(message, "white")),
-                black=_names(_object(message, "black")),
-                start=_start(_text(message, "initialFen")),
-                state=_state(_object(message, "state")),
-            )
+            return _game_full(message)
         case "gameState":
             return _state(message)
         case "gameEnd" | "gameFinish":
@@ -217,6 +219,24 @@ def _challenge(challenge: Json, user: str) -> Challenge:
         rated=_flag(challenge, "rated"),
         time=clock,
         ours=challenge.get("direction") == "out" or user.lower() in _names(challenger),
+    )
+
+
+def _game_full(message: Json) -> GameFull:
+    players = {color: _object(message, chess.COLOR_NAMES[color]) for color in chess.COLORS}
+    white, black = players[chess.WHITE], players[chess.BLACK]
+    return GameFull(
+        id=_id(message, "id"),
+        variant=variant_of(message),
+        white=_names(white),
+        black=_names(black),
+        start=_start(_text(message, "initialFen")),
+        state=_state(_object(message, "state")),
+        white_name=_word(white, "name"),
+        black_name=_word(black, "name"),
+        bots=frozenset(
+            color for color, player in players.items() if _text(player, "title") == "BOT"
+        ),
     )
 
 

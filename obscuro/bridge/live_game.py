@@ -22,11 +22,14 @@ from obscuro.bridge.messages import (
     Action,
     Ask,
     Connected,
+    Disconnected,
     Finish,
+    LookBack,
     Message,
     Missing,
     Note,
     Resync,
+    Say,
     Send,
     Sent,
     StopThinking,
@@ -42,6 +45,8 @@ logger = logging.getLogger(__name__)
 
 GONE = (404, 410)
 """HTTP statuses that say that a game does not exist, or does not exist any more."""
+MOST_GONE = 2
+"""More such answers in a row end the game; a server that has just started may not know it yet."""
 MOST_REFUSED_STREAMS = 8
 """A server may refuse a second stream until it notices that the first one broke. More refusals in
 a row end the game."""
@@ -63,6 +68,9 @@ class GameServer(Protocol):
 
     def ask(self, game: str, what: str, cancel: threading.Event) -> None:
         """Ask something else: `resign`, `abort`, `draw/no` …"""
+
+    def say(self, game: str, text: str, cancel: threading.Event) -> None:
+        """Say something in the game's chat."""
 
     def pause(self, failures: int, cancel: threading.Event) -> None:
         """Wait before another attempt."""
@@ -120,6 +128,10 @@ class LiveGame:
 
     def leave(self) -> None:
         """Stop at once and leave the game as it is. It can be taken up again later."""
+        if self.game.ended:
+            self.tell(Missing("left"))  # it is over; we were only looking for its last moves
+        else:
+            logger.info("game %s: left as it is", self.game.id)
         self._left.set()
         with self._lock:
             self.game.finished = True
@@ -142,16 +154,19 @@ class LiveGame:
             case StopThinking():
                 self._drop_job()
             case Ask(path):
-                thread = threading.Thread(target=self._ask, args=(path,), daemon=True)
-                self._asks.append(thread)
-                thread.start()
+                self._aside(lambda: self._server.ask(self.game.id, path, self._left), path)
+            case Say(text):
+                self._aside(lambda: self._server.say(self.game.id, text, self._left), "chat")
             case Resync():
-                if self._stream is not None:
-                    self._stream.close()
+                self._close_stream()
+            case LookBack():
+                self._drop_job()
+                self._jobs.put(None)  # the next game may need the engine
+                self._close_stream()
             case Note(text):
                 logger.info("game %s: %s", self.game.id, text)
             case Finish():
-                logger.info("game %s: %s", self.game.id, action.result)
+                logger.info("game %s: %s", self.game.id, self.game.summary(action.verdict))
                 self.result = action
                 self._end()
                 self._on_over(self)
@@ -168,14 +183,24 @@ class LiveGame:
         self._drop_job()
         self._done.set()
         self._jobs.put(None)
+        self._close_stream()
+
+    def _close_stream(self) -> None:
         if self._stream is not None:
             self._stream.close()
 
-    def _ask(self, path: str) -> None:
-        try:
-            self._server.ask(self.game.id, path, self._left)
-        except ApiError as error:
-            logger.info("game %s: %s was not done: %s", self.game.id, path, error)
+    def _aside(self, request: Callable[[], None], what: str) -> None:
+        """Send a request that nothing waits for, in a thread of its own."""
+
+        def send() -> None:
+            try:
+                request()
+            except ApiError as error:
+                logger.info("game %s: %s was not done: %s", self.game.id, what, error)
+
+        thread = threading.Thread(target=send, name=f"{what} {self.game.id}", daemon=True)
+        self._asks.append(thread)
+        thread.start()
 
     # -- the stream -------------------------------------------------------------------------
 
@@ -194,6 +219,8 @@ class LiveGame:
             except Exception:
                 failures += 1
                 logger.exception("game %s: reading failed", self.game.id)
+            if not self._done.is_set():
+                self.tell(Disconnected())
             if failures and not self._done.is_set():
                 self._server.pause(failures, self._done)
 
@@ -245,7 +272,8 @@ class LiveGame:
                 choice = self._taken_mover().choose(self.game.id, action, cancel)
                 logger.debug("game %s: %s, score %s", self.game.id, choice.move, choice.score)
                 if not cancel.is_set():
-                    self.tell(Thought(action.number, choice.move, choice.score))
+                    thought = Thought(action.number, choice.move, choice.score, choice.report)
+                    self.tell(thought)
             case Send():
                 self._send(action, cancel)
             case Wait():
@@ -278,4 +306,4 @@ def _is_final(error: ApiError, failures: int) -> bool:
     """Return whether it is useless to ask for the stream again."""
     if not isinstance(error, Refused):
         return False
-    return error.status in GONE or failures > MOST_REFUSED_STREAMS
+    return failures > (MOST_GONE if error.status in GONE else MOST_REFUSED_STREAMS)

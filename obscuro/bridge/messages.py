@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import chess
 
+from obscuro.arena.move_report import Report
 from obscuro.bridge.events import GameEvent
+from obscuro.bridge.verdict import Verdict
 
 # -- messages, besides the server's events ------------------------------------------------------
 
@@ -21,12 +23,21 @@ class Connected:
 
 
 @dataclass(frozen=True, slots=True)
+class Disconnected:
+    """The game's stream broke, or could not be opened. Another attempt follows."""
+
+
+@dataclass(frozen=True, slots=True)
 class Thought:
-    """The engine's answer to a `Think`. score: centipawns for our side; None if unknown."""
+    """The engine's answer to a `Think`.
+
+    score: centipawns for our side; None if unknown. report: what it said of its search.
+    """
 
     number: int
     move: str
     score: int | None = None
+    report: Report | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +61,7 @@ class Missing:
     why: str
 
 
-Message = GameEvent | Connected | Thought | Sent | Missing
+Message = GameEvent | Connected | Disconnected | Thought | Sent | Missing
 
 
 # -- actions ------------------------------------------------------------------------------------
@@ -114,14 +125,26 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Say:
+    """Say something in the game's chat."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LookBack:
+    """Give the engine back and have the game, which is over, told once more, for its last moves."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """Leave the game, which is over for us.
 
     known: the server says so too, so that the game can't come again.
     """
 
-    result: str
+    verdict: Verdict
     known: bool = True
 
 
-Action = Think | StopThinking | Send | Wait | Ask | Resync | Note | Finish
+Action = Think | StopThinking | Send | Wait | Ask | Say | Resync | LookBack | Note | Finish

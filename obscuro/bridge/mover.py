@@ -15,6 +15,7 @@ from typing import Protocol
 
 import chess
 
+from obscuro.arena.move_report import Report
 from obscuro.arena.restartable_engine import RestartableEngine
 from obscuro.arena.uci_process import EngineError, UciProcess
 from obscuro.bridge.messages import Think
@@ -33,10 +34,14 @@ _MATE_CENTIPAWNS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class MoverChoice:
-    """A move, and its score in centipawns for the engine's side; None if the engine said none."""
+    """A move, and its score in centipawns for the engine's side; None if the engine said none.
+
+    report: what the engine said of its search.
+    """
 
     move: str
     score: int | None = None
+    report: Report | None = None
 
 
 class Mover(Protocol):
@@ -155,7 +160,7 @@ class EngineMover:
         move = last.removeprefix("bestmove").split()[0] if " " in last else ""
         if move not in think.moves:
             raise EngineError(f"{process.name} answers {move[:20]!r}, which is not a legal move")
-        return MoverChoice(move, last_score(said))
+        return MoverChoice(move, last_score(said), Report.of_lines(said))
 
 
 def go_command(think: Think, elapsed: float) -> tuple[str, float]:

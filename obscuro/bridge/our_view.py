@@ -44,10 +44,14 @@ class OurView:
 
         Raises ViewError if a move is not legal; the game then stands before this move.
         """
-        if tuple(moves[: len(self.moves)]) != self.moves:
+        if not self.is_continued_by(moves):
             self._rewind()
         for move in moves[len(self.moves) :]:
             self._take(move)
+
+    def is_continued_by(self, moves: Sequence[str]) -> bool:
+        """Return whether moves are the game as it stands here, or go on from there."""
+        return tuple(moves[: len(self.moves)]) == self.moves
 
     def _take(self, text: str) -> None:
         try:
@@ -65,6 +69,11 @@ class OurView:
     def plies(self) -> int:
         """How many moves both sides have made."""
         return len(self.moves)
+
+    @property
+    def white_moved(self) -> bool:
+        """Whether White made the last move."""
+        return self._board.turn == chess.BLACK
 
     @property
     def our_turn(self) -> bool:

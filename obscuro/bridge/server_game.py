@@ -1,41 +1,46 @@
 """One game on a server, as a state machine: messages in, actions out.
 
-It does no I/O and reads no clock, so that tests can try every order of messages: the server's late,
-doubled or missing ones, the engine's answers, and failures of either.
+It does no I/O and reads no clock, so that tests can try every order of messages: the server's late
+or missing ones, moves that are taken back, the engine's answers, and failures of either.
+
+A stream tells in order, so its last word is how the game stands. Two things are not so simple. What
+waited in a queue of the server while nobody listened comes first on a new stream: so states before
+the stream's first `GameFull` are not read. And a move of ours may be in the game, or not, before
+the stream shows it.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass, field, replace
 
 import chess
 
 from obscuro.bridge.capabilities import FOG_VARIANTS
 from obscuro.bridge.events import GameEnd, GameFull, GameState, OpponentGone
+from obscuro.bridge.game_ending import LOOK_BACK_SECONDS, GameEnding, late_side
+from obscuro.bridge.game_log import GameLog
+from obscuro.bridge.game_settings import GameSettings
 from obscuro.bridge.messages import (
     Action,
     Ask,
     Connected,
+    Disconnected,
     Finish,
+    LookBack,
     Message,
     Missing,
     Note,
     Resync,
+    Say,
     Send,
     Sent,
     StopThinking,
-    Think,
     Thought,
     Wait,
 )
+from obscuro.bridge.our_turn import FIRST_CLOCK_PLIES, EchoWatch, OurTurn
 from obscuro.bridge.our_view import OurView, ViewError
+from obscuro.bridge.temper import Temper
+from obscuro.bridge.verdict import Outcome, Verdict, by_board, by_server, left
 
-FIRST_MOVE_MS = 8_000
-"""The most for our first move. The clock does not run yet, but servers abort games not begun."""
-FIRST_MOVE_SHARE = 20
-"""Our first move takes at most the clock divided by this."""
-FIRST_CLOCK_PLIES = 2
-"""No clock runs until both sides have moved."""
 OVERDUE_SECONDS = 60.0
 """We look how the game stands if the other side's clock ran out so long ago and no news came."""
 OVERDUE_LOOKS = 3
@@ -43,100 +48,91 @@ OVERDUE_LOOKS = 3
 GIVEN_UP = "given up: the other side's clock has run out, and the server says nothing"
 MOST_REFUSALS = 3
 """The game is given up if the server refuses more moves of one turn."""
-MOST_DOUBTS = 3
-"""We believe that a game is shorter than we know it if the server says so more often than this."""
-
-
-@dataclass(frozen=True, slots=True)
-class GameSettings:
-    """How to behave in a game. Scores are the engine's, in centipawns for our side.
-
-    draw_score: accept a draw if the last score is at most this and draw_plies have been made; None:
-    never. resign_score: resign after resign_moves scores of at most this; None: never. movetime:
-    milliseconds for each move if no clock runs. abort_seconds: how long to wait for the other
-    side's first move.
-    """
-
-    draw_score: int | None = -100
-    draw_plies: int = 40
-    resign_score: int | None = None
-    resign_moves: int = 3
-    movetime: int = 10_000
-    abort_seconds: float = 120.0
-
-
-@dataclass(slots=True)
-class _Turn:
-    """Our turn at one position, from when we first heard of it.
-
-    since: the second of that. clock: our time then, in ms. chosen: the engine's move. in_doubt:
-    whether we don't know if it has arrived; only the whole game, told anew, tells. refused: the
-    moves that the server did not take.
-    """
-
-    position: str
-    number: int
-    since: float
-    clock: int | None
-    chosen: str | None = None
-    sending: bool = False
-    in_doubt: bool = False
-    refused: list[str] = field(default_factory=list)
+MOST_IGNORED = 10
+"""The game is given up if the server ignores the same move more often."""
+MOST_UNREADABLE = 3
+"""The game is left if it can't be followed, and again can't when it is told anew, so often."""
+RESIGNED = "I resign."
+"""Said in the chat, since not every server tells the other side that we resigned."""
 
 
 class ServerGame:
     """The state of one game. `handle` takes a message and returns the actions to take, in order.
 
-    user: our name on the server. A message may come again: the number of its moves tells whether a
-    state is new. Only the first state of a fresh stream may take moves back.
+    user: our name on the server. resumed: whether we knew the game before; then nobody is greeted.
     """
 
-    def __init__(self, game_id: str, user: str, settings: GameSettings) -> None:
+    def __init__(
+        self, game_id: str, user: str, settings: GameSettings, *, resumed: bool = False
+    ) -> None:
         self.id = game_id
         self.opponent = "?"
         self.finished = False
+        self.log = GameLog()
         self._user = user
         self._settings = settings
+        self._resumed = resumed
+        self._talks = False  # whether the other side is a person
         self._view: OurView | None = None
         self._state = GameState(())
-        self._turn: _Turn | None = None
+        self._turn: OurTurn | None = None
         self._number = 0
-        self._fresh = False  # whether the stream's next `GameFull` is its first
-        self._doubts = (0, 0)  # our plies when the server's game was shorter, and how often
+        self._fresh = False  # whether the stream's first `GameFull` has yet to come
+        self._settling = False  # whether the stream may still be behind; then nothing is sent
+        self._echo = EchoWatch()
+        self._ignored = 0  # how often in a row a move of ours was taken and not made
+        self._unreadable = 0
         self._heard_at = 0.0  # when the other side's turn began
         self._looks = 0
-        self._scores: list[int] = []
+        self._temper = Temper(settings)
         self._asked: set[str] = set()  # so that nothing is asked twice at the same ply
         self._claim_at: float | None = None
+        self._ending: GameEnding | None = None
 
     @property
     def view(self) -> OurView | None:
         """Our view of the game, once the game is known."""
         return self._view
 
+    @property
+    def ended(self) -> bool:
+        """Whether the server has ended the game; we may still be looking for how it ended."""
+        return self.finished or self._ending is not None
+
+    def summary(self, verdict: Verdict) -> str:
+        """Return the line for the log that says how the game ended."""
+        if self._view is None:
+            return str(verdict)
+        side, moves = chess.COLOR_NAMES[self._view.side], (self._view.plies + 1) // 2
+        return f"{verdict}; {moves} moves as {side} against {self.opponent}"
+
     def handle(self, message: Message, now: float) -> list[Action]:
         """Return the actions after a message. now: seconds of a clock that never goes back."""
         if self.finished:
             return []
-        actions = self._handle(message, now)
-        if any(isinstance(action, Finish) for action in actions):
-            self.finished = True
+        if self._ending is not None and self._view is not None:
+            actions = self._look_back(message, now, self._ending, self._view)
+        else:
+            actions = self._handle(message, now)
+        for action in actions:
+            if isinstance(action, Finish):
+                self.finished = True
+                return [*self._farewell(action.verdict), *actions]
         return actions
 
     def _handle(self, message: Message, now: float) -> list[Action]:
         match message:
-            case Connected():
+            case Connected() | Disconnected():
                 self._fresh = True
                 return []
             case GameFull():
                 return self._full(message, now)
             case GameState():
                 return self._news(message, now)
-            case GameEnd():
-                state = replace(self._state, status=message.status, winner=message.winner)
-                return [*self._stop(), Finish(self._result(state))]
+            case GameEnd(status=status, winner=winner):
+                return self._end(status, winner, now)
             case Missing(why):
-                return [*self._stop(), Finish(why, known=False)]
+                return [*self._stop(), Finish(left(why), known=False)]
             case OpponentGone(gone, claim_in):
                 self._claim_at = now + claim_in if gone and claim_in is not None else None
                 return self._look_at_clock(now)
@@ -145,92 +141,134 @@ class ServerGame:
             case Sent():
                 return self._sent(message, now)
             case _:
-                return self._look_at_clock(now)
+                return self._alive(now)
 
     # -- the server's side ------------------------------------------------------------------
 
     def _full(self, full: GameFull, now: float) -> list[Action]:
         fresh, self._fresh = self._fresh, False
-        if self._view is None:
+        view = self._view
+        if view is None:
             return self._begin(full, now)
         if not fresh or full.state.over:
             return self._news(full.state, now)
-        if not self._is_stale(full.state):
-            self._doubts = (0, 0)
-            if self._turn is not None:
-                self._turn.in_doubt = False
+        unmade = self._echo.move if full.state.moves == view.moves[:-1] else None
+        if unmade is not None and self._echo.doubts():
+            return self._resync()
+        # What waited in the server's queue may be behind, a `GameFull` too. The rest follows at once.
+        self._settling = not view.is_continued_by(full.state.moves)
+        if self._turn is not None and self._turn.in_doubt:
+            self._turn.in_doubt, self._settling = False, True
+        if view.is_continued_by(full.state.moves):
+            self._echo.seen_anew()
+        if unmade is None:
             return self._take(full.state, now)
-        # The server wrote it before our move arrived, or it waited in the last connection's queue.
-        # A move chosen by it could be taken for another turn's. So we look again.
-        known = self._view.plies
-        self._doubts = (known, self._doubts[1] + 1 if self._doubts[0] == known else 1)
-        return [Resync()] if self._doubts[1] <= MOST_DOUBTS else self._take(full.state, now)
+        self._ignored += 1
+        if self._ignored > MOST_IGNORED:
+            return [Finish(left("given up: the server ignores our moves"), known=False)]
+        actions = self._take(full.state, now)
+        if self._turn is not None:
+            self._turn.chosen = unmade
+            return [StopThinking(), Note(f"the server did not make {unmade}, we send it again")]
+        return actions
 
     def _begin(self, full: GameFull, now: float) -> list[Action]:
         """Take up a game, which may be in its middle."""
         side = full.color_of(self._user)
         if full.variant and full.variant not in FOG_VARIANTS:
-            return [Finish(f"not Fog of War chess but {full.variant}, left alone")]
+            return [Finish(left(f"not Fog of War chess but {full.variant}, left alone"))]
         if side is None:
-            return [Finish(f"{self._user} plays neither side, left alone")]
+            return [Finish(left(f"{self._user} plays neither side, left alone"))]
         self._state = full.state
+        self.log.begin(full)
+        self.opponent = self.log.black if side == chess.WHITE else self.log.white
+        self._talks = (not side) not in full.bots
         try:
             self._view = OurView(side, full.start)
         except ViewError as error:
             return self._hopeless(str(error))
         self._heard_at = now
-        self.opponent = min(full.black if side == chess.WHITE else full.white, default="?")
         move = len(full.state.moves) // 2 + 1
-        said = Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
-        return [said, *self._take(full.state, now)]
+        said: list[Action] = [
+            Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
+        ]
+        if self._talks and not self._resumed and len(full.state.moves) < FIRST_CLOCK_PLIES:
+            said += _say(self._settings.greeting)
+        return [*said, *self._take(full.state, now)]
 
     def _news(self, state: GameState, now: float) -> list[Action]:
-        """Take a state from the middle of a stream; it may be old."""
-        if self._view is None:
+        """Take a state from the middle of a stream."""
+        view = self._view
+        if view is None:
             return []  # it is left from another connection: a `GameFull` comes first
         if state.over:
             return self._take(state, now)
-        return [] if self._is_stale(state) else self._take(state, now)
-
-    def _is_stale(self, state: GameState) -> bool:
-        assert self._view is not None
-        return len(state.moves) < self._view.plies
+        if self._fresh:
+            return []
+        if self._echo.move is not None and state.moves == view.moves[:-1]:
+            # From before our move; or they took back the move before it, and made it again.
+            return [] if state.offers else self._resync()
+        return self._take(state, now)
 
     def _take(self, state: GameState, now: float) -> list[Action]:
         """Take a state as the present one."""
         assert self._view is not None
-        view, before = self._view, self._view.moves
-        if state.over:
-            return [*self._stop(), Finish(self._result(state))]
+        view, before, position = self._view, self._view.moves, self._view.position()
+        goes_on = view.is_continued_by(state.moves)
         try:
             view.follow(state.moves)
         except ViewError as error:
-            return self._hopeless(str(error))
+            view.follow(before)
+            if state.over:
+                return self._end(state.status, state.winner, now)
+            return self._unreadable_again(str(error))
+        self._unreadable = 0
         self._state = state
+        self.log.state(state, view.white_moved)
+        if state.over:
+            return self._end(state.status, state.winner, now)
+        said: list[Action] = []
+        if self._echo.move is not None and goes_on:
+            self._ignored = 0
+        self._echo.seen(shown=state.moves == before)
+        if not goes_on:
+            self._temper.forget()
+            if view.position() != position:
+                said = [Note(f"moves were taken back: {len(before)} before, now {view.plies}")]
         if view.moves != before:
             self._heard_at, self._looks = now, 0
             self._asked.clear()
         if view.decided:
-            return [*self._stop(), Finish(self._result(state), known=False)]
-        return [*self._answer_offers(state), *self._play(now)]
+            return [*self._stop(), *said, Finish(by_board(view) or left("over"), known=False)]
+        return [*said, *self._answer_offers(state), *self._play(now)]
+
+    def _unreadable_again(self, why: str) -> list[Action]:
+        """Have a game that can't be followed told anew; leave it if that does not help."""
+        self._unreadable += 1
+        if self._unreadable <= MOST_UNREADABLE:
+            return [Note(why), *self._resync()]
+        return self._hopeless(why)
 
     def _hopeless(self, why: str) -> list[Action]:
         """Leave a game that can't be followed: abort it if the server lets us, else resign."""
-        ask = "abort" if len(self._state.moves) < FIRST_CLOCK_PLIES else "resign"
-        return [*self._stop(), Note(why), Ask(ask), Finish(f"can't be followed: {why}")]
+        early = len(self._state.moves) < FIRST_CLOCK_PLIES
+        asked = [Ask("abort")] if early else self._resign()
+        return [*self._stop(), Note(why), *asked, Finish(left(f"can't be followed: {why}"))]
+
+    def _resign(self) -> list[Action]:
+        return [Ask("resign"), *_say(RESIGNED if self._talks else "")]
+
+    def _resync(self) -> list[Action]:
+        """Have the game told anew; what the present stream still says does not count."""
+        self._fresh = True
+        return [Resync()]
 
     def _answer_offers(self, state: GameState) -> list[Action]:
         assert self._view is not None
         other = not self._view.side
         actions: list[Action] = []
         if state.offers_draw(other):
-            settings, last = self._settings, self._scores[-1:]
-            wanted = (
-                settings.draw_score is not None
-                and self._view.plies >= settings.draw_plies
-                and bool(last)
-                and last[0] <= settings.draw_score
-            )
+            wanted = self._temper.takes_draw(self._view.plies)
             actions += self._ask_once("draw/yes" if wanted else "draw/no")
         if state.asks_takeback(other):
             actions += self._ask_once("takeback/no")
@@ -242,8 +280,19 @@ class ServerGame:
         self._asked.add(path)
         return [Ask(path)]
 
+    def _alive(self, now: float) -> list[Action]:
+        """Act on a sign of life of the stream: all that was said before it has been heard."""
+        if self._fresh or self._view is None:
+            return self._look_at_clock(now)
+        if self._settling:
+            self._settling = False
+            return self._play(now)
+        if self._echo.overdue(now):
+            return self._resync()
+        return self._look_at_clock(now)
+
     def _look_at_clock(self, now: float) -> list[Action]:
-        """See whether something is overdue. Every sign of life of the stream leads here."""
+        """See whether something is overdue."""
         view, state = self._view, self._state
         if view is None or view.our_turn:
             return []
@@ -258,8 +307,8 @@ class ServerGame:
             return []
         self._looks += 1
         if self._looks > OVERDUE_LOOKS:
-            return [Finish(GIVEN_UP, known=False)]
-        return [Resync()]
+            return [Finish(left(GIVEN_UP), known=False)]
+        return self._resync()
 
     # -- our side ---------------------------------------------------------------------------
 
@@ -275,56 +324,25 @@ class ServerGame:
             stopped = self._stop()
             self._number += 1
             clock = self._state.clock(view.side)
-            self._turn = _Turn(position, self._number, now, clock)
-            return [*stopped, self._think(self._turn)]
-        if turn.chosen is None or turn.sending or turn.in_doubt:
+            self._turn = OurTurn(position, self._number, now, clock)
+            return [*stopped, self._turn.think(view, self._state, self._settings)]
+        if turn.chosen is None or turn.sending or turn.in_doubt or self._settling:
             return []
         return self._send(turn, turn.chosen)  # the server doesn't have it, even if it took it
-
-    def _think(self, turn: _Turn) -> Think:
-        assert self._view is not None
-        view, state = self._view, self._state
-        clocks, movetime = None, None
-        white, black, ours = state.wtime, state.btime, turn.clock
-        if ours is None:
-            movetime = self._settings.movetime
-        elif view.plies < FIRST_CLOCK_PLIES:
-            movetime = max(1, min(FIRST_MOVE_MS, ours // FIRST_MOVE_SHARE))
-        else:
-            clocks = (
-                ours if white is None else white,
-                ours if black is None else black,
-                state.winc,
-                state.binc,
-            )
-        return Think(
-            number=turn.number,
-            position=turn.position,
-            moves=view.legal_moves(),
-            side=view.side,
-            clocks=clocks,
-            movetime=movetime,
-            since=turn.since,
-        )
 
     def _thought(self, thought: Thought, now: float) -> list[Action]:
         turn = self._turn
         if turn is None or thought.number != turn.number or turn.chosen is not None:
             return []
+        assert self._view is not None
         turn.chosen = thought.move
-        if thought.score is not None:
-            self._scores.append(thought.score)
-            if self._is_lost():
-                return [Ask("resign"), Finish("lost: we resigned", known=True)]
-        return self._send(turn, thought.move)
+        self.log.chose(self._view.plies, thought.move, now - turn.since, thought.report)
+        self._temper.saw(thought.score)
+        if self._temper.resigns():
+            return [*self._resign(), Finish(Verdict(Outcome.LOST, "we resigned"))]
+        return [] if self._settling else self._send(turn, thought.move)
 
-    def _is_lost(self) -> bool:
-        settings = self._settings
-        last = self._scores[-settings.resign_moves :]
-        limit = settings.resign_score
-        return limit is not None and len(last) == settings.resign_moves and max(last) <= limit
-
-    def _send(self, turn: _Turn, move: str) -> list[Action]:
+    def _send(self, turn: OurTurn, move: str) -> list[Action]:
         turn.sending = True
         return [Send(turn.number, move)]
 
@@ -335,22 +353,20 @@ class ServerGame:
         turn.sending = False
         if sent.error is not None:
             turn.in_doubt = True
-            return self._refused(turn, sent.move, sent.error) if sent.refused else [Resync()]
+            return self._refused(turn, sent.move, sent.error) if sent.refused else self._resync()
         assert self._view is not None
-        # Some servers don't send our own move back.
-        moves = (*self._view.moves, sent.move)
+        # The stream will show whether it was made; until then we think that it was.
         try:
-            self._view.follow(moves)
+            self._view.follow((*self._view.moves, sent.move))
         except ViewError as error:
             return self._hopeless(str(error))
         self._turn = None
+        self._echo.sent(sent.move, now)
         self._heard_at, self._looks = now, 0
         self._asked.clear()
-        if self._view.decided:
-            return [Finish(self._result(self._state), known=False)]
-        return [Wait(self._view.position())]
+        return [] if self._view.decided else [Wait(self._view.position())]
 
-    def _refused(self, turn: _Turn, move: str, error: str) -> list[Action]:
+    def _refused(self, turn: OurTurn, move: str, error: str) -> list[Action]:
         """Handle a refused move: the game is over, the move was made before, or the rules differ.
 
         The game as the server tells it anew shows which. If it is still our turn, another move is
@@ -360,10 +376,11 @@ class ServerGame:
         turn.refused.append(move)
         said = Note(f"the server refuses {move}: {error}")
         if len(turn.refused) > MOST_REFUSALS:
-            return [said, Ask("resign"), Finish("given up: the server refuses our moves")]
+            given_up = Verdict(Outcome.LOST, "given up: the server refuses our moves")
+            return [said, *self._resign(), Finish(given_up)]
         others = [uci for uci in self._view.legal_moves() if uci not in turn.refused]
         turn.chosen = others[0] if others else move
-        return [said, Resync()]
+        return [said, *self._resync()]
 
     def _stop(self) -> list[Action]:
         turn, self._turn = self._turn, None
@@ -371,16 +388,43 @@ class ServerGame:
 
     # -- the end ----------------------------------------------------------------------------
 
-    def _result(self, state: GameState) -> str:
-        """Say how the game ended, as far as we know."""
+    def _end(self, status: str, winner: chess.Color | None, now: float) -> list[Action]:
+        """Finish a game that the server has ended, or look for what it does not say."""
         view = self._view
-        if view is None:
-            return "over"
-        how = state.status if state.over else ""
-        if state.winner is not None:
-            return f"{'won' if state.winner == view.side else 'lost'}{how and f': {how}'}"
-        if how in ("draw", "stalemate"):
-            return f"drawn: {how}"
-        if view.decided:
-            return f"{'won' if view.won else 'lost'}: king captured"
-        return how or "over"
+        verdict = by_server(view, status, winner)
+        if verdict is None and view is not None:
+            verdict = by_board(view)
+        if verdict is not None or view is None:
+            return [*self._stop(), Finish(verdict or left(status or "over"))]
+        turn = self._turn
+        began = turn.since if turn is not None else self._heard_at
+        self._ending = GameEnding(
+            until=now + LOOK_BACK_SECONDS,
+            plies=view.plies,
+            late=late_side(view, self._state, began, now),
+            unmade=turn.chosen if turn is not None and turn.sending else self._echo.move,
+            aborted="abort" in self._asked,
+        )
+        return [*self._stop(), LookBack()]
+
+    def _look_back(
+        self, message: Message, now: float, ending: GameEnding, view: OurView
+    ) -> list[Action]:
+        """Wait for the whole game as the server has kept it, then finish; at last without it."""
+        match message:
+            case GameFull():
+                return [Finish(ending.complete(view, message))]
+            case GameEnd(status=status, winner=winner) | GameState(status=status, winner=winner):
+                said = by_server(view, status, winner)
+                return [] if said is None else [Finish(said)]
+            case Missing():
+                return [Finish(ending.judge(view))]
+        return [Finish(ending.judge(view))] if now > ending.until else []
+
+    def _farewell(self, verdict: Verdict) -> list[Action]:
+        over = verdict.outcome in (Outcome.WON, Outcome.LOST, Outcome.DRAWN)
+        return _say(self._settings.farewell) if self._talks and over else []
+
+
+def _say(text: str) -> list[Action]:
+    return [Say(text)] if text else []

@@ -142,8 +142,8 @@ def _bridge(
     arguments: argparse.Namespace, user: str, client: BotClient, movers: MoverPool
 ) -> Bridge:
     from obscuro.bridge.bot import Bridge  # noqa: PLC0415
+    from obscuro.bridge.game_settings import GameSettings  # noqa: PLC0415
     from obscuro.bridge.policy import Policy  # noqa: PLC0415
-    from obscuro.bridge.server_game import GameSettings  # noqa: PLC0415
 
     policy = Policy(
         games=arguments.games,

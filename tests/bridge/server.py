@@ -1,6 +1,7 @@
 """A server that speaks the lichess bot API over real HTTP, with one bot account, and faults to order.
 
-Two dialects: `lichess` as its API is documented, `pychess` as pychess.org differs from it. By hand:
+Two dialects: `lichess` as its API is documented, `pychess` as the real server of pychess.org differs
+from it (docs/bridge.md has the list). By hand:
 
     python -m tests.bridge.server [--port 8123] [--dialect pychess] [--games 3]
 
@@ -13,6 +14,7 @@ import argparse
 import json
 import queue
 import random
+import socket
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
@@ -29,7 +31,9 @@ from tests.hanging import HANG_SECONDS
 
 TOKEN = "secret-token-of-the-tests"
 BOT = "Obscuro-Bot"
-PING_SECONDS = 5.0
+PING_SECONDS = 0.1
+"""In the dialect `pychess` the server takes as long to notice that a stream was closed."""
+PING = b'{"type":"ping"}\n'
 CAPABILITIES_HEADER = "X-PyChess-Bot-Capabilities"
 
 Dialect = Literal["lichess", "pychess"]
@@ -69,12 +73,19 @@ class Cut:
 
 
 class Feed:
-    """Streams of one kind that are open: each gets every line."""
+    """Streams of one kind that are open: each gets every line.
 
-    def __init__(self) -> None:
+    keeps: what is said while nobody listens is kept for the next stream, as pychess.org does.
+    """
+
+    def __init__(self, keeps: bool = False) -> None:
         self.queues: list[queue.SimpleQueue[bytes | Cut]] = []
+        self.kept: list[bytes] = []
+        self._keeps = keeps
 
     def send(self, item: bytes | Cut) -> None:
+        if self._keeps and not self.queues and isinstance(item, bytes):
+            self.kept.append(item)
         for one in self.queues:
             one.put(item)
 
@@ -105,7 +116,8 @@ class ServerGame:
         self.extra: Json = {}
         self.challenge: Json = {}
         self.most_plies = 80
-        self.feed = Feed()
+        self.feed = Feed(keeps=server.dialect == "pychess")
+        self.said: list[Json] = []
         self._server = server
         self._chance = chance
 
@@ -157,7 +169,10 @@ class ServerGame:
 
     def take_bot_move(self, uci: str) -> str | None:
         """The bot moves; return what is wrong about it."""
-        if self.status != "started" or self.board.turn != self.bot:
+        if self._server.dialect == "pychess":
+            if not self._takes_as_pychess_does(uci):
+                return None
+        elif self.status != "started" or self.board.turn != self.bot:
             return "Not your turn, or game already over"
         try:
             self._move(uci)
@@ -167,15 +182,32 @@ class ServerGame:
             self._move(self._chance.choice(sorted(map(str, self.board.legal_moves))))
         return None
 
+    def _takes_as_pychess_does(self, uci: str) -> bool:
+        """Return whether a move counts. The answer is 200 in any case; an illegal move loses."""
+        out_of_turn = self.status != "started" or self.board.turn != self.bot
+        if out_of_turn or uci in self.moves[-1:]:
+            return False
+        if uci in map(str, self.board.legal_moves):
+            return True
+        self._over("invalidMove", not self.bot)
+        return False
+
+    def take_back(self) -> None:
+        """The opponent takes its last move back; on pychess.org nobody asks or tells the bot."""
+        with self._server.news:
+            assert len(self.moves) >= 2
+            for _ in range(2 if self.board.turn != self.bot else 1):
+                self.board.pop()
+            self._server.news.notify_all()
+
     def _move(self, uci: str) -> None:
-        mover = self.board.turn
         self.board.push_uci(uci)
         if self.board.outcome() is not None:
             winner = self.board.outcome().winner  # type: ignore[union-attr]
             self._over("variantEnd" if winner is not None else "draw", winner)
         elif len(self.board.move_stack) >= self.most_plies:
             self._over("draw", None)
-        elif self._server.dialect == "lichess" or mover != self.bot:
+        else:
             self.feed.say(self.state())
         self._server.news.notify_all()
 
@@ -200,6 +232,7 @@ class ServerGame:
         """The connection of the game's streams is lost, maybe in the middle of a line."""
         with self._server.news:
             self.feed.send(Cut(half))
+            self.feed.queues.clear()
 
 
 class BotServer:
@@ -214,11 +247,12 @@ class BotServer:
         self.news = threading.Condition(threading.RLock())
         self.requests: list[Request] = []
         self.faults: dict[str, deque[Fault]] = defaultdict(deque)
-        self.events = Feed()
+        self.events = Feed(keeps=dialect == "pychess")
         self.games: dict[str, ServerGame] = {}
         self.pending: dict[str, ServerGame] = {}
         self.declined: dict[str, str] = {}
         self.title: str | None = "BOT"
+        self.conflicts = 0  # streams broken off, since the game had another
         self.ping_seconds = PING_SECONDS
         self._http = _HttpServer(("127.0.0.1", port), _Handler)
         self._http.bot_server = self
@@ -286,6 +320,25 @@ class BotServer:
         self.until(lambda: name in self.games)
         return self.games[name]
 
+    def rematch(self, game: ServerGame) -> ServerGame:
+        """The opponent wants to play again: a game begins without a challenge."""
+        with self.news:
+            again = self.new_game(not game.bot, fen=game.fen, clock=game.clock)
+            self.announce(again)
+        return again
+
+    def restart(self) -> None:
+        """All connections break; the server forgets what waited, and tells what it has kept."""
+        with self.news:
+            games = [game for game in self.games.values() if game.status == "started"]
+            for feed in (self.events, *(game.feed for game in games)):
+                feed.send(Cut(b'{"ty'))
+                feed.queues.clear()
+                feed.kept.clear()
+            for game in games:
+                self.announce(game)
+                game.feed.say(game.full())
+
     def count(self, end: str) -> int:
         """Return how many requests had a path that ends so."""
         with self.news:
@@ -300,8 +353,15 @@ class BotServer:
         return {"type": "gameStart", "game": {"id": game.id, "gameId": game.id, "variant": variant}}
 
     def greeting(self) -> list[bytes]:
-        """What a new event stream begins with: the games going on, the challenges still open."""
+        """What a new event stream begins with: the games going on, the challenges still open.
+
+        On pychess.org: what was said while nobody listened, and the games with a move.
+        """
         games = [game for game in self.games.values() if game.status == "started"]
+        if self.dialect == "pychess":
+            kept, self.events.kept = self.events.kept, []
+            begun = [game for game in games if game.moves and not game.feed.queues]
+            return [*kept, *(line(self._start(game)) for game in begun)]
         return [
             *(line(self._start(game)) for game in games),
             *(line({"type": "challenge", "challenge": g.challenge}) for g in self.pending.values()),
@@ -330,6 +390,14 @@ class BotServer:
                 wrong = self.games[name].take_bot_move(move)
                 if wrong is not None:
                     return 400, {"error": wrong}
+            case ["account", "playing"] if method == "GET":
+                return 200, {"nowPlaying": []}
+            case ["bot", "game", name, "chat"] if name in self.games:
+                self.games[name].said.append({"room": form["room"], "text": form["text"]})
+            case ["bot", "game", name, "resign"] if (
+                name in self.games and self.dialect == "pychess"
+            ):
+                self.games[name].status = "resign"  # and nobody is told
             case ["bot", "game", name, "abort" | "resign" as how] if name in self.games:
                 game = self.games[name]
                 if game.status != "started":
@@ -423,36 +491,49 @@ class _Handler(BaseHTTPRequestHandler):
                 feed, first = server.events, server.greeting()
             elif name in server.games:
                 game = server.games[name]
-                feed, first = game.feed, [line(game.full())]
+                feed, first = game.feed, [*game.feed.kept, line(game.full())]
+                game.feed.kept.clear()
+                if server.dialect == "pychess":
+                    first.append(PING)
                 if game.status != "started" and server.dialect == "lichess":
                     first.append(b"")  # the stream of a finished game ends
             else:
                 self._answer(404, b'{"error": "Not found."}')
                 return
+            conflict = server.dialect == "pychess" and name != "event" and bool(feed.queues)
             lines: queue.SimpleQueue[bytes | Cut] = queue.SimpleQueue()
             for item in first:
                 lines.put(item or Cut())
-            feed.queues.append(lines)
+            if conflict:
+                server.conflicts += 1
+            else:
+                feed.queues.append(lines)
             server.news.notify_all()
         self.send_response(200)
         self.send_header("Content-Type", "application/x-ndjson")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         self.close_connection = True
+        if conflict:  # the error comes where a chunk should be
+            self.wfile.write(b"HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n")
+            return
         try:
             self._write_lines(server, lines)
         finally:
             with server.news:
-                feed.queues.remove(lines)
+                if lines in feed.queues:
+                    feed.queues.remove(lines)
                 server.news.notify_all()
 
     def _write_lines(self, server: BotServer, lines: queue.SimpleQueue[bytes | Cut]) -> None:
-        ping = b'{"type":"ping"}\n' if server.dialect == "pychess" else b"\n"
+        ping = PING if server.dialect == "pychess" else b"\n"
         while True:
             try:
                 item = lines.get(timeout=server.ping_seconds)
             except queue.Empty:
                 item = ping
+            if self._client_is_gone():
+                return  # and what was to be said is lost
             if isinstance(item, Cut):
                 if item.half:
                     self._chunk(item.half)  # and not the chunk that ends it
@@ -460,6 +541,14 @@ class _Handler(BaseHTTPRequestHandler):
                     self._chunk(b"")
                 return
             self._chunk(item)
+
+    def _client_is_gone(self) -> bool:
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
 
     def _chunk(self, data: bytes) -> None:
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))

@@ -14,9 +14,10 @@ import pytest
 
 from obscuro.bridge.bot import MOST_REFUSALS, Bridge
 from obscuro.bridge.client import BotClient, Patience
+from obscuro.bridge.game_settings import GameSettings
+from obscuro.bridge.messages import Think
 from obscuro.bridge.mover_pool import MoverPool
 from obscuro.bridge.policy import Policy
-from obscuro.bridge.server_game import GameSettings
 from obscuro.fog.board import FogOfWarBoard
 from tests.bridge.movers import QuickMover
 from tests.bridge.server import (
@@ -27,7 +28,6 @@ from tests.bridge.server import (
     Dialect,
     Fault,
     ServerGame,
-    line,
     serving,
 )
 from tests.hanging import HANG_SECONDS
@@ -278,8 +278,8 @@ def test_the_event_streams_connection_is_lost(server: BotServer) -> None:
         for _ in range(3):
             with server.news:
                 server.events.send(Cut(b'{"ty'))
-            server.until(lambda: not server.events.queues or server.count("/stream/event") > 1)
-            server.until(lambda: len(server.events.queues) == 1)
+                server.events.queues.clear()
+            server.until(lambda: server.events.queues)
         game = server.game(server.challenge())
         server.until(lambda: len(game.moves) == 1)
     assert live.error is None
@@ -297,9 +297,8 @@ def test_a_stream_that_falls_silent_is_opened_again(server: BotServer) -> None:
     assert live.error is None
 
 
-def test_doubled_and_late_events_change_nothing(server: BotServer) -> None:
+def test_what_is_said_twice_changes_nothing(server: BotServer) -> None:
     rng = random.Random(6)
-    said: list[bytes] = []
     with living(server, most_games=1) as live:
         game = server.game(server.challenge())
         while True:
@@ -307,16 +306,199 @@ def test_doubled_and_late_events_change_nothing(server: BotServer) -> None:
             if game.status != "started":
                 break
             with server.news:
-                said += [line(game.full()), line(game.state())]
-                for _ in range(3):
-                    game.feed.send(rng.choice(said))
                 game.play(rng.choice(sorted(map(str, game.board.legal_moves))))
                 for _ in range(3):
-                    game.feed.send(rng.choice(said))
+                    game.feed.say(rng.choice([game.full(), game.state()]))
         live.join()
     assert live.error is None
     assert len(live.movers[0].asked) == len(game.moves[0::2])
     assert server.count("/resign") == 0
+
+
+def test_a_server_is_started_again_in_mid_game(server: BotServer) -> None:
+    with living(server, most_games=1) as live:
+        game = server.game(server.challenge())
+        for seed in range(3):
+            server.until(lambda: game.board.turn != game.bot)
+            server.restart()
+            rng = random.Random(seed)
+            game.play(rng.choice(sorted(map(str, game.board.legal_moves))))
+        play_out(server, game)
+        live.join()
+    assert live.error is None
+    assert len(live.movers) == 1
+
+
+# -- what pychess.org does ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def pychess() -> Iterator[BotServer]:
+    with serving("pychess") as running:
+        yield running
+
+
+def asked_last(live: Live) -> str:
+    return live.movers[0].asked[-1][1].position
+
+
+def told(game: ServerGame) -> str:
+    """What the engine is told when it is to move."""
+    side = chess.COLOR_NAMES[game.bot]
+    turns = " ".join(turns_of(game.bot, game.moves))
+    return f"position fog {side} startpos" + (f" turns {turns}" if turns else "")
+
+
+@pytest.mark.parametrize("again", ["c7c5", "e7e5"])
+def test_a_takeback_on_the_other_sides_turn(pychess: BotServer, again: str) -> None:
+    with living(pychess) as live:
+        game = pychess.game(pychess.challenge())
+        pychess.until(lambda: len(game.moves) == 1)
+        game.play("e7e5")
+        pychess.until(lambda: len(game.moves) == 3)
+        game.take_back()
+        assert len(game.moves) == 1
+        with pychess.news:
+            game.play(again)
+            position = told(game)
+        pychess.until(lambda: len(game.moves) == 3)
+    assert asked_last(live) == position
+    assert live.error is None
+
+
+def test_takebacks_to_the_start_again_and_again(pychess: BotServer) -> None:
+    with living(pychess) as live:
+        game = pychess.game(pychess.challenge(bot=chess.BLACK))
+        for move in ("e2e4", "e2e4", "d2d4"):
+            with pychess.news:
+                game.play(move)
+                position = told(game)
+            pychess.until(lambda: len(game.moves) == 2)
+            assert asked_last(live) == position
+            game.take_back()
+            assert game.moves == []
+        play_out(pychess, game, seed=4)
+        pychess.until(lambda: not live.bridge._games)
+    assert live.error is None
+
+
+class Gate:
+    """A mover that answers only while it is open."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.open.set()
+        self.mover = QuickMover(self._pick)
+
+    def _pick(self, think: Think) -> str:
+        assert self.open.wait(HANG_SECONDS)
+        return think.moves[-1]
+
+
+def thinking_about(server: BotServer, game: ServerGame, gate: Gate) -> None:
+    """Bring a game of the bot's Black to its second move, which does not come yet."""
+    game.play("e2e4")
+    server.until(lambda: len(game.moves) == 2)
+    gate.open.clear()
+    gate.mover.thinking.clear()
+    game.play("e4e5")
+    assert gate.mover.thinking.wait(HANG_SECONDS)
+    gate.mover.stopped.clear()
+
+
+@pytest.mark.parametrize("again", ["e4e5", "b1c3"])
+def test_a_takeback_while_we_think(pychess: BotServer, again: str) -> None:
+    gate = Gate()
+    with living(pychess, mover=gate.mover) as live:
+        game = pychess.game(pychess.challenge(bot=chess.BLACK))
+        thinking_about(pychess, game, gate)
+        game.take_back()
+        with pychess.news:
+            game.play(again)
+            position = told(game)
+        if again != "e4e5":  # else nothing has changed for us
+            assert gate.mover.stopped.wait(HANG_SECONDS)
+        gate.open.set()
+        pychess.until(lambda: len(game.moves) == 4)
+        assert asked_last(live) == position
+    assert live.error is None
+
+
+def test_a_move_that_is_ignored_after_a_takeback_is_made_again(pychess: BotServer) -> None:
+    """The answer is 200, and the move is not made; the other side then plays the same again."""
+    gate = Gate()
+    with living(pychess, mover=gate.mover) as live:
+        game = pychess.game(pychess.challenge(bot=chess.BLACK))
+        thinking_about(pychess, game, gate)
+        game.take_back()
+        gate.open.set()
+        pychess.until(lambda: sum("/move/" in request.path for request in pychess.requests) == 2)
+        assert len(game.moves) == 2
+        game.play("e4e5")
+        pychess.until(lambda: len(game.moves) == 4)
+    assert live.error is None
+
+
+def test_a_king_that_we_take_is_known(pychess: BotServer, caplog: pytest.LogCaptureFixture) -> None:
+    mover = QuickMover(lambda think: think.moves[0])  # the king's capture
+    with caplog.at_level(logging.INFO), living(pychess, mover=mover, most_games=1) as live:
+        fen = "4k3/8/8/8/8/8/4r3/R3K3 w Q - 0 1"
+        game = pychess.game(pychess.challenge(bot=chess.BLACK, fen=fen))
+        game.play("a1a8")  # the bot takes the king first
+        live.join()
+    assert game.moves == ["a1a8", "e2e1"]
+    assert "won: king captured (the board shows it)" in caplog.text
+
+
+def test_a_king_that_the_other_side_takes_is_known(
+    pychess: BotServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    fen = "4k3/p7/8/8/8/8/8/4RK2 b - - 0 1"
+    mover = QuickMover(lambda think: "a7a6")
+    with caplog.at_level(logging.INFO), living(pychess, mover=mover, most_games=1) as live:
+        game = pychess.game(pychess.challenge(bot=chess.BLACK, fen=fen))
+        pychess.until(lambda: len(game.moves) == 1)
+        game.play("e1e8")
+        live.join()
+    assert "lost: king captured (the board shows it)" in caplog.text
+
+
+def test_resigning_is_said_in_the_chat_since_the_server_does_not(pychess: BotServer) -> None:
+    settings = GameSettings(resign_score=-1000, resign_moves=1)
+    with living(pychess, mover=QuickMover(score=-2000), settings=settings, most_games=1) as live:
+        game = pychess.game(pychess.challenge())
+        live.join()
+        pychess.until(lambda: game.said)
+    assert game.said == [{"room": "player", "text": "I resign."}]
+
+
+def test_a_rematch_comes_without_a_challenge(pychess: BotServer) -> None:
+    with living(pychess) as live:
+        game = pychess.game(pychess.challenge())
+        pychess.until(lambda: len(game.moves) == 1)
+        game.end("resign", game.bot)
+        again = pychess.rematch(game)
+        again.play("e2e4")
+        pychess.until(lambda: len(again.moves) == 2)
+    assert live.error is None
+    assert len(live.movers) == 1  # the engine was given back before the end was known
+
+
+def test_a_stream_that_is_refused_after_its_headers_is_opened_in_the_end(
+    pychess: BotServer,
+) -> None:
+    """The server notices late that a stream was closed; until then it breaks off each new one."""
+    game = pychess.new_game(chess.BLACK)
+    other = BotClient(pychess.url, TOKEN)
+    stream = other.game_events(game.id, threading.Event())
+    with living(pychess) as live:
+        pychess.announce(game)
+        pychess.until(lambda: pychess.conflicts >= 2)
+        stream.close()
+        game.play("e2e4")
+        pychess.until(lambda: len(game.moves) == 2)
+    other.close()
+    assert live.error is None
 
 
 # -- requests that fail --------------------------------------------------------------------------
@@ -335,7 +517,7 @@ def test_doubled_and_late_events_change_nothing(server: BotServer) -> None:
 )
 def test_moves_arrive_in_the_end(server: BotServer, fault: Fault) -> None:
     with living(server, most_games=1) as live:
-        live.client._wait = lambda cancel, seconds: cancel.is_set()
+        live.client._wait = lambda cancel, seconds: cancel.wait(min(seconds, 0.02))
         live.client._clock = lambda: 0.0 if live.client._silent_until == 0 else 1e9
         server.fail("/move/", fault, fault, fault)
         game = server.game(server.challenge())
@@ -527,7 +709,8 @@ def test_the_engine_hears_how_the_game_stands_after_our_move(server: BotServer) 
 # -- leaving ------------------------------------------------------------------------------------
 
 
-def test_leaving_at_once_and_coming_back(server: BotServer) -> None:
+def test_leaving_at_once_and_coming_back(lichess: BotServer) -> None:
+    server = lichess
     mover = QuickMover()
     mover.hold = True
     with living(server, mover=mover) as live:
