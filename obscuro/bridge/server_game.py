@@ -39,7 +39,7 @@ from obscuro.bridge.messages import (
 from obscuro.bridge.our_turn import FIRST_CLOCK_PLIES, EchoWatch, OurTurn
 from obscuro.bridge.our_view import OurView, ViewError
 from obscuro.bridge.temper import Temper
-from obscuro.bridge.verdict import Outcome, Verdict, by_board, by_server, left
+from obscuro.bridge.verdict import OurResult, Verdict, by_board, by_server, left
 
 OVERDUE_SECONDS = 60.0
 """We look how the game stands if the other side's clock ran out so long ago and no news came."""
@@ -339,7 +339,7 @@ class ServerGame:
         self.log.chose(self._view.plies, thought.move, now - turn.since, thought.report)
         self._temper.saw(thought.score)
         if self._temper.resigns():
-            return [*self._resign(), Finish(Verdict(Outcome.LOST, "we resigned"))]
+            return [*self._resign(), Finish(Verdict(OurResult.LOST, "we resigned"))]
         return [] if self._settling else self._send(turn, thought.move)
 
     def _send(self, turn: OurTurn, move: str) -> list[Action]:
@@ -376,7 +376,7 @@ class ServerGame:
         turn.refused.append(move)
         said = Note(f"the server refuses {move}: {error}")
         if len(turn.refused) > MOST_REFUSALS:
-            given_up = Verdict(Outcome.LOST, "given up: the server refuses our moves")
+            given_up = Verdict(OurResult.LOST, "given up: the server refuses our moves")
             return [said, *self._resign(), Finish(given_up)]
         others = [uci for uci in self._view.legal_moves() if uci not in turn.refused]
         turn.chosen = others[0] if others else move
@@ -422,7 +422,7 @@ class ServerGame:
         return [Finish(ending.judge(view))] if now > ending.until else []
 
     def _farewell(self, verdict: Verdict) -> list[Action]:
-        over = verdict.outcome in (Outcome.WON, Outcome.LOST, Outcome.DRAWN)
+        over = verdict.outcome in (OurResult.WON, OurResult.LOST, OurResult.DRAWN)
         return _say(self._settings.farewell) if self._talks and over else []
 
 

@@ -21,7 +21,7 @@ _DRAWS = frozenset({"draw", "stalemate", "insufficientMaterialClaim"})
 _ABORTED = frozenset({"aborted", "noStart"})
 
 
-class Outcome(StrEnum):
+class OurResult(StrEnum):
     """What became of a game, for our side."""
 
     WON = "won"
@@ -35,35 +35,35 @@ class Outcome(StrEnum):
 class Verdict:
     """How a game ended. source: how we know; "" if the server or we ourselves said so."""
 
-    outcome: Outcome
+    outcome: OurResult
     reason: str = ""
     source: str = ""
 
     def __str__(self) -> str:
         """Return the line for the log, such as `won: king captured (the board shows it)`."""
-        named = self.outcome != Outcome.UNKNOWN and self.reason
+        named = self.outcome != OurResult.UNKNOWN and self.reason
         text = f"{self.outcome}: {self.reason}" if named else self.reason or str(self.outcome)
         return f"{text} ({self.source})" if self.source else text
 
     def winner(self, side: chess.Color) -> chess.Color | None:
         """Return who won, if we play *side*; None for a draw, or if nobody won."""
-        return {Outcome.WON: side, Outcome.LOST: not side}.get(self.outcome)
+        return {OurResult.WON: side, OurResult.LOST: not side}.get(self.outcome)
 
 
 def left(reason: str) -> Verdict:
     """Return the verdict of a game that we leave without knowing how it ends."""
-    return Verdict(Outcome.UNKNOWN, reason)
+    return Verdict(OurResult.UNKNOWN, reason)
 
 
 def by_server(view: OurView | None, status: str, winner: chess.Color | None) -> Verdict | None:
     """Return what the server says; None if its words do not tell who won."""
     how = "" if status in UNDERWAY else status
     if winner is not None and view is not None:
-        return Verdict(Outcome.WON if winner == view.side else Outcome.LOST, how)
+        return Verdict(OurResult.WON if winner == view.side else OurResult.LOST, how)
     if how in _DRAWS:
-        return Verdict(Outcome.DRAWN, how)
+        return Verdict(OurResult.DRAWN, how)
     if how in _ABORTED:
-        return Verdict(Outcome.ABORTED, how.replace("aborted", ""))
+        return Verdict(OurResult.ABORTED, how.replace("aborted", ""))
     return None
 
 
@@ -75,13 +75,13 @@ def by_board(view: OurView) -> Verdict | None:
     """
     board = view.board()
     if board.is_variant_end():
-        return Verdict(Outcome.WON if view.won else Outcome.LOST, "king captured", BOARD)
+        return Verdict(OurResult.WON if view.won else OurResult.LOST, "king captured", BOARD)
     if view.decided:
-        return Verdict(Outcome.DRAWN, "a side without a move", BOARD)
+        return Verdict(OurResult.DRAWN, "a side without a move", BOARD)
     if board.is_repetition(3):
-        return Verdict(Outcome.DRAWN, "repetition", BOARD)
+        return Verdict(OurResult.DRAWN, "repetition", BOARD)
     if board.is_fifty_moves():
-        return Verdict(Outcome.DRAWN, "fifty moves", BOARD)
+        return Verdict(OurResult.DRAWN, "fifty moves", BOARD)
     return None
 
 
@@ -91,11 +91,11 @@ def by_elimination(view: OurView, late: chess.Color | None, unmade: str | None) 
     late: the side whose time had run out. unmade: a move of ours that is not in the game.
     """
     if late is not None:
-        return Verdict(Outcome.LOST if late == view.side else Outcome.WON, "time", CLOCK)
+        return Verdict(OurResult.LOST if late == view.side else OurResult.WON, "time", CLOCK)
     if unmade is not None:
         return left(f"over as our move {unmade} was on its way, or because of it")
     if view.plies > LONG_PLIES:
         return left("over after so many moves that servers declare a draw")
     if view.plies <= FIRST_PLIES:
         return left("aborted or resigned before the second move; the server does not say")
-    return Verdict(Outcome.WON, "the other side resigned or left", NOTHING_ELSE)
+    return Verdict(OurResult.WON, "the other side resigned or left", NOTHING_ELSE)
