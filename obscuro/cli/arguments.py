@@ -29,6 +29,7 @@ examples:
   obscuro show games.pgn                    write its first game as a page to look at
   obscuro learn --help                      learn what a leaf is worth in fog
   obscuro bridge                            play as a bot on pychess.org
+  obscuro mistboard                         serve a Mistboard server as an engine
   obscuro uci --log session.log             speak UCI and write everything down
   obscuro replay session.log                play that session again
   obscuro bench                             print the signature of what the engine does
@@ -45,6 +46,15 @@ examples:
 
 The environment is the only place for the token of the bot account. The first Ctrl-C leaves when the
 running games have ended, a second one leaves at once. The next start resumes a game that was left.
+"""
+
+_MISTBOARD_EXAMPLES = """\
+examples:
+  OBSCURO_MISTBOARD_TOKEN=... obscuro mistboard
+  OBSCURO_MISTBOARD_TOKEN=... obscuro mistboard --port 7802 --games 2 --option Threads=1
+
+The service listens on this machine only. The token is a secret of yours, which the Mistboard server
+must send; the environment is its only place. docs/mistboard.md says how to tell the server.
 """
 
 
@@ -74,6 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_show,
         add_learn,
         _add_bridge,
+        _add_mistboard,
         _add_replay,
         _add_bench,
         _add_warmup,
@@ -207,6 +218,19 @@ def _add_bridge(commands: Parsers) -> None:
     )
     add_option(parser, "set an option of the engine")
     parser.add_argument("--log", metavar="FILE", help="append a detailed log to a file")
+    parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
+
+
+def _add_mistboard(commands: Parsers) -> None:
+    about = "serve a Mistboard server as an engine, by its engine protocol"
+    parser = add_command(commands, "mistboard", about, _MISTBOARD_EXAMPLES)
+    parser.add_argument(
+        "--port", metavar="N", type=whole(0), default=3010, help="default: 3010; 0: any free one"
+    )
+    parser.add_argument(
+        "--games", type=whole(1), default=1, help="games played at the same time; default: 1"
+    )
+    add_option(parser, "set an option of the engine")
     parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
 
 

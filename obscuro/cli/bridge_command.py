@@ -64,16 +64,20 @@ def server_url(text: str) -> str:
     return text.rstrip("/")
 
 
-def take_token(environment: MutableMapping[str, str]) -> str:
+def take_token(
+    environment: MutableMapping[str, str],
+    name: str = TOKEN,
+    what: str = "the bot account's token",
+) -> str:
     """Remove the token from the environment, so that no child process gets it, and return it.
 
-    Raises CommandError.
+    name: of the variable. what: what the token is, for the error. Raises CommandError.
     """
-    token = environment.pop(TOKEN, "").strip()
+    token = environment.pop(name, "").strip()
     if not token:
-        raise CommandError(f"the bot account's token is needed, in the environment: {TOKEN}=…")
+        raise CommandError(f"{what} is needed, in the environment: {name}=…")
     if not (token.isascii() and token.isprintable()) or " " in token:
-        raise CommandError(f"{TOKEN}: it holds characters that no token has")
+        raise CommandError(f"{name}: it holds characters that no token has")
     return token
 
 
