@@ -17,6 +17,7 @@ from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_command import read_options
 
 TOKEN = "OBSCURO_MISTBOARD_TOKEN"
+MOST_PORT = 65535
 
 logger = logging.getLogger("obscuro.mistboard")
 
@@ -34,6 +35,8 @@ def run(
     from obscuro.bridge.mover_pool import MoverPool  # noqa: PLC0415
     from obscuro.mistboard.engine_service import EngineService  # noqa: PLC0415
 
+    if arguments.port > MOST_PORT:
+        raise CommandError(f"--port {arguments.port}: ports end at {MOST_PORT}")
     options = engine_options(read_options(arguments.option, "--option"))
     token = take_token(os.environ, TOKEN, "the token that the Mistboard server sends")
     leave = leave or threading.Event()

@@ -1,0 +1,128 @@
+"""`obscuro mistboard`: what it refuses, and a turn with the real engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from obscuro.arena.uci_process import EngineError
+from obscuro.cli.arguments import parse
+from obscuro.cli.command_error import CommandError
+from obscuro.cli.mistboard_command import TOKEN, run
+from obscuro.fog.board import FogOfWarBoard
+from tests.bridge.movers import QuickMover
+from tests.hanging import HANG_SECONDS
+from tests.mistboard.wire import make, turn
+from tests.processes import is_running
+
+pytestmark = pytest.mark.xdist_group("timing")
+
+ROOT = Path(__file__).parents[2]
+SECRET = "secret-of-the-tests"
+
+
+@pytest.fixture
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN, SECRET)
+
+
+def left() -> threading.Event:
+    leave = threading.Event()
+    leave.set()
+    return leave
+
+
+def test_the_token_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TOKEN, raising=False)
+    with pytest.raises(CommandError, match=f"in the environment: {TOKEN}=…"):
+        run(parse(["mistboard"]))
+
+
+@pytest.mark.usefixtures("token")
+def test_it_prepares_an_engine_listens_and_leaves(capsys: pytest.CaptureFixture[str]) -> None:
+    mover = QuickMover()
+    given: list[dict[str, str]] = []
+
+    def make_quick(options: object, report: object) -> QuickMover:
+        given.append(dict(options))  # type: ignore[call-overload]
+        return mover
+
+    words = ["mistboard", "--port", "0", "--option", "Threads=1"]
+    assert run(parse(words), make=make_quick, leave=left()) == 0
+    assert (mover.prepared, mover.closed) == (1, 1)
+    assert given == [{"Move Overhead": "500", "Threads": "1"}]
+    said = capsys.readouterr().err
+    assert re.search(r"listening on http://127\.0\.0\.1:\d+; Ctrl-C leaves", said)
+    assert SECRET not in said and TOKEN not in os.environ
+
+
+@pytest.mark.usefixtures("token")
+def test_a_port_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        with pytest.raises(CommandError, match=f"can't listen on port {port}: .*another --port"):
+            run(parse(["mistboard", "--port", port]), make=lambda *_: QuickMover(), leave=left())
+
+
+@pytest.mark.usefixtures("token")
+def test_a_port_that_is_none() -> None:
+    with pytest.raises(CommandError, match="ports end at 65535"):
+        run(parse(["mistboard", "--port", "70000"]), make=lambda *_: QuickMover(), leave=left())
+
+
+@pytest.mark.usefixtures("token")
+def test_an_engine_that_does_not_start() -> None:
+    class Broken(QuickMover):
+        def prepare(self) -> None:
+            raise EngineError("can't run it")
+
+    with pytest.raises(CommandError, match="can't run it"):
+        run(parse(["mistboard", "--port", "0"]), make=lambda *_: Broken(), leave=left())
+
+
+@pytest.mark.parametrize("option", ["Nonsense=1", "Threads=many", "Stockfish=/bin/sh", "Threads"])
+def test_options_that_are_refused(option: str) -> None:
+    with pytest.raises(CommandError):
+        run(parse(["mistboard", "--option", option]))
+
+
+def test_a_turn_with_the_real_engine() -> None:
+    words = ["--port", "0", "--option", "Evaluator=material", "--option", "Threads=1"]
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "obscuro.cli.main", "mistboard", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {TOKEN: SECRET},
+    ) as process:
+        try:
+            assert process.stderr is not None
+            urls = (re.search(r"listening on (\S+);", line) for line in process.stderr)
+            url = next(found[1] for found in urls if found)
+            board = FogOfWarBoard()
+            request = urllib.request.Request(
+                f"{url}/internal/engine/turn",
+                json.dumps(turn(board)).encode(),
+                {
+                    "Authorization": f"Bearer {SECRET}",
+                    "x-mistboard-engine-compute-budget-ms": "600",
+                },
+            )
+            with urllib.request.urlopen(request, timeout=HANG_SECONDS) as answer:
+                make(board, json.load(answer))
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(HANG_SECONDS) == 0
+            assert "Traceback" not in process.stderr.read()
+        finally:
+            process.kill()
+    assert not is_running(process.pid)
