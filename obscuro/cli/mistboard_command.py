@@ -18,6 +18,8 @@ from obscuro.cli.match_command import read_options
 
 TOKEN = "OBSCURO_MISTBOARD_TOKEN"
 MOST_PORT = 65535
+RULES = {"Stalemate": "draw"}
+"""The engine's options by which Mistboard's rules are played, unless others are given."""
 
 logger = logging.getLogger("obscuro.mistboard")
 
@@ -37,7 +39,7 @@ def run(
 
     if arguments.port > MOST_PORT:
         raise CommandError(f"--port {arguments.port}: ports end at {MOST_PORT}")
-    options = engine_options(read_options(arguments.option, "--option"))
+    options = RULES | engine_options(read_options(arguments.option, "--option"))
     token = take_token(os.environ, TOKEN, "the token that the Mistboard server sends")
     leave = leave or threading.Event()
     with _logging(arguments.quiet), _signals(leave):

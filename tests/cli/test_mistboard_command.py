@@ -60,7 +60,7 @@ def test_it_prepares_an_engine_listens_and_leaves(capsys: pytest.CaptureFixture[
     words = ["mistboard", "--port", "0", "--option", "Threads=1"]
     assert run(parse(words), make=make_quick, leave=left()) == 0
     assert (mover.prepared, mover.closed) == (1, 1)
-    assert given == [{"Move Overhead": "500", "Threads": "1"}]
+    assert given == [{"Stalemate": "draw", "Move Overhead": "500", "Threads": "1"}]
     said = capsys.readouterr().err
     assert re.search(r"listening on http://127\.0\.0\.1:\d+; Ctrl-C leaves", said)
     assert SECRET not in said and TOKEN not in os.environ

@@ -29,8 +29,9 @@ from obscuro.arena.builtin_players import engine_command
 from obscuro.bridge.messages import Think
 from obscuro.bridge.mover import EngineMover, MoverChoice
 from obscuro.bridge.mover_pool import MoverPool
+from obscuro.cli.mistboard_command import RULES
 from obscuro.fog.account import Account, Ply
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.board import DrawnStalemateBoard, FogOfWarBoard
 from obscuro.mistboard.engine_service import EngineService
 from obscuro.protocol.witness import turns_text
 from tools.common import given, publish, say, table, tool_parser
@@ -40,18 +41,23 @@ SECONDS = 3600.0
 """For all that one task of the driver does."""
 MOST_PLIES = 200
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
-LINES: Mapping[str, Sequence[str]] = {
-    "knights out and back": SHUFFLE * 4,
-    "the same after 1.e4": ("e2e4", "e7e5", *SHUFFLE * 4),
+START = DrawnStalemateBoard().fen()
+LINES: Mapping[str, tuple[str, Sequence[str]]] = {
+    "knights out and back": (START, SHUFFLE * 4),
+    "the same after 1.e4 e5": (START, ("e2e4", "e7e5", *SHUFFLE * 4)),
+    "a side without a move": ("8/8/8/8/8/p1p5/ppPp4/kn2K3 w - - 0 1", ("e1d1",)),
     "en passant, castling, promotion": (
-        *("e2e4", "a7a6", "e4e5", "d7d5", "e5d6", "g8f6", "d6c7", "a6a5", "g1f3", "a5a4"),
-        *("f1e2", "g7g6", "e1h1", "f8g7", "c7b8q", "e8h8", "b8c8", "d8c8", "e2b5", "c8c2"),
-        *("d1c2", "f8e8", "b5e8", "a8e8", "c2c8", "e8c8", "f3e5", "c8c1", "e5f7", "c1f1"),
-        *("g1f1", "b7b5", "f7h6", "g8h8", "h6f5", "h8g8", "f5e7", "g8h8", "f1e1", "a4a3"),
-        *("e7g6", "h8g8", "g6f4", "b5b4", "f4e6", "b4b3", "e6g7", "b3a2", "g7e8", "a2b1q"),
+        START,
+        (
+            *("e2e4", "a7a6", "e4e5", "d7d5", "e5d6", "g8f6", "d6c7", "a6a5", "g1f3", "a5a4"),
+            *("f1e2", "g7g6", "e1h1", "f8g7", "c7b8q", "e8h8", "b8c8", "d8c8", "e2b5", "c8c2"),
+            *("d1c2", "f8e8", "b5e8", "a8e8", "c2c8", "e8c8", "f3e5", "c8c1", "e5f7", "c1f1"),
+            *("g1f1", "b7b5", "f7h6", "g8h8", "h6f5", "h8g8", "f5e7", "g8h8", "f1e1", "a4a3"),
+            *("e7g6", "h8g8", "g6f4", "b5b4", "f4e6", "b4b3", "e6g7", "b3a2", "g7e8", "a2b1q"),
+        ),
     ),
 }
-OPTIONS = {"Threads": "1", "Hash": "128", "Move Overhead": "300", "Seed": "1"}
+OPTIONS = RULES | {"Threads": "1", "Hash": "128", "Move Overhead": "300", "Seed": "1"}
 REBUILT = "no position explains all that was seen"
 """A warning of the engine whose belief was a sample, because time or memory did not do for all."""
 Match = dict[str, Any]
@@ -95,9 +101,9 @@ def uci_of(board: chess.Board, move: Mapping[str, str]) -> str:
 # -- the rules --------------------------------------------------------------------------------
 
 
-def compare_game(game: dict[str, Any], counts: Counter[str]) -> None:
-    """Compare a game of Mistboard's rules with ours, ply by ply."""
-    board = FogOfWarBoard()
+def compare_game(game: dict[str, Any], counts: Counter[str], start: str = START) -> None:
+    """Compare a game of Mistboard's rules with ours, ply by ply; with `Stalemate` draw."""
+    board = DrawnStalemateBoard(start)
     for ply, told in enumerate(game["plies"]):
         counts["positions"] += 1
         for index, side in enumerate((chess.WHITE, chess.BLACK)):
@@ -123,13 +129,12 @@ def compare_game(game: dict[str, Any], counts: Counter[str]) -> None:
 
 def compare_rules(checkout: Path, node: str, games: int) -> dict[str, Any]:
     """Compare lines and random games; return what was counted."""
-    board = FogOfWarBoard()
-    lines = [[_wire(name) for name in line] for line in LINES.values()]
+    lines = [{"fen": fen, "moves": [_wire(name) for name in line]} for fen, line in LINES.values()]
     task = {"mode": "rules", "games": games, "plies": 400, "seed": 1, "lines": lines}
     played = drive(checkout, node, task)
     ends = []
-    for name, game in zip(LINES, played, strict=False):
-        board.reset()
+    for (name, (fen, _)), game in zip(LINES.items(), played, strict=False):
+        board = DrawnStalemateBoard(fen)
         for move in game["moves"]:
             if board.outcome() is not None:
                 break
@@ -138,7 +143,7 @@ def compare_rules(checkout: Path, node: str, games: int) -> dict[str, Any]:
         status = game["plies"][-1]["status"]
         theirs = None if status["type"] == "playing" else len(game["moves"])
         counts: Counter[str] = Counter()
-        compare_game(game, counts)
+        compare_game(game, counts, fen)
         ends.append({"line": name, "theirs": theirs, "ours": ours, "counts": dict(counts)})
     counts = Counter()
     for game in played[len(LINES) :]:

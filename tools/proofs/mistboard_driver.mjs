@@ -32,23 +32,24 @@ function sights(rules, state) {
 }
 
 async function playRules() {
-  const { darkChessVariant: rules } = await load('packages/game/src/variants.ts');
-  const play = (next) => {
-    let state = rules.createInitialState('rules');
-    const game = { moves: [], plies: [sights(rules, state)] };
-    while (state.status.type === 'playing' && game.moves.length < task.plies) {
-      const move = next(rules.getLegalMoves(state, state.status.turn), game.moves.length);
+  const game = await load('packages/game/src/variants.ts');
+  const rules = game.darkChessVariant;
+  const play = (fen, next) => {
+    let state = fen ? game.parseDarkChessFen(fen).state : rules.createInitialState('rules');
+    const played = { moves: [], plies: [sights(rules, state)] };
+    while (state.status.type === 'playing' && played.moves.length < task.plies) {
+      const move = next(rules.getLegalMoves(state, state.status.turn), played.moves.length);
       if (move === undefined) break;
       state = rules.applyMove(state, move);
-      game.moves.push(state.lastMove);
-      game.plies.push(sights(rules, state));
+      played.moves.push(state.lastMove);
+      played.plies.push(sights(rules, state));
     }
-    say(game);
+    say(played);
   };
-  for (const line of task.lines) play((moves, ply) => line[ply]);
-  for (let game = 0; game < task.games; game++) {
-    const random = randomFrom(task.seed + game);
-    play((moves) => moves[random(moves.length)]);
+  for (const line of task.lines) play(line.fen, (moves, ply) => line.moves[ply]);
+  for (let number = 0; number < task.games; number++) {
+    const random = randomFrom(task.seed + number);
+    play(null, (moves) => moves[random(moves.length)]);
   }
 }
 
