@@ -15,6 +15,7 @@ import json
 import secrets
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections import Counter
@@ -40,6 +41,7 @@ DRIVER = Path(__file__).with_name("mistboard_driver.mjs")
 SECONDS = 3600.0
 """For all that one task of the driver does."""
 MOST_PLIES = 200
+WIDTH = 100
 SHUFFLE = ("g1f3", "g8f6", "f3g1", "f6g8")
 START = DrawnStalemateBoard().fen()
 LINES: Mapping[str, tuple[str, Sequence[str]]] = {
@@ -321,12 +323,13 @@ def render_rules(figures: dict[str, Any]) -> Iterator[str]:
     rules, none = figures["rules"], "goes on"
     counts = rules["counts"]
     ends = sum(n for name, n in counts.items() if name.startswith("ends: "))
-    yield (
+    yield from textwrap.wrap(
         f"{counts['positions']:,} positions of {rules['games']} random games, both sides: vision "
         f"differs in {counts.get('vision differs', 0)}, the legal moves differ in "
         f"{counts.get('moves differ', 0)}. {ends} games ended at the same ply, with another winner "
         f"in {counts.get('winner differs', 0)}; {counts.get('ends here only', 0)} positions were "
-        f"the end by our rules only, {counts.get('ends there only', 0)} by theirs only."
+        f"the end by our rules only, {counts.get('ends there only', 0)} by theirs only.",
+        WIDTH,
     )
     yield ""
     rows = [
