@@ -179,9 +179,11 @@ class Clock:
         limits, progress = self._limits, self._progress
         if self._stop.is_set():
             return True
-        if self._deadline is not None:
-            return time.monotonic() + self._slowest_slice >= self._deadline
-        if limits.nodes is not None and (self.expanding_over() or progress.exhausted):
+        if self._deadline is not None and time.monotonic() + self._slowest_slice >= self._deadline:
+            return True
+        if limits.nodes is not None and (
+            progress.nodes >= limits.nodes or progress.full or progress.exhausted
+        ):
             # The solver's last part, measured in work so that it repeats itself.
             share = SOLVER_TAIL * self._edges_per_expansion
             return self._tail_edges >= share * progress.expansions

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
-from obscuro.search.pace import Pace
+from obscuro.search.pace import Clock, Limits, Pace
 from obscuro.search.parameters import (
     EASY_FROM,
     EASY_PROBABILITY,
@@ -12,6 +15,7 @@ from obscuro.search.parameters import (
     SOLVER_TAIL,
     UNSETTLED_LOSS,
 )
+from obscuro.search.progress import Progress
 
 BEGIN, PLANNED, LATEST = 100.0, 10.0, 30.0
 
@@ -65,3 +69,20 @@ def test_what_never_settles_ends_in_time() -> None:
 def test_with_long_slices_the_decision_comes_before_expanding_ends() -> None:
     took = run(lambda now: (3 if now > 8.0 else 2, 0.5, 0.1), slice_seconds=0.4)
     assert took > PLANNED
+
+
+@pytest.mark.parametrize("seconds", [None, 3600.0])
+def test_nodes_end_a_search_that_has_time_left(seconds: float | None) -> None:
+    deadline = None if seconds is None else time.monotonic() + seconds
+    progress = Progress(nodes=99, expansions=10)
+    clock = Clock(progress, Limits(deadline, nodes=100), threading.Event(), edges_per_expansion=50)
+
+    def solve(edges: int) -> bool:
+        clock.start_slice()
+        clock.end_slice(edges)
+        return clock.over()
+
+    assert not solve(10**9), "not all nodes have been added"
+    progress.nodes = 100
+    assert not solve(1), "the solver has its part after the last expansion"
+    assert solve(int(SOLVER_TAIL * 50 * 10))
