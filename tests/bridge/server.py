@@ -242,6 +242,8 @@ class BotServer:
     happens to the next requests whose path ends, or begins, so. challenges: those not answered yet.
     """
 
+    game_kind: type[ServerGame] = ServerGame
+
     def __init__(self, dialect: Dialect = "lichess", port: int = 0) -> None:
         self.dialect = dialect
         self.news = threading.Condition(threading.RLock())
@@ -281,7 +283,7 @@ class BotServer:
         """Begin a game without a challenge, and without a word."""
         with self.news:
             self._serial += 1
-            game = ServerGame(self, f"game{self._serial:04}", bot, **values)
+            game = self.game_kind(self, f"game{self._serial:04}", bot, **values)
             self.games[game.id] = game
         return game
 
@@ -373,8 +375,8 @@ class BotServer:
                 return faults.popleft()
         return None
 
-    def answer(self, method: str, path: str, form: dict[str, str]) -> tuple[int, Json]:
-        """Do what a short request asks for."""
+    def answer(self, method: str, path: str, form: dict[str, str]) -> tuple[int, Any]:
+        """Do what a short request asks for; the answer is JSON, or a text as it is."""
         parts = path.strip("/").split("/")[1:]
         match parts:
             case ["account"] if method == "GET":
@@ -443,8 +445,9 @@ class _Handler(BaseHTTPRequestHandler):
         server = self.server.bot_server
         length = int(self.headers.get("Content-Length") or 0)
         data = self.rfile.read(length).decode()
-        form = {key: values[0] for key, values in parse_qs(data).items()}
-        path = urlsplit(self.path).path
+        url = urlsplit(self.path)
+        form = {key: values[0] for key, values in parse_qs(f"{url.query}&{data}").items()}
+        path = url.path
         with server.news:
             agent = self.headers.get("User-Agent", "")
             capabilities = self.headers.get(CAPABILITIES_HEADER)
@@ -474,7 +477,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is not None and fault.lost:
             self.close_connection = True
             return
-        self._answer(status, json.dumps(answer).encode())
+        self._answer(status, (answer if isinstance(answer, str) else json.dumps(answer)).encode())
 
     def _answer(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
