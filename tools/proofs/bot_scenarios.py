@@ -20,10 +20,11 @@ ACCEPT_SECONDS = 120.0
 MOVE_SECONDS = 90.0
 """For a move, an answer or a stream that should come. A bot that needs longer is taken for lost."""
 
-GAME_SECONDS = 300.0
 OTHER_START = "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1"
-MOST_EXCHANGES = 4
-"""Before something happens in a game, each side makes fewer moves than this."""
+EXCHANGES = 2
+"""So many moves each side makes before something happens in a game."""
+
+MOST_GAMES = 10
 
 
 class StageError(Exception):
@@ -94,12 +95,21 @@ class ClientStage:
         """Wait until the bot has moved. Raises StageError."""
         self.expect("move", lambda: game.board.turn != game.bot or game.status != "started")
 
-    def exchange(self, game: LichessGame, moves: int = MOST_EXCHANGES - 1) -> None:
+    def exchange(self, game: LichessGame, moves: int = EXCHANGES) -> None:
         """Let so many moves of each side be made, and one more of the bot."""
         for _ in range(moves):
             self.bot_moves(game)
             self.reply(game)
         self.bot_moves(game)
+
+    def middle_game(self) -> LichessGame:
+        """Begin a game and play some moves. Raises StageError if game after game ends in these."""
+        for _ in range(MOST_GAMES):
+            game = self.new_game()
+            self.exchange(game)
+            if game.status == "started":
+                return game
+        raise StageError(f"{MOST_GAMES} games ended too early")
 
     def reply(self, game: LichessGame) -> None:
         """Make a random move of the opponent, but not a king's capture."""
@@ -166,8 +176,7 @@ def _no_first_move(stage: ClientStage) -> str:
 
 
 def _resignation(stage: ClientStage) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     game.end("resign", game.bot)
     stage.expect("end of the game's stream", lambda: not game.feed.queues)
     return stage.to_the_end(stage.new_game())
@@ -177,19 +186,21 @@ def _resignation(stage: ClientStage) -> str:
 
 
 def _takeback(stage: ClientStage) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
-    for number in (1, 2):
-        game.offer("takeback")
-        stage.expect("answer", lambda n=number: len(game.takebacks) == n)  # type: ignore[misc]
-        stage.reply(game)
-        stage.bot_moves(game)
-    return f"answers {', then '.join(game.takebacks)}; {stage.to_the_end(game)}"
+    for _ in range(MOST_GAMES):
+        game = stage.middle_game()
+        for number in (1, 2):
+            if game.status == "started":
+                game.offer("takeback")
+                stage.expect("answer", lambda n=number: len(game.takebacks) == n)  # type: ignore[misc] # noqa: B023
+                stage.reply(game)
+                stage.bot_moves(game)
+        if len(game.takebacks) == 2:
+            return f"answers {', then '.join(game.takebacks)}; {stage.to_the_end(game)}"
+    raise StageError(f"{MOST_GAMES} games ended too early")
 
 
 def _taken_back_on_our_turn(stage: ClientStage) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     with stage.server.news:
         stage.reply(game)
         game.undo(1, told=True)
@@ -198,16 +209,14 @@ def _taken_back_on_our_turn(stage: ClientStage) -> str:
 
 
 def _taken_back_untold(stage: ClientStage) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     game.undo(2, told=False)
     stage.reply(game)
     return stage.to_the_end(game)
 
 
 def _draw_offer(stage: ClientStage) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     with stage.server.news:
         stage.reply(game)
         game.offer("draw")
@@ -217,8 +226,7 @@ def _draw_offer(stage: ClientStage) -> str:
 
 
 def _chat(stage: ClientStage) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     greeted = bool(game.chats)
     said = len(game.chats)
     game.say("!eval")
@@ -240,8 +248,7 @@ def _streams(stage: ClientStage, game: LichessGame) -> str:
 
 
 def _cut_game_stream(stage: ClientStage, half: bytes) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     game.drop(half)
     stage.expect("end of the stream", lambda: not game.feed.queues)
     stage.expect("new stream", lambda: game.feed.queues, 30.0)
@@ -249,8 +256,7 @@ def _cut_game_stream(stage: ClientStage, half: bytes) -> str:
 
 
 def _cut_event_stream(stage: ClientStage) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     stage.server.events.send(Cut())
     stage.expect("end of the stream", lambda: not stage.server.events.queues)
     stage.expect("new event stream", lambda: stage.server.events.queues)
@@ -260,8 +266,7 @@ def _cut_event_stream(stage: ClientStage) -> str:
 
 
 def _outage(stage: ClientStage) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     stage.server.outage()
     stage.expect("end of the streams", lambda: not game.feed.queues)
     stage.expect("new stream", lambda: game.feed.queues)
@@ -269,8 +274,7 @@ def _outage(stage: ClientStage) -> str:
 
 
 def _silence(stage: ClientStage) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     opened = stage.server.count("/stream/event")
     usual, stage.server.ping_seconds = stage.server.ping_seconds, 3600.0
     try:
@@ -282,8 +286,7 @@ def _silence(stage: ClientStage) -> str:
 
 
 def _faults(stage: ClientStage, *faults: Fault) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     stage.server.fail("/move/", *faults)
     stage.reply(game)
     return stage.to_the_end(game)
@@ -293,8 +296,7 @@ def _faults(stage: ClientStage, *faults: Fault) -> str:
 
 
 def _engine_dies(stage: ClientStage) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     for engine in stage.client.engines():
         engine.send_signal(signal.SIGKILL)
     stage.reply(game)
@@ -302,8 +304,7 @@ def _engine_dies(stage: ClientStage) -> str:
 
 
 def _restarted(stage: ClientStage, *, politely: bool) -> str:
-    game = stage.new_game()
-    stage.exchange(game)
+    game = stage.middle_game()
     stage.restart(politely=politely)
     return stage.to_the_end(game)
 
