@@ -22,8 +22,10 @@ from obscuro.bridge.events import (
     parse_event,
 )
 from obscuro.bridge.game_settings import GameSettings
+from obscuro.bridge.games_underway import GamesUnderway
 from obscuro.bridge.live_game import GameServer, LiveGame
 from obscuro.bridge.mover_pool import MoverPool
+from obscuro.bridge.pgn_archive import PgnArchive
 from obscuro.bridge.policy import Policy
 from obscuro.bridge.recent_ids import RecentIds
 from obscuro.bridge.server_game import ServerGame
@@ -32,8 +34,8 @@ logger = logging.getLogger(__name__)
 
 REMEMBERED = 1000
 """How many challenges and finished games the bot remembers so that it takes up none twice."""
-EXPECTED_SECONDS = 60.0
-"""How long an accepted challenge counts as a game if no game begins."""
+EXPECTED_SECONDS = 15.0
+"""If an accepted challenge begins no game for so long, we ask for the game: the event may be lost."""
 MOST_REFUSALS = 3
 """After so many refusals (4xx) of the event stream in a row the server means it."""
 
@@ -51,14 +53,15 @@ class Server(GameServer, Protocol):
         """Decline a challenge."""
 
 
-_Item = Event | LiveGame | Literal["finish", "leave", "online"] | Refused
+_Item = Event | LiveGame | Literal["finish", "leave"] | Refused
 
 
 class Bridge:
     """Plays for an account.
 
     One thread calls `run`. Any other thread may call `finish` and `leave`, also in a signal
-    handler. most_games: leave after so many games; None: never.
+    handler. most_games: leave after so many games; None: never. underway: remembers the games that
+    go on, for the next start. archive: gets the games that are over.
     """
 
     def __init__(
@@ -70,8 +73,13 @@ class Bridge:
         settings: GameSettings,
         most_games: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        underway: GamesUnderway | None = None,
+        archive: PgnArchive | None = None,
     ) -> None:
         self._user = user
+        self._underway = underway or GamesUnderway(None)
+        self._archive = archive
         self._server = server
         self._movers = movers
         self._policy = policy
@@ -105,6 +113,9 @@ class Bridge:
         played to their end before.
         """
         reader = threading.Thread(target=self._read, name="events", daemon=True)
+        for name in self._underway.ids():
+            logger.info("game %s: looking whether it goes on", name)
+            self._start(GameStart(name, ""), sure=False, resumed=True)
         reader.start()
         try:
             while not self._is_done():
@@ -138,24 +149,29 @@ class Bridge:
                 if self._games:
                     logger.warning("no more challenges: %s", item)
                 self._finish()
-            case "online":
-                self._expected.clear()  # the server tells of all present games again
             case Challenge():
                 self._judge(item)
             case ChallengeGone(name):
-                self._expected.pop(name, None)
+                self._forget(name)
             case GameStart():
                 self._start(item)
             case GameEnd(name):
                 if name in self._games:
                     self._games[name].tell(item)
-                self._expected.pop(name, None)
+                self._forget(name)
             case LiveGame():
                 self._game_over(item)
             case Ping():
-                # A challenger may have left before the game began.
                 long_ago = self._clock() - EXPECTED_SECONDS
-                self._expected = {k: at for k, at in self._expected.items() if at > long_ago}
+                for name in [name for name, at in self._expected.items() if at <= long_ago]:
+                    logger.info("game %s: no word of it, looking whether it has begun", name)
+                    self._start(GameStart(name, ""), sure=False)
+
+    def _forget(self, name: str) -> None:
+        """Forget a challenge of which no game comes."""
+        self._expected.pop(name, None)
+        if name not in self._games:
+            self._underway.remove(name)
 
     def _finish(self) -> None:
         if not self._finishing:
@@ -180,13 +196,14 @@ class Bridge:
                 logger.info("%s: declined (%s)", who, reason)
                 return
             self._expected[challenge.id] = self._clock()
+            self._underway.add(challenge.id)  # which is the game's id too
             self._server.accept(challenge.id, self._cancel)
             logger.info("%s: accepted", who)
         except Refused as error:
-            self._expected.pop(challenge.id, None)
+            self._forget(challenge.id)
             logger.info("%s: %s", who, error)
         except ApiError as error:
-            self._expected.pop(challenge.id, None)
+            self._forget(challenge.id)
             self._answered.discard(challenge.id)  # it may come again
             logger.info("%s: %s", who, error)
 
@@ -195,17 +212,25 @@ class Bridge:
 
     # -- games ------------------------------------------------------------------------------
 
-    def _start(self, start: GameStart) -> None:
+    def _start(self, start: GameStart, *, sure: bool = True, resumed: bool = False) -> None:
         self._expected.pop(start.id, None)
         if start.id in self._games or start.id in self._over:
             return
         if start.variant and start.variant not in FOG_VARIANTS:
             logger.info("game %s is %s, left alone", start.id, start.variant)
             return
-        game = ServerGame(start.id, self._user, self._settings)
-        live = LiveGame(game, self._server, self._movers, self._inbox.put)
+        self._underway.add(start.id)
+        game = ServerGame(start.id, self._user, self._settings, resumed=resumed)
+        live = LiveGame(game, self._server, self._movers, self._over_now, sure=sure)
         self._games[start.id] = live
         live.start()
+
+    def _over_now(self, live: LiveGame) -> None:
+        """Take note of a game's end at once, since the bridge may be leaving. Any thread."""
+        self._underway.remove(live.game.id)
+        if self._archive is not None and live.result is not None:
+            self._archive.save(live.game, live.result.verdict)
+        self._inbox.put(live)
 
     def _game_over(self, live: LiveGame) -> None:
         name = live.game.id
@@ -251,7 +276,6 @@ class Bridge:
             self._stream = stream
             if self._cancel.is_set():
                 stream.close()
-        self._inbox.put("online")
         heard = False
         for message in stream:
             event = Ping() if message is None else parse_event(message, self._user)

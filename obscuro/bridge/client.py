@@ -238,7 +238,8 @@ class BotClient:
         if response.is_redirect:
             where = response.headers.get("Location", "elsewhere")[:ERROR_CHARACTERS]
             raise Refused(status, f"{path} is redirected to {where!r}; give the right --url")
-        text = f"{path}: {status} {_error_text(response)}".rstrip()
+        words = _error_text(response).removeprefix(f"{status}: ")
+        text = f"{path}: {status} {words}".rstrip()
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             raise Unauthorized(status, text)
         if response.is_client_error and status not in _PASSING:

@@ -25,15 +25,17 @@ class GameLog:
     def __init__(self) -> None:
         self.white = "?"
         self.black = "?"
-        self.start: str | None = None
+        self.time_control = "?"
         self.began = datetime.datetime.now(datetime.UTC)
         self._notes: dict[int, PlyNotes] = {}
 
     def begin(self, full: GameFull) -> None:
-        """Take note of who plays, and from where."""
+        """Take note of who plays, and with which time, if no move was made yet."""
         self.white = full.white_name or min(full.white, default="?")
         self.black = full.black_name or min(full.black, default="?")
-        self.start = full.start
+        state = full.state
+        if not state.moves and state.wtime is not None:
+            self.time_control = f"{state.wtime // 1000}+{state.winc // 1000}"
 
     def chose(self, ply: int, move: str, seconds: float, report: Report | None) -> None:
         """Take note of what our engine said of its move."""

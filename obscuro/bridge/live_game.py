@@ -53,6 +53,8 @@ a row end the game."""
 MOST_FAILURES = 60
 """More failures of any kind in a row end the game, after 20 minutes. Some servers answer with an
 error of their own if they don't have a game."""
+MOST_UNSURE_FAILURES = 8
+"""More failures in a row end a game of which the server has not told, and which we never saw."""
 JOIN_SECONDS = 5.0
 """How long `join` waits for each thread."""
 
@@ -85,7 +87,11 @@ class _Job:
 
 
 class LiveGame:
-    """Plays one game. on_over: called once with this object, by any thread, at the game's end."""
+    """Plays one game.
+
+    on_over: called once with this object, by any thread, at the game's end. sure: whether the
+    server has told of the game; else it may not exist.
+    """
 
     def __init__(
         self,
@@ -94,8 +100,11 @@ class LiveGame:
         movers: MoverPool,
         on_over: Callable[[LiveGame], None],
         clock: Callable[[], float] = time.monotonic,
+        *,
+        sure: bool = True,
     ) -> None:
         self.game = game
+        self._sure = sure
         self.result: Finish | None = None
         self._server = server
         self._movers = movers
@@ -214,7 +223,9 @@ class LiveGame:
             except ApiError as error:
                 failures += 1
                 logger.debug("game %s: %s", self.game.id, error)
-                if failures > MOST_FAILURES or _is_final(error, failures):
+                known = self._sure or self.game.view is not None
+                most = MOST_FAILURES if known else MOST_UNSURE_FAILURES
+                if failures > most or _is_final(error, failures):
                     self.tell(Missing(f"the server does not let us see it: {error}"))
             except Exception:
                 failures += 1

@@ -88,6 +88,7 @@ class ServerGame:
         self._asked: set[str] = set()  # so that nothing is asked twice at the same ply
         self._claim_at: float | None = None
         self._ending: GameEnding | None = None
+        self._ended_before: GameEnd | None = None  # the end, told before the game itself
 
     @property
     def view(self) -> OurView | None:
@@ -188,6 +189,8 @@ class ServerGame:
         except ViewError as error:
             return self._hopeless(str(error))
         self._heard_at = now
+        if self._ended_before is not None:
+            return [Finish(self._missed(self._view, full, self._ended_before))]
         move = len(full.state.moves) // 2 + 1
         said: list[Action] = [
             Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
@@ -391,11 +394,12 @@ class ServerGame:
     def _end(self, status: str, winner: chess.Color | None, now: float) -> list[Action]:
         """Finish a game that the server has ended, or look for what it does not say."""
         view = self._view
-        verdict = by_server(view, status, winner)
-        if verdict is None and view is not None:
-            verdict = by_board(view)
-        if verdict is not None or view is None:
-            return [*self._stop(), Finish(verdict or left(status or "over"))]
+        if view is None:
+            self._ended_before = GameEnd("", status, winner)
+            return []  # the whole game follows
+        verdict = by_server(view, status, winner) or by_board(view)
+        if verdict is not None:
+            return [*self._stop(), Finish(verdict)]
         turn = self._turn
         began = turn.since if turn is not None else self._heard_at
         self._ending = GameEnding(
@@ -406,6 +410,13 @@ class ServerGame:
             aborted="abort" in self._asked,
         )
         return [*self._stop(), LookBack()]
+
+    def _missed(self, view: OurView, full: GameFull, end: GameEnd) -> Verdict:
+        """Judge a game that ended while we were away."""
+        ending = GameEnding(until=0.0, plies=0, late=None, unmade=None, aborted=False)
+        said = by_server(view, end.status, end.winner)
+        found = ending.complete(view, full)
+        return said or (found if by_board(view) else left(end.status or "over while we were away"))
 
     def _look_back(
         self, message: Message, now: float, ending: GameEnding, view: OurView

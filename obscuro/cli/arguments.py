@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from obscuro import __version__
 from obscuro.cli.arena_arguments import add_match, add_show, add_tournament
+from obscuro.cli.bridge_defaults import DRAW_MOVES, DRAW_SCORE
 from obscuro.cli.common_arguments import (
     Parsers,
     add_command,
@@ -184,16 +185,16 @@ def _add_bridge(commands: Parsers) -> None:
         "--draw-score",
         metavar="CP",
         type=centipawns,
-        default=-100,
+        default=DRAW_SCORE,
         help="accept a draw if the engine's score is at most so many centipawns; `never`: accept "
-        "none; default: -100",
+        f"none; default: {DRAW_SCORE}",
     )
     parser.add_argument(
         "--draw-moves",
         metavar="N",
         type=whole(0),
-        default=20,
-        help="accept no draw before so many moves; default: 20",
+        default=DRAW_MOVES,
+        help=f"accept no draw before so many moves; default: {DRAW_MOVES}",
     )
     parser.add_argument(
         "--resign-score",
@@ -216,7 +217,24 @@ def _add_bridge(commands: Parsers) -> None:
         default=120,
         help="abort a game without a first move after so long; default: 120",
     )
+    for name, when in (("greeting", "begins"), ("farewell", "is over")):
+        parser.add_argument(
+            f"--{name}",
+            metavar="TEXT",
+            default="",
+            help=f"say this in the chat when a game against a person {when}; default: nothing",
+        )
     add_option(parser, "set an option of the engine")
+    parser.add_argument(
+        "--pgn",
+        metavar="PATH",
+        help="write each game into this file, or into a file in this folder",
+    )
+    parser.add_argument(
+        "--games-file",
+        metavar="FILE",
+        help="where to keep the ids of the games that go on; default: in the user's state folder",
+    )
     parser.add_argument("--log", metavar="FILE", help="append a detailed log to a file")
     parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
 

@@ -6,16 +6,19 @@ import argparse
 import contextlib
 import logging
 import os
+import re
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from obscuro.arena.builtin_players import engine_command
 from obscuro.arena.uci_process import EngineError
+from obscuro.cli.bridge_defaults import DRAW_MOVES, DRAW_SCORE
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_command import read_options
@@ -32,6 +35,8 @@ FORBIDDEN_OPTIONS = frozenset({"Stockfish", "UCI_Variant"})
 """Options that the bridge may not set: `Stockfish` names a program that the engine runs."""
 DEFAULT_OVERHEAD = "500"
 """Milliseconds of `Move Overhead`: a message needs time to the server and back."""
+LONGEST_CHAT = 140
+"""Characters of a line in the chat; servers cut off or refuse longer ones."""
 LEAVING_SECONDS = 10.0
 """After a second signal the bridge has this long to leave by itself."""
 
@@ -46,7 +51,9 @@ def run(arguments: argparse.Namespace, *, make: MakeMover | None = None) -> int:
     make: makes the engine; tests pass their own. Raises CommandError.
     """
     url = server_url(arguments.url)
-    options = engine_options(read_options(arguments.option, "--option"))
+    options = engine_options(read_options(arguments.option, "--option"), url)
+    check_chat(arguments)
+    check_pgn(arguments.pgn)
     token = take_token(os.environ)
     with _logging(arguments.log, arguments.quiet, token):
         return _play(arguments, url, options, token, make or make_mover)
@@ -81,9 +88,50 @@ def take_token(
     return token
 
 
-def engine_options(given: Mapping[str, str]) -> dict[str, str]:
-    """Check the engine's options, add our defaults, and return all. Raises CommandError."""
+def check_chat(arguments: argparse.Namespace) -> None:
+    """Check what is to be said in the chat. Raises CommandError."""
+    for name in ("greeting", "farewell"):
+        text = getattr(arguments, name)
+        if len(text) > LONGEST_CHAT or not text.isprintable():
+            raise CommandError(f"--{name}: one line of at most {LONGEST_CHAT} characters, please")
+
+
+def check_pgn(path: str | None) -> None:
+    """Check where the games are to be written. Raises CommandError."""
+    if path is not None and not Path(path).absolute().parent.is_dir():
+        raise CommandError(f"--pgn {path}: there is no folder {Path(path).absolute().parent}")
+
+
+def idle_options(arguments: argparse.Namespace) -> list[str]:
+    """Return a line for each option that does nothing, or too much, on pychess.org."""
+    lines = []
+    if arguments.rated == "rated":
+        lines.append("--rated rated: pychess.org has no rated games with bots; none will fit there")
+    if arguments.opponents == "bot":
+        lines.append("--opponents bot: bots can't challenge on pychess.org; none will fit there")
+    if (arguments.draw_score, arguments.draw_moves) != (DRAW_SCORE, DRAW_MOVES):
+        lines.append("--draw-score, --draw-moves: pychess.org tells bots of no draw offers")
+    return lines
+
+
+def games_file(given: str | None, url: str, user: str) -> Path:
+    """Return the file that keeps the games of an account that go on."""
+    if given is not None:
+        return Path(given)
+    import platformdirs  # noqa: PLC0415 - slow, hence only here
+
+    name = re.sub(r"[^A-Za-z0-9.-]", "_", f"{urlsplit(url).netloc}-{user}")
+    return Path(platformdirs.user_state_dir("obscuro", appauthor=False)) / f"games-{name}.json"
+
+
+def engine_options(given: Mapping[str, str], url: str = "") -> dict[str, str]:
+    """Check the engine's options, add our defaults, and return all. Raises CommandError.
+
+    url: the server's; on pychess.org a side without a move has a draw.
+    """
     known, chosen = Options(), {"Move Overhead": DEFAULT_OVERHEAD}
+    if (urlsplit(url).hostname or "").endswith("pychess.org"):
+        chosen["Stalemate"] = "draw"
     for text, value in given.items():
         try:
             name = known.set(text, value)
@@ -129,13 +177,17 @@ def _play(
             raise CommandError(
                 f"{user} is not a bot account; docs/bridge.md says how to make it one"
             )
+        for line in idle_options(arguments):
+            logger.warning("%s", line)
         movers.prepare()
-        return _live(_bridge(arguments, user, client, movers))
+        return _live(_bridge(arguments, url, user, client, movers))
     except Unauthorized as error:
         raise CommandError(f"the server refuses the token: {error}; {error.advice}") from None
     except Refused as error:
         raise CommandError("; ".join(filter(None, (str(error), error.advice)))) from None
-    except (ApiError, EngineError) as error:
+    except ApiError as error:
+        raise CommandError(f"{error}; is --url {url} right, and is the network up?") from None
+    except EngineError as error:
         raise CommandError(str(error)) from None
     finally:
         movers.close()
@@ -143,10 +195,12 @@ def _play(
 
 
 def _bridge(
-    arguments: argparse.Namespace, user: str, client: BotClient, movers: MoverPool
+    arguments: argparse.Namespace, url: str, user: str, client: BotClient, movers: MoverPool
 ) -> Bridge:
     from obscuro.bridge.bot import Bridge  # noqa: PLC0415
     from obscuro.bridge.game_settings import GameSettings  # noqa: PLC0415
+    from obscuro.bridge.games_underway import GamesUnderway  # noqa: PLC0415
+    from obscuro.bridge.pgn_archive import PgnArchive  # noqa: PLC0415
     from obscuro.bridge.policy import Policy  # noqa: PLC0415
 
     policy = Policy(
@@ -166,8 +220,19 @@ def _bridge(
         resign_moves=arguments.resign_moves,
         movetime=arguments.movetime,
         abort_seconds=arguments.abort_after,
+        greeting=arguments.greeting,
+        farewell=arguments.farewell,
     )
-    return Bridge(user, client, movers, policy, settings, arguments.leave_after)
+    return Bridge(
+        user,
+        client,
+        movers,
+        policy,
+        settings,
+        arguments.leave_after,
+        underway=GamesUnderway(games_file(arguments.games_file, url, user)),
+        archive=None if arguments.pgn is None else PgnArchive(Path(arguments.pgn), url),
+    )
 
 
 def _live(bridge: Bridge) -> int:

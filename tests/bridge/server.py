@@ -254,6 +254,7 @@ class BotServer:
         self.pending: dict[str, ServerGame] = {}
         self.declined: dict[str, str] = {}
         self.title: str | None = "BOT"
+        self.mute = False  # whether it loses the event that tells of an accepted game
         self.conflicts = 0  # streams broken off, since the game had another
         self.ping_seconds = PING_SECONDS
         self._http = _HttpServer(("127.0.0.1", port), _Handler)
@@ -384,7 +385,8 @@ class BotServer:
                 return 200, {key: value for key, value in account.items() if value is not None}
             case ["challenge", name, "accept"] if name in self.pending:
                 game = self.games[name] = self.pending.pop(name)
-                self.events.say(self._start(game))
+                if not self.mute:
+                    self.events.say(self._start(game))
             case ["challenge", name, "decline"] if name in self.pending:
                 del self.pending[name]
                 self.declined[name] = form.get("reason", "")

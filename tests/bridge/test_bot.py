@@ -7,16 +7,19 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import chess
 import pytest
 
-from obscuro.bridge.bot import MOST_REFUSALS, Bridge
+from obscuro.bridge.bot import EXPECTED_SECONDS, MOST_REFUSALS, Bridge
 from obscuro.bridge.client import BotClient, Patience
 from obscuro.bridge.game_settings import GameSettings
+from obscuro.bridge.games_underway import GamesUnderway
 from obscuro.bridge.messages import Think
 from obscuro.bridge.mover_pool import MoverPool
+from obscuro.bridge.pgn_archive import PgnArchive
 from obscuro.bridge.policy import Policy
 from obscuro.fog.board import FogOfWarBoard
 from tests.bridge.movers import QuickMover
@@ -49,6 +52,8 @@ class Live:
         settings: GameSettings | None = None,
         most_games: int | None = None,
         patience: Patience = QUICK,
+        underway: GamesUnderway | None = None,
+        archive: PgnArchive | None = None,
     ) -> None:
         self.server = server
         self.movers: list[QuickMover] = []
@@ -66,6 +71,8 @@ class Live:
             policy or Policy(),
             settings or GameSettings(),
             most_games,
+            underway=underway,
+            archive=archive,
         )
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._run, daemon=True)
@@ -709,21 +716,67 @@ def test_the_engine_hears_how_the_game_stands_after_our_move(server: BotServer) 
 # -- leaving ------------------------------------------------------------------------------------
 
 
-def test_leaving_at_once_and_coming_back(lichess: BotServer) -> None:
-    server = lichess
+def test_leaving_at_once_and_coming_back(server: BotServer) -> None:
+    underway = GamesUnderway(None)
     mover = QuickMover()
     mover.hold = True
-    with living(server, mover=mover) as live:
+    with living(server, mover=mover, underway=underway) as live:
         game = server.game(server.challenge())
         assert mover.thinking.wait(HANG_SECONDS)
         live.bridge.leave()
         live.join()
     assert mover.closed
     assert (game.status, game.moves) == ("started", [])
-    with living(server, most_games=1) as live:
+    assert underway.ids() == (game.id,)
+    with living(server, most_games=1, underway=underway) as live:
         play_out(server, game)
         live.join()
     assert live.error is None
+    assert underway.ids() == ()
+
+
+def test_a_game_that_is_gone_is_looked_for_once(server: BotServer) -> None:
+    underway = GamesUnderway(None)
+    underway.add("gone1234")
+    with living(server, underway=underway) as live:
+        server.until(lambda: underway.ids() == ())
+        game = next_game(server)
+        server.until(lambda: len(game.moves) == 1)
+    assert live.error is None
+
+
+def test_a_game_whose_beginning_was_not_told_is_asked_for(server: BotServer) -> None:
+    clock = [0.0]
+    with living(server) as live:
+        live.bridge._clock = lambda: clock[0]
+        server.mute = True  # the event that tells of the game is lost
+        game = server.game(server.challenge())
+        clock[0] = EXPECTED_SECONDS
+        server.until(lambda: len(game.moves) == 1)
+    assert live.error is None
+
+
+def test_games_are_written_down_with_their_end(server: BotServer, tmp_path: Path) -> None:
+    archive = PgnArchive(tmp_path / "games.pgn", server.url)
+    with living(server, most_games=1, archive=archive) as live:
+        game = server.game(server.challenge(fen="4k3/8/8/8/8/8/8/4RK2 w - - 0 1", bot=chess.BLACK))
+        game.play("e1e8")
+        live.join()
+    pgn = (tmp_path / "games.pgn").read_text()
+    assert '[Result "1-0"]' in pgn and "Rxe8" in pgn
+
+
+def test_people_are_greeted_in_the_chat(server: BotServer) -> None:
+    settings = GameSettings(greeting="Hello", farewell="Bye")
+    with living(server, settings=settings, most_games=1) as live:
+        game = server.game(server.challenge())
+        server.until(lambda: len(game.moves) == 1)
+        game.play("e7e5")
+        server.until(lambda: len(game.moves) == 3)
+        game.end("resign", game.bot)
+        live.join()
+        server.until(lambda: len(game.said) == 2)
+    assert [line["text"] for line in game.said] == ["Hello", "Bye"]
 
 
 def test_finishing_plays_on_but_accepts_nothing(server: BotServer) -> None:

@@ -468,6 +468,18 @@ def test_a_game_that_we_aborted_is_aborted() -> None:
     assert verdict(play.tell(Connected(), full(bot=chess.BLACK))) == "aborted"
 
 
+@pytest.mark.parametrize(
+    ("kept", "result"),
+    [
+        (KING_TAKEN, "won: king captured (the board shows it)"),
+        (["e2e4", "e7e5", "g1f3"], "over while we were away"),
+    ],
+)
+def test_a_game_that_ended_while_we_were_away_is_not_played(kept: list[str], result: str) -> None:
+    play = Play()
+    assert verdict(play.tell(Connected(), GameEnd(), full(*kept))) == result
+
+
 # -- chat -------------------------------------------------------------------------------------
 
 TALK = GameSettings(greeting="Hello", farewell="Bye")

@@ -20,7 +20,13 @@ import pytest
 
 from obscuro.cli.arguments import parse
 from obscuro.cli.bridge_command import _logging as bridge_logging
-from obscuro.cli.bridge_command import engine_options, server_url, take_token
+from obscuro.cli.bridge_command import (
+    engine_options,
+    games_file,
+    idle_options,
+    server_url,
+    take_token,
+)
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import main
 from tests.bridge.server import BOT, TOKEN, BotServer, Fault, serving
@@ -53,7 +59,7 @@ class Run:
             stderr=subprocess.STDOUT,
             text=True,
             cwd=ROOT,
-            env=os.environ | {"OBSCURO_BOT_TOKEN": token},
+            env=os.environ | {"OBSCURO_BOT_TOKEN": token, "XDG_STATE_HOME": str(log.parent)},
         )
         self.screen: list[str] = []
         self._news = threading.Condition()
@@ -141,6 +147,35 @@ def test_options_of_the_engine() -> None:
             engine_options(bad)
 
 
+def test_on_pychess_a_side_without_a_move_draws() -> None:
+    assert engine_options({}, "https://www.pychess.org")["Stalemate"] == "draw"
+    given = engine_options({"Stalemate": "loss"}, "https://www.pychess.org")
+    assert given["Stalemate"] == "loss"
+    assert "Stalemate" not in engine_options({}, "https://server.example")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--rated", "rated"], ["no rated games"]),
+        (["--opponents", "bot"], ["can't challenge"]),
+        (["--draw-score", "-50"], ["no draw offers"]),
+        (["--rated", "casual", "--opponents", "human"], []),
+    ],
+)
+def test_options_that_do_nothing_on_pychess_are_named(given: list[str], says: list[str]) -> None:
+    lines = idle_options(parse(["bridge", *given]))
+    assert len(lines) == len(says)
+    assert all(word in line for word, line in zip(says, lines, strict=True))
+
+
+def test_where_games_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    path = games_file(None, "https://server.example:81/", "Me/Too")
+    assert path == tmp_path / "obscuro" / "games-server.example_81-Me_Too.json"
+    assert games_file("x.json", "https://server.example", "Me") == Path("x.json")
+
+
 @pytest.mark.parametrize("name", ["Stockfish", "STOCKFISH", "stockfish", " Stockfish "])
 def test_no_program_can_be_named_through_the_bridge(name: str) -> None:
     with pytest.raises(CommandError, match="the bridge does not set this option"):
@@ -153,6 +188,9 @@ def test_no_program_can_be_named_through_the_bridge(name: str) -> None:
         ([], "token is needed, in the environment: OBSCURO_BOT_TOKEN"),
         (["--option", "Stockfish=/bin/sh"], "the bridge does not set this option"),
         (["--option", "Threads"], "is not NAME=VALUE"),
+        (["--greeting", "x" * 141], "--greeting: one line of at most 140 characters"),
+        (["--farewell", "two\nlines"], "--farewell: one line"),
+        (["--pgn", "/nowhere/at/all.pgn"], "there is no folder /nowhere/at"),
     ],
 )
 def test_mistakes_are_one_line(
