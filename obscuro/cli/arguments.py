@@ -221,7 +221,6 @@ def _add_bridge(commands: Parsers) -> None:
         parser.add_argument(
             f"--{name}",
             metavar="TEXT",
-            default="",
             help=f"say this in the chat when a game against a person {when}; default: nothing",
         )
     add_option(parser, "set an option of the engine")

@@ -91,7 +91,7 @@ def take_token(
 def check_chat(arguments: argparse.Namespace) -> None:
     """Check what is to be said in the chat. Raises CommandError."""
     for name in ("greeting", "farewell"):
-        text = getattr(arguments, name)
+        text = getattr(arguments, name) or ""
         if len(text) > LONGEST_CHAT or not text.isprintable():
             raise CommandError(f"--{name}: one line of at most {LONGEST_CHAT} characters, please")
 
@@ -220,8 +220,8 @@ def _bridge(
         resign_moves=arguments.resign_moves,
         movetime=arguments.movetime,
         abort_seconds=arguments.abort_after,
-        greeting=arguments.greeting,
-        farewell=arguments.farewell,
+        greeting=arguments.greeting or "",
+        farewell=arguments.farewell or "",
     )
     return Bridge(
         user,
