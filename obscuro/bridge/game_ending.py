@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import chess
 
-from obscuro.bridge.events import GameFull, GameState
+from obscuro.bridge.events import GameEnd, GameFull, GameState
 from obscuro.bridge.our_view import OurView, ViewError
-from obscuro.bridge.verdict import FIRST_PLIES, Verdict, by_board, by_elimination, by_server
+from obscuro.bridge.verdict import FIRST_PLIES, Verdict, by_board, by_elimination, by_server, left
 
 LOOK_BACK_SECONDS = 15.0
 """How long we ask for the last moves of a game whose end is told without a result."""
@@ -57,3 +57,11 @@ def late_side(view: OurView, state: GameState, turn_began: float, now: float) ->
     if clock is None or view.plies < FIRST_PLIES:
         return None
     return mover if (now - turn_began) * 1000 >= clock - CLOCK_TOLERANCE_MS else None
+
+
+def missed(view: OurView, full: GameFull, end: GameEnd) -> Verdict:
+    """Judge a game that ended while we were away. end: what the server says of that."""
+    ending = GameEnding(until=0.0, plies=0, late=None, unmade=None, aborted=False)
+    said = by_server(view, end.status, end.winner)
+    found = ending.complete(view, full)
+    return said or (found if by_board(view) else left(end.status or "over while we were away"))

@@ -15,7 +15,7 @@ import chess
 
 from obscuro.bridge.capabilities import FOG_VARIANTS
 from obscuro.bridge.events import GameEnd, GameFull, GameState, OpponentGone
-from obscuro.bridge.game_ending import LOOK_BACK_SECONDS, GameEnding, late_side
+from obscuro.bridge.game_ending import LOOK_BACK_SECONDS, GameEnding, late_side, missed
 from obscuro.bridge.game_log import GameLog
 from obscuro.bridge.game_settings import GameSettings
 from obscuro.bridge.messages import (
@@ -29,22 +29,19 @@ from obscuro.bridge.messages import (
     Missing,
     Note,
     Resync,
-    Say,
     Send,
     Sent,
     StopThinking,
     Thought,
     Wait,
 )
+from obscuro.bridge.opponent_watch import OpponentWatch
 from obscuro.bridge.our_turn import FIRST_CLOCK_PLIES, EchoWatch, OurTurn
 from obscuro.bridge.our_view import OurView, ViewError
+from obscuro.bridge.small_talk import SmallTalk
 from obscuro.bridge.temper import Temper
 from obscuro.bridge.verdict import OurResult, Verdict, by_board, by_server, left
 
-OVERDUE_SECONDS = 60.0
-"""We look how the game stands if the other side's clock ran out so long ago and no news came."""
-OVERDUE_LOOKS = 3
-"""The game is given up after so many looks without news: the server has forgotten it."""
 GIVEN_UP = "given up: the other side's clock has run out, and the server says nothing"
 MOST_REFUSALS = 3
 """The game is given up if the server refuses more moves of one turn."""
@@ -52,8 +49,6 @@ MOST_IGNORED = 10
 """The game is given up if the server ignores the same move more often."""
 MOST_UNREADABLE = 3
 """The game is left if it can't be followed, and again can't when it is told anew, so often."""
-RESIGNED = "I resign."
-"""Said in the chat, since not every server tells the other side that we resigned."""
 
 
 class ServerGame:
@@ -72,7 +67,7 @@ class ServerGame:
         self._user = user
         self._settings = settings
         self._resumed = resumed
-        self._talks = False  # whether the other side is a person
+        self._talk = SmallTalk(settings)
         self._view: OurView | None = None
         self._state = GameState(())
         self._turn: OurTurn | None = None
@@ -82,11 +77,9 @@ class ServerGame:
         self._echo = EchoWatch()
         self._ignored = 0  # how often in a row a move of ours was taken and not made
         self._unreadable = 0
-        self._heard_at = 0.0  # when the other side's turn began
-        self._looks = 0
+        self._watch = OpponentWatch(settings.abort_seconds)
         self._temper = Temper(settings)
         self._asked: set[str] = set()  # so that nothing is asked twice at the same ply
-        self._claim_at: float | None = None
         self._ending: GameEnding | None = None
         self._ended_before: GameEnd | None = None  # the end, told before the game itself
 
@@ -118,7 +111,7 @@ class ServerGame:
         for action in actions:
             if isinstance(action, Finish):
                 self.finished = True
-                return [*self._farewell(action.verdict), *actions]
+                return [*self._talk.farewell(action.verdict), *actions]
         return actions
 
     def _handle(self, message: Message, now: float) -> list[Action]:
@@ -134,8 +127,8 @@ class ServerGame:
                 return self._end(status, winner, now)
             case Missing(why):
                 return [*self._stop(), Finish(left(why), known=False)]
-            case OpponentGone(gone, claim_in):
-                self._claim_at = now + claim_in if gone and claim_in is not None else None
+            case OpponentGone():
+                self._watch.gone(message, now)
                 return self._look_at_clock(now)
             case Thought():
                 return self._thought(message, now)
@@ -183,21 +176,17 @@ class ServerGame:
         self._state = full.state
         self.log.begin(full)
         self.opponent = self.log.black if side == chess.WHITE else self.log.white
-        self._talks = (not side) not in full.bots
+        self._talk.begin((not side) not in full.bots, len(full.state.moves), self._resumed)
         try:
             self._view = OurView(side, full.start)
         except ViewError as error:
             return self._hopeless(str(error))
-        self._heard_at = now
+        self._watch.began(now)
         if self._ended_before is not None:
-            return [Finish(self._missed(self._view, full, self._ended_before))]
+            return [Finish(missed(self._view, full, self._ended_before))]
         move = len(full.state.moves) // 2 + 1
-        said: list[Action] = [
-            Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
-        ]
-        if self._talks and not self._resumed and len(full.state.moves) < FIRST_CLOCK_PLIES:
-            said += _say(self._settings.greeting)
-        return [*said, *self._take(full.state, now)]
+        said = Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
+        return [said, *self._take(full.state, now)]
 
     def _news(self, state: GameState, now: float) -> list[Action]:
         """Take a state from the middle of a stream."""
@@ -239,10 +228,11 @@ class ServerGame:
             if view.position() != position:
                 said = [Note(f"moves were taken back: {len(before)} before, now {view.plies}")]
         if view.moves != before:
-            self._heard_at, self._looks = now, 0
+            self._watch.began(now)
             self._asked.clear()
         if view.decided:
             return [*self._stop(), *said, Finish(by_board(view) or left("over"), known=False)]
+        said += self._talk.greeting(view)
         return [*said, *self._answer_offers(state), *self._play(now)]
 
     def _unreadable_again(self, why: str) -> list[Action]:
@@ -259,7 +249,7 @@ class ServerGame:
         return [*self._stop(), Note(why), *asked, Finish(left(f"can't be followed: {why}"))]
 
     def _resign(self) -> list[Action]:
-        return [Ask("resign"), *_say(RESIGNED if self._talks else "")]
+        return [Ask("resign"), *self._talk.resigned()]
 
     def _resync(self) -> list[Action]:
         """Have the game told anew; what the present stream still says does not count."""
@@ -295,23 +285,20 @@ class ServerGame:
         return self._look_at_clock(now)
 
     def _look_at_clock(self, now: float) -> list[Action]:
-        """See whether something is overdue."""
-        view, state = self._view, self._state
-        if view is None or view.our_turn:
+        """See whether the other side's move is overdue."""
+        if self._view is None:
             return []
-        if self._claim_at is not None and now >= self._claim_at:
-            self._claim_at = None
-            return [Ask("claim-victory")]
-        waited = now - self._heard_at
-        if view.plies < FIRST_CLOCK_PLIES and waited > self._settings.abort_seconds:
-            return self._ask_once("abort")
-        clock = state.clock(not view.side)
-        if clock is None or waited < clock / 1000 + OVERDUE_SECONDS * (self._looks + 1):
-            return []
-        self._looks += 1
-        if self._looks > OVERDUE_LOOKS:
-            return [Finish(left(GIVEN_UP), known=False)]
-        return self._resync()
+        match self._watch.overdue(self._view, self._state, now):
+            case "claim":
+                return [Ask("claim-victory")]
+            case "abort":
+                return self._ask_once("abort")
+            case "look":
+                return self._resync()
+            case "give up":
+                return [Finish(left(GIVEN_UP), known=False)]
+            case None:
+                return []
 
     # -- our side ---------------------------------------------------------------------------
 
@@ -365,7 +352,7 @@ class ServerGame:
             return self._hopeless(str(error))
         self._turn = None
         self._echo.sent(sent.move, now)
-        self._heard_at, self._looks = now, 0
+        self._watch.began(now)
         self._asked.clear()
         return [] if self._view.decided else [Wait(self._view.position())]
 
@@ -401,7 +388,7 @@ class ServerGame:
         if verdict is not None:
             return [*self._stop(), Finish(verdict)]
         turn = self._turn
-        began = turn.since if turn is not None else self._heard_at
+        began = turn.since if turn is not None else self._watch.since
         self._ending = GameEnding(
             until=now + LOOK_BACK_SECONDS,
             plies=view.plies,
@@ -410,13 +397,6 @@ class ServerGame:
             aborted="abort" in self._asked,
         )
         return [*self._stop(), LookBack()]
-
-    def _missed(self, view: OurView, full: GameFull, end: GameEnd) -> Verdict:
-        """Judge a game that ended while we were away."""
-        ending = GameEnding(until=0.0, plies=0, late=None, unmade=None, aborted=False)
-        said = by_server(view, end.status, end.winner)
-        found = ending.complete(view, full)
-        return said or (found if by_board(view) else left(end.status or "over while we were away"))
 
     def _look_back(
         self, message: Message, now: float, ending: GameEnding, view: OurView
@@ -431,11 +411,3 @@ class ServerGame:
             case Missing():
                 return [Finish(ending.judge(view))]
         return [Finish(ending.judge(view))] if now > ending.until else []
-
-    def _farewell(self, verdict: Verdict) -> list[Action]:
-        over = verdict.outcome in (OurResult.WON, OurResult.LOST, OurResult.DRAWN)
-        return _say(self._settings.farewell) if self._talks and over else []
-
-
-def _say(text: str) -> list[Action]:
-    return [Say(text)] if text else []
