@@ -202,7 +202,8 @@ class BridgeClient(BotClient):
             *(sys.executable, "-P", "-m", "obscuro.cli.main", "bridge", "--url", url),
             *("--unlimited", "--movetime", str(MOVETIME), "--abort-after", "10"),
             *("--games", str(GAMES)),
-            *("--log", "all.log", *options),
+            *("--greeting", "Good luck!", "--farewell", "Good game!"),
+            *("--log", "all.log", "--games-file", "games.json", *options),
         ]
 
     def environment(self) -> dict[str, str]:
