@@ -483,7 +483,10 @@ def test_a_rematch_comes_without_a_challenge(pychess: BotServer) -> None:
     with living(pychess) as live:
         game = pychess.game(pychess.challenge())
         pychess.until(lambda: len(game.moves) == 1)
+        given, give = threading.Event(), live.pool.give
+        live.pool.give = lambda mover: (give(mover), given.set())
         game.end("resign", game.bot)
+        assert given.wait(HANG_SECONDS)
         again = pychess.rematch(game)
         again.play("e2e4")
         pychess.until(lambda: len(again.moves) == 2)
@@ -739,9 +742,9 @@ def test_a_game_that_is_gone_is_looked_for_once(server: BotServer) -> None:
     underway = GamesUnderway(None)
     underway.add("gone1234")
     with living(server, underway=underway) as live:
-        server.until(lambda: underway.ids() == ())
-        game = next_game(server)
+        game = next_game(server)  # there is room for it again
         server.until(lambda: len(game.moves) == 1)
+        assert underway.ids() == (game.id,)
     assert live.error is None
 
 
