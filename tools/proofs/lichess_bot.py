@@ -81,7 +81,7 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
         for name, text in what.items()
         if any((client, name) in results for client in clients)
     ]
-    yield f"lichess-bot {figures['version']}, unchanged but for `extra_game_handlers.py`."
+    yield f"lichess-bot {figures['version']}, unchanged but for its file of handlers."
     yield ""
     yield from table(["what happens", *clients], rows, "l" * (1 + len(clients)))
 
