@@ -7,8 +7,8 @@
 CHECKOUT is a work tree of gbtami/pychess-variants. INTERPRETER is a Python, 3.13 or newer, that has
 what the server needs; docs/results/real_pychess.md says how to get both. The bridge and the engine
 are those of this program, as processes. All is on 127.0.0.1, with a new token for each run. A run
-takes about ten minutes and needs `websockets` (`pip install 'obscuro[pychess]'`). The exit code is 1
-if a scenario did not end as expected.
+takes about a quarter of an hour and needs `websockets` (`pip install 'obscuro[pychess]'`). The exit
+code is 1 if a scenario did not end as expected.
 """
 
 from __future__ import annotations

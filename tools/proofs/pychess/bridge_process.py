@@ -15,6 +15,8 @@ ONLINE_SECONDS = 180.0
 """With a cold cache the engine compiles its kernels."""
 ENGINE = ("Threads=1", "Hash=64", "Evaluator=material", "Seed=1")
 """Options of the engine that keep the load of the proof small."""
+GREETING = "Good luck"
+FAREWELL = "Thank you"
 TOKEN = "OBSCURO_BOT_TOKEN"
 
 
@@ -22,10 +24,13 @@ class BridgeProcess:
     """The bridge on a server. It finds the same folder of its own at every start."""
 
     def __init__(self, url: str, token: str, folder: Path, arguments: Sequence[str]) -> None:
+        self.pgn = folder / "games.pgn"
         options = [word for option in ENGINE for word in ("--option", option)]
         self._command = [
             *(sys.executable, "-P", "-m", "obscuro.cli.main", "bridge", "--url", url),
-            *("--log", str(folder / "bridge.log"), *options, *arguments),
+            *("--log", str(folder / "bridge.log"), "--games-file", str(folder / "games.json")),
+            *("--pgn", str(self.pgn), "--greeting", GREETING, "--farewell", FAREWELL),
+            *(*options, *arguments),
         ]
         self._environment = {TOKEN: token, "PYTHONPATH": str(ROOT)}
         self._output = folder / "bridge.out"
@@ -63,6 +68,10 @@ class BridgeProcess:
         """
         until(lambda: bool(self.lines(text)), seconds, f"a line of the bridge with {text!r}")
         return self.lines(text)[-1]
+
+    def games(self) -> str:
+        """Return the games that the bridge has written, as PGN."""
+        return self.pgn.read_text(encoding="utf-8") if self.pgn.exists() else ""
 
     def kill(self) -> None:
         """Kill the bridge, SIGKILL, and not its engines: they have to end by themselves."""

@@ -23,13 +23,18 @@ class NotAsExpectedError(Exception):
     """What a scenario expects did not happen; the text says what happened."""
 
 
-def until(condition: Callable[[], bool], seconds: float, what: str) -> None:
-    """Wait until a condition holds. Raises NotAsExpectedError after *seconds*, which names *what*."""
+def until(
+    condition: Callable[[], bool], seconds: float, what: str, pause: float = POLL_SECONDS
+) -> None:
+    """Wait until a condition holds. Raises NotAsExpectedError after *seconds*, which names *what*.
+
+    pause: seconds between two looks.
+    """
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             raise NotAsExpectedError(f"{what} did not come within {seconds:g} s")
-        time.sleep(POLL_SECONDS)
+        time.sleep(pause)
 
 
 def free_port() -> int:

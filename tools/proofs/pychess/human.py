@@ -25,6 +25,8 @@ ANSWER_SECONDS = 20.0
 """The longest that the bot may take for what it is waited for."""
 ONLINE_SECONDS = 60.0
 """The longest that the bot may be away after the server was."""
+KNOCK_SECONDS = 0.5
+"""The server takes 80 requests in 30 s from one address, and refuses more."""
 PATIENCE_SECONDS = 2.0
 """The longest that the server takes for what it answers at all."""
 PING_SECONDS = 5.0
@@ -186,7 +188,7 @@ class Human:
                 found.append(self.socket(f"/wsr/{name}"))
             return bool(found)
 
-        until(is_there, ANSWER_SECONDS, "the game")
+        until(is_there, ONLINE_SECONDS, "the game", KNOCK_SECONDS)
         self.games.append(HumanGame(self, name, found[0], colour))
         return self.games[-1]
 

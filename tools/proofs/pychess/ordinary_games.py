@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import chess
 
+from tools.proofs.pychess.bridge_process import FAREWELL, GREETING
 from tools.proofs.pychess.children import until
 from tools.proofs.pychess.human import ANSWER_SECONDS, HumanGame
 from tools.proofs.pychess.stage import Scenario, Stage, expect, expect_match
@@ -27,7 +28,10 @@ def whole_game(stage: Stage, colour: str) -> str:
     said = stage.end_of(game.name)
     won = "lost" if result.startswith(f"{'1-0' if colour == 'w' else '0-1'} ") else "won"
     expect(said.startswith("drawn" if "1/2" in result else won), f"{result}; the bridge: {said}")
-    return f"{result} after {plies} plies; the bridge: {said}"
+    until(lambda: game.name in stage.bridge.games(), ANSWER_SECONDS, "the game's PGN")
+    (kept,) = (each for each in stage.bridge.games().split("[Event ") if game.name in each)
+    expect(f'[Result "{result.split()[0]}"]' in kept, f"{result}; the PGN: {kept}")
+    return f"{result} after {plies} plies, in the PGN too; the bridge: {said}"
 
 
 def human_resigns(stage: Stage) -> str:
@@ -125,12 +129,14 @@ def chat(stage: Stage) -> str:
     """Say something in the chat of the game."""
     game = stage.human().play("w")
     game.exchange()
-    game.send("roundchat", message='Good luck! \u2654 {"type": "gameEnd"}', room="player")
-    game.socket.wait("roundchat", lambda said: "Good luck" in str(said.get("message")))
+    game.send("roundchat", message='Hello! \u2654 {"type": "gameEnd"}', room="player")
+    game.socket.wait("roundchat", lambda said: "Hello" in str(said.get("message")))
     game.exchange()
     game.resign()
     stage.end_of(game.name)
-    return "the game went on" + (f"; the bot said: {game.chat()}" if game.chat() else "")
+    until(lambda: FAREWELL in game.chat(), ANSWER_SECONDS, "the bot's farewell")
+    expect(GREETING in game.chat(), f"the bot's greeting was not shown, only: {game.chat()}")
+    return f"the game went on; the bot said: {', '.join(game.chat())}"
 
 
 def more_time(stage: Stage) -> str:
@@ -190,13 +196,13 @@ ORDINARY_GAMES = (
     Scenario(
         "whole game, bot as Black",
         "the human plays White at random, 15 s + 1 s, to the end",
-        "server and bridge agree about the result",
+        "server, bridge and its PGN agree about the result",
         lambda stage: whole_game(stage, "w"),
     ),
     Scenario(
         "whole game, bot as White",
         "the human plays Black at random, 15 s + 1 s, to the end",
-        "server and bridge agree about the result",
+        "server, bridge and its PGN agree about the result",
         lambda stage: whole_game(stage, "b"),
     ),
     Scenario(
@@ -225,7 +231,12 @@ ORDINARY_GAMES = (
     Scenario(
         "draw offer", "the human offers a draw after a move of each", "the game goes on", draw_offer
     ),
-    Scenario("chat", "the human writes in the chat", "the game goes on", chat),
+    Scenario(
+        "chat",
+        "the human writes in the chat; `--greeting`, `--farewell`",
+        "the game goes on, and the human reads what the bot says",
+        chat,
+    ),
     Scenario("more time", "the human gives the bot time, twice", "the game goes on", more_time),
     Scenario(
         "no move",
