@@ -32,7 +32,14 @@ from obscuro.evaluation.nnue.network import NetworkError
 from obscuro.kernel_sources import KernelSources
 from obscuro.learn import check_plot
 from obscuro.learn.check_figures import Figures, check_figures, fitted
-from obscuro.learn.check_tables import CheckTable, all_tables, models_table, summary, verdict
+from obscuro.learn.check_tables import (
+    CheckTable,
+    about_sides,
+    all_tables,
+    models_table,
+    summary,
+    verdict,
+)
 from obscuro.learn.collecting import Searches, seen_samples, solved_samples, spread
 from obscuro.learn.filed_games import FiledGame, load_games
 from obscuro.learn.learn_error import LearnError
@@ -214,6 +221,7 @@ def fit(arguments: argparse.Namespace, console: Console) -> int:
     collected = _read(arguments)
     figures = _figures(collected, arguments, with_network=network)
     console.print(summary(figures), soft_wrap=True)
+    _say(console, about_sides(figures))
     _print(console, models_table(figures))
     if network:
         console.print(verdict(figures), soft_wrap=True)
@@ -242,10 +250,10 @@ def check(arguments: argparse.Namespace, console: Console) -> int:
         console.print(json.dumps(figures), soft_wrap=True)
         return 0
     console.print(summary(figures), soft_wrap=True)
+    _say(console, about_sides(figures))
     for table in all_tables(figures):
         _print(console, table)
-    if verdict(figures):
-        console.print(verdict(figures), soft_wrap=True)
+    _say(console, verdict(figures))
     return 0
 
 
@@ -262,6 +270,11 @@ def _figures(collected: Collected, arguments: argparse.Namespace, **more: Any) -
             tell=lambda text: tell(text, 0),
             **more,
         )
+
+
+def _say(console: Console, text: str) -> None:
+    if text:
+        console.print(text, soft_wrap=True)
 
 
 def _print(console: Console, table: CheckTable) -> None:

@@ -20,13 +20,15 @@ from obscuro.learn.held_out import (
     FEATURES_MODEL,
     GIVEN_MODEL,
     NETWORK_MODEL,
+    SLOPE_MODEL,
     Tell,
     explained,
     gained,
     linear_models,
     network_model,
+    share_beyond,
 )
-from obscuro.learn.problem import Floats, Problem, make_problem
+from obscuro.learn.problem import SEARCH, Floats, Problem, make_problem
 from obscuro.learn.ridge_fit import fit_weights, weight_errors
 from obscuro.learn.samples import Collected
 
@@ -88,7 +90,13 @@ def check_figures(
         "turns": float(problem.weight.sum()),
         "games": len(np.unique(problem.game)),
         "missed": missed(problem),
+        "missed_by_side": missed_by_side(problem) if target == SEARCH else None,
         "models": models,
+        "beyond_slope": (
+            share_beyond(problem, added[FEATURES_MODEL], added[SLOPE_MODEL])
+            if target == SEARCH
+            else None
+        ),
         "judged": FEATURES_MODEL if given is None else GIVEN_MODEL,
         "weights": _weights(problem, ridge, given),
         "by_value": calibration.by_value(problem, judged),
@@ -104,6 +112,18 @@ def missed(problem: Problem) -> Figures:
     return {
         "mean": [mean, problem.error(difference)],
         "deviation": problem.mean((difference - mean) ** 2) ** 0.5,
+    }
+
+
+def missed_by_side(problem: Problem) -> Figures:
+    """Return `missed` where the followed side is to move, and where the other one is.
+
+    A side without two games is None.
+    """
+    parts = {"followed": problem.followed, "other": ~problem.followed}
+    return {
+        name: missed(problem.where(chosen)) if len(np.unique(problem.game[chosen])) > 1 else None
+        for name, chosen in parts.items()
     }
 
 

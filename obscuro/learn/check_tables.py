@@ -42,6 +42,24 @@ def summary(figures: Figures) -> str:
     )
 
 
+def about_sides(figures: Figures) -> str:
+    """Say what leaves miss by whose turn it is, and what features add to a slope.
+
+    Empty for results.
+    """
+    if figures["target"] != SEARCH:
+        return ""
+    sides = figures["missed_by_side"]
+    found = {name: sides[name] for name in ("followed", "other") if sides[name] is not None}
+    names = {"followed": "the side that searched", "other": "the other side"}
+    parts = [f"{signed(found[name]['mean'], 3)} where {names[name]} is to move" for name in found]
+    share, error = figures["beyond_slope"]
+    return (
+        f"The difference is {' and '.join(parts)}. Beyond a constant and a slope the features "
+        f"explain {share:+.1%} ± {error:.1%} of its variance."
+    )
+
+
 def verdict(figures: Figures) -> str:
     """Say whether the small network explains more than the linear model; empty without it."""
     found = {model["name"]: model for model in figures["models"]}

@@ -21,7 +21,7 @@ from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.learn.filed_games import FiledGame
 from obscuro.learn.followed_turns import FollowedTurn, follow
-from obscuro.learn.samples import Samples, joined
+from obscuro.learn.samples import Samples, joined, white_is_followed
 
 Words = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
@@ -63,7 +63,7 @@ class Searches:
 
 def side_of(game: FiledGame) -> chess.Color:
     """Return the side that is followed: the game's key decides it, as a coin would."""
-    return bool(game.key & 1)
+    return bool(white_is_followed(np.array([game.key], np.uint64))[0])
 
 
 def solved_samples(

@@ -102,6 +102,17 @@ def share_explained(problem: Problem, added: Floats) -> tuple[float, float]:
     return 1 - ratio, problem.error(left - ratio * spread) / whole
 
 
+def share_beyond(problem: Problem, added: Floats, base: Floats) -> list[float]:
+    """Return how much larger R² is with one model than with another, and its standard error.
+
+    added, base: pawns of both, float64[n].
+    """
+    missed = problem.aim - problem.values()
+    whole = problem.mean((missed - problem.mean(missed)) ** 2)
+    gain, error = gained(problem, added, base)
+    return [gain / whole, error / whole]
+
+
 def gained(problem: Problem, added: Floats, base: Floats) -> list[float]:
     """Return how much less a model's mean loss is than another one's, and its standard error.
 

@@ -51,6 +51,7 @@ class Problem(NamedTuple):
     aim: Floats  # [n] what the value should be, [-1, 1]
     weight: Floats  # [n] how much a position counts
     true: Mask  # [n] whether the game was in this position
+    followed: Mask  # [n] whether the side to move is the one that was followed, and searched
     result: Floats  # [n] of the game: 1, 0 or -1
     game: npt.NDArray[np.int64]  # [n] index of the game
     fold: npt.NDArray[np.int64]  # [n] the tenth of the games that holds it
@@ -116,6 +117,7 @@ def make_problem(samples: Samples, target: str) -> Problem:
         aim.astype(np.float64),
         weight,
         kept.true,
+        kept.followed_to_move(),
         kept.result.astype(np.float64),
         game,
         _folds(len(keys))[game],

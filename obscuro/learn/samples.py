@@ -14,10 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.board.layout import STATE
 from obscuro.learn.learn_error import LearnError
 
 FORMAT = "obscuro samples 1"
 _HEADER, _FOLLOWED = "header", "followed"
+
+
+def white_is_followed(games: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Return for keys of games, uint64[n], which side is followed: as a coin would say, bool[n]."""
+    return (games & np.uint64(1)).astype(np.bool_)
 
 
 class Samples(NamedTuple):
@@ -35,6 +41,12 @@ class Samples(NamedTuple):
     def where(self, chosen: npt.NDArray[np.bool_]) -> Samples:
         """Return the samples of a mask bool[n]."""
         return Samples._make(column[chosen] for column in self)
+
+    def followed_to_move(self) -> npt.NDArray[np.bool_]:
+        """Return whether the side to move is the one that was followed, and searched: bool[n]."""
+        white_to_move = (self.states[:, STATE] & np.uint64(1)) == 0
+        same: npt.NDArray[np.bool_] = white_is_followed(self.game) == white_to_move
+        return same
 
     def check(self) -> None:
         """Raise ValueError if the columns cannot be those of samples."""

@@ -12,8 +12,14 @@ from obscuro.evaluation.fog_values.sight_features import FEATURE_COUNT
 from obscuro.evaluation.fog_values.value_file import FogValues
 from obscuro.learn.calibration import by_pawns, by_value
 from obscuro.learn.check_figures import check_figures, fitted
-from obscuro.learn.check_tables import all_tables, summary, verdict
-from obscuro.learn.held_out import FEATURES_MODEL, GIVEN_MODEL, NOTHING, share_explained
+from obscuro.learn.check_tables import about_sides, all_tables, summary, verdict
+from obscuro.learn.held_out import (
+    FEATURES_MODEL,
+    GIVEN_MODEL,
+    NOTHING,
+    SLOPE_MODEL,
+    share_explained,
+)
 from obscuro.learn.problem import RESULTS, SEARCH, make_problem
 from obscuro.learn.samples import Collected, Samples
 from tests.learn.made_samples import known_weights, samples
@@ -33,6 +39,25 @@ def test_features_explain_what_they_made_and_a_constant_does_not() -> None:
     assert abs(model(figures, "a constant")["explained"][0]) < 0.2
     gain, error = model(figures, FEATURES_MODEL)["over_constant"]
     assert gain > 5 * error > 0
+
+
+def test_what_features_explain_beyond_a_slope_is_the_difference_of_the_two_shares() -> None:
+    figures = check_figures(collected(samples(noise=0.01)), SEARCH, 0.1)
+    shares = [model(figures, name)["explained"][0] for name in (FEATURES_MODEL, SLOPE_MODEL)]
+    assert figures["beyond_slope"][0] == pytest.approx(shares[0] - shares[1])
+    assert figures["beyond_slope"][1] > 0
+
+
+def test_what_leaves_miss_is_told_by_whose_turn_it_is() -> None:
+    data = samples()
+    followed = data.followed_to_move()
+    assert followed.any() and not followed.all()
+    shifted = np.clip(data.leaf + np.where(followed, -0.1, 0.02), -1, 1).astype(np.float32)
+    figures = check_figures(collected(data._replace(solved=shifted)), SEARCH, 1.0)
+    sides = figures["missed_by_side"]
+    assert sides["followed"]["mean"][0] == pytest.approx(-0.1, abs=0.01)
+    assert sides["other"]["mean"][0] == pytest.approx(0.02, abs=0.01)
+    assert "-0.100" in about_sides(figures) and "+0.020" in about_sides(figures)
 
 
 def test_noise_is_not_explained_although_a_fit_would_take_it_in() -> None:
@@ -98,3 +123,4 @@ def test_figures_are_plain_json_and_make_tables(target: str) -> None:
             assert table.rows and {len(row) for row in table.rows} == {len(table.headings)}
             assert len(table.align) == len(table.headings)
         assert "400 positions" in summary(figures) and verdict(figures) == ""
+        assert bool(about_sides(figures)) == (target == SEARCH)

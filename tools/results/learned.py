@@ -9,6 +9,7 @@ from typing import Any
 from obscuro.learn import check_plot
 from obscuro.learn.check_tables import (
     CheckTable,
+    about_sides,
     models_table,
     pawns_table,
     results_table,
@@ -24,7 +25,7 @@ from tools.results.render import wrap
 
 def render_models(figures: dict[str, Any]) -> Iterator[str]:
     """Yield what the data are, and what each model explains of held-out games."""
-    yield from wrap(summary(figures))
+    yield from wrap(f"{summary(figures)} {about_sides(figures)}".strip())
     yield ""
     yield from _rows(models_table(figures))
     if text := verdict(figures):
