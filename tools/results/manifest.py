@@ -5,7 +5,8 @@ A page `NAME` is the table `[NAME]`, and has
 - `[NAME.runs.RUN]`: `command`, exactly as one types it at the top of the repository; `raw`, the file
   under docs/results/raw; `label`, what a table calls it;
 - `[NAME.data.DATA]`: `command`, an `obscuro learn collect` that makes `file`, a file of samples under
-  docs/results/raw that commands of the page read;
+  docs/results/raw that commands of the page read; perhaps `broken_off`, the games that the file has
+  when the command was ended before all that it wants;
 - `[NAME.sections.SECTION]`: `runs`, and either `render`, a function that turns the data of one run
   into lines of Markdown, or `render_runs`, one that does so for all of them (`Loaded`);
 - `[NAME.pictures.PICTURE]`: `file`, beside the page; `run`; `draw`, a function that gets the path and
@@ -58,6 +59,7 @@ class SampleData(NamedTuple):
     name: str
     command: str
     file: str  # below docs/results/raw
+    broken_off: int | None = None  # games in the file, if fewer than the command wants
 
     @property
     def words(self) -> list[str]:
@@ -171,7 +173,9 @@ def _page(name: str, value: Any) -> Page:
         for each, told in fields.get("runs", {}).items()
     }
     data = {
-        each: SampleData(name, each, **_fields(f"{name}.data.{each}", told, _DATA, _DATA))
+        each: SampleData(
+            name, each, **_fields(f"{name}.data.{each}", told, _DATA, ("command", "file"))
+        )
         for each, told in fields.get("data", {}).items()
     }
     sections = {}
@@ -189,7 +193,7 @@ def _page(name: str, value: Any) -> Page:
     return page
 
 
-_DATA = {"command": str, "file": str}
+_DATA = {"command": str, "file": str, "broken_off": int}
 _RUN = {"command": str, "raw": str, "label": str}
 _SECTION = {"runs": list, "render": str, "render_runs": str}
 _PICTURE = {"file": str, "run": str, "draw": str}
