@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import chess
@@ -21,7 +22,7 @@ class GameEnding:
 
     until: the second until which we look for the last moves. plies: how many moves we knew. late:
     the side to move then if its time had run out. unmade: a move of ours that the stream had not
-    shown. aborted: whether we asked to abort the game.
+    shown. aborted: whether we asked to abort the game. told: what the server has said of the end.
     """
 
     until: float
@@ -29,19 +30,26 @@ class GameEnding:
     late: chess.Color | None
     unmade: str | None
     aborted: bool
+    told: Verdict | None = None
 
     def complete(self, view: OurView, full: GameFull) -> Verdict:
         """Take the game as the server has kept it, and judge."""
         said = by_server(view, full.state.status, full.state.winner)
+        self.take(view, full.state.moves)
+        return said or self.judge(view)
+
+    def take(self, view: OurView, moves: Sequence[str]) -> None:
+        """Follow the server's last moves; if they can't be followed, keep those that we know."""
         known = view.moves
         try:
-            view.follow(full.state.moves)
+            view.follow(moves)
         except ViewError:
             view.follow(known)
-        return said or self.judge(view)
 
     def judge(self, view: OurView) -> Verdict:
         """Judge by what we know."""
+        if self.told is not None:
+            return self.told
         if self.unmade is not None and self.unmade in view.moves[self.plies :]:
             self.unmade = None
         if self.aborted and view.plies <= FIRST_PLIES:

@@ -124,7 +124,7 @@ class ServerGame:
             case GameState():
                 return self._news(message, now)
             case GameEnd(status=status, winner=winner):
-                return self._end(status, winner, now)
+                return self._end(status, winner, now, moves_known=False)
             case Missing(why):
                 return [*self._stop(), Finish(left(why), known=False)]
             case OpponentGone():
@@ -378,14 +378,20 @@ class ServerGame:
 
     # -- the end ----------------------------------------------------------------------------
 
-    def _end(self, status: str, winner: chess.Color | None, now: float) -> list[Action]:
-        """Finish a game that the server has ended, or look for what it does not say."""
+    def _end(
+        self, status: str, winner: chess.Color | None, now: float, *, moves_known: bool = True
+    ) -> list[Action]:
+        """Finish a game that the server has ended, or look for what it does not say.
+
+        moves_known: false for a word that may come before the last moves, on another stream.
+        """
         view = self._view
         if view is None:
             self._ended_before = GameEnd("", status, winner)
             return []  # the whole game follows
-        verdict = by_server(view, status, winner) or by_board(view)
-        if verdict is not None:
+        told = by_server(view, status, winner)
+        verdict = told or by_board(view)
+        if verdict is not None and (moves_known or view.decided):
             return [*self._stop(), Finish(verdict)]
         turn = self._turn
         began = turn.since if turn is not None else self._watch.since
@@ -395,6 +401,7 @@ class ServerGame:
             late=late_side(view, self._state, began, now),
             unmade=turn.chosen if turn is not None and turn.sending else self._echo.move,
             aborted="abort" in self._asked,
+            told=told,
         )
         return [*self._stop(), LookBack()]
 
@@ -405,9 +412,15 @@ class ServerGame:
         match message:
             case GameFull():
                 return [Finish(ending.complete(view, message))]
-            case GameEnd(status=status, winner=winner) | GameState(status=status, winner=winner):
+            case GameState(status=status, winner=winner, moves=moves):
                 said = by_server(view, status, winner)
-                return [] if said is None else [Finish(said)]
+                if said is None:
+                    return []
+                ending.take(view, moves)
+                return [Finish(said)]
+            case GameEnd(status=status, winner=winner):
+                ending.told = ending.told or by_server(view, status, winner)
+                return []
             case Missing():
                 return [Finish(ending.judge(view))]
         return [Finish(ending.judge(view))] if now > ending.until else []

@@ -342,6 +342,14 @@ def test_a_refused_move_is_forgotten_if_it_had_arrived() -> None:
     assert isinstance(wait, Wait)
 
 
+def test_an_end_that_comes_before_the_last_moves_waits_for_them() -> None:
+    play = Play()
+    play.think()
+    assert play.tell(GameEnd("g", "resign", chess.WHITE)) == [StopThinking(), LookBack()]
+    (finish,) = play.tell(Missing("no such game"))
+    assert isinstance(finish, Finish) and str(finish.verdict) == "won: resign"
+
+
 @pytest.mark.parametrize(
     ("message", "result"),
     [
@@ -349,7 +357,6 @@ def test_a_refused_move_is_forgotten_if_it_had_arrived() -> None:
         (state(status="outoftime", winner=chess.BLACK), "lost: outoftime"),
         (state(status="draw"), "drawn: draw"),
         (state(status="aborted"), "aborted"),
-        (GameEnd("g", "resign", chess.WHITE), "won: resign"),
         (Missing("no such game"), "no such game"),
     ],
 )
