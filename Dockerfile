@@ -3,6 +3,15 @@
 #     docker build -t obscuro .
 #     docker run --rm -i obscuro                # UCI
 #     docker run --rm -it obscuro demo
+#     docker run --rm -p 127.0.0.1:8000:8000 obscuro web --host 0.0.0.0 --no-browser
+
+# The board and the curves of the pages come from the npm registry. Nothing else of npm is kept.
+FROM debian:bookworm-slim AS parts
+
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates npm
+COPY engine_bin/install_browser_parts /parts/engine_bin/
+COPY obscuro/browser_parts /parts/obscuro/browser_parts
+RUN /parts/engine_bin/install_browser_parts
 
 FROM debian:bookworm-slim
 
@@ -16,8 +25,9 @@ RUN apt-get update \
     && useradd --create-home obscuro
 
 COPY . /tmp/obscuro
+COPY --from=parts /parts/obscuro/browser_parts /tmp/obscuro/obscuro/browser_parts
 RUN python3 -m venv /opt/obscuro \
-    && /opt/obscuro/bin/pip install --no-cache-dir /tmp/obscuro \
+    && /opt/obscuro/bin/pip install --no-cache-dir '/tmp/obscuro[web]' \
     && rm -rf /tmp/obscuro
 
 # Debian installs Stockfish into /usr/games, which is not on root's PATH.

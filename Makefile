@@ -5,7 +5,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-# These files mark a complete set-up. If pyproject.toml is newer, make repeats the set-up.
+# These files mark a complete set-up. If one of its lists is newer, make repeats the set-up.
+LISTS := pyproject.toml obscuro/browser_parts/package-lock.json
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-test
 
@@ -16,10 +17,11 @@ export PIP_NO_INPUT := 1
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test proofs warmup results pages dist clean distclean
+.PHONY: help setup demo play test proofs warmup results pages dist clean distclean
 
 help:
 	@echo 'make demo       set up, then watch the engine play'
+	@echo 'make play       set up, then play against the engine in the browser'
 	@echo 'make test       set up, then run every check: lint, format, types, layers, tests'
 	@echo 'make proofs     set up, then run all that takes too long for that; PAGE=1 writes the page'
 	@echo 'make setup      create .venv with all packages, install Stockfish and Chromium'
@@ -34,6 +36,9 @@ setup: $(DEV_READY)
 
 demo: $(RUN_READY)
 	@$(BIN)/obscuro demo
+
+play: $(RUN_READY)
+	@$(BIN)/obscuro web
 
 warmup: $(RUN_READY)
 	@$(BIN)/obscuro warmup
@@ -69,20 +74,21 @@ proofs: $(DEV_READY)
 	$(if $(PAGE),$(BIN)/python -m tools.results.pages || code=1;) \
 	exit $$code
 
-# A demo needs only the packages that the engine runs with. The tests also need those of `dev`.
-$(RUN_READY): pyproject.toml | $(BIN)/python
-	$(call install,.)
+# A demo and the board need only the packages that they run with. The tests also need those of `dev`.
+$(RUN_READY): $(LISTS) | $(BIN)/python
+	$(call install,'.[web]')
 	@touch $@
 
-$(DEV_READY): pyproject.toml | $(BIN)/python
-	$(call install,'.[dev]',chromium)
+$(DEV_READY): $(LISTS) | $(BIN)/python
+	$(call install,'.[dev]',chromium,--dev)
 	@touch $(RUN_READY) $@
 
 # Two things make the set-up quick. Stockfish is installed while pip installs the packages. And pip
 # compiles no modules, because Python compiles the few that are imported.
 # $(1): what pip installs. $(2): `chromium` installs it after Stockfish; apt-get can't do both at once.
+# $(3): for install_browser_parts.
 define install
-@printf '\n=== set-up: Python packages into $(VENV), and Stockfish$(if $(2), and Chromium)\n'
+@printf '\n=== set-up: Python packages into $(VENV), browser parts, Stockfish$(if $(2), and Chromium)\n'
 @{ engine_bin/install_stockfish; found=$$?; \
 	$(if $(2),engine_bin/install_chromium >$(VENV)/chromium.log 2>&1 || \
 		echo 'WARNING: going on without Chromium; the tests in a browser are skipped' \
@@ -95,6 +101,8 @@ define install
 		echo 'WARNING: going on without Stockfish; the engine falls back on its material evaluator'; \
 	$(if $(2),cat $(VENV)/chromium.log;) \
 	exit $$packages
+@engine_bin/install_browser_parts $(3) || \
+	echo "WARNING: going on without the browser parts; \`obscuro web\` and \`show\` can't be used"
 @engine_bin/export_network || \
 	echo "WARNING: going on without Stockfish's network; the evaluator nnue can't be used"
 endef
@@ -129,4 +137,4 @@ clean:
 	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) obscuro/browser_parts/files

