@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-SCHEMA = 1
+SCHEMA = 2
 """Its number changes when a reader of the old form could misread the new one."""
 
 SideName = Literal["white", "black"]
@@ -59,10 +59,62 @@ class ShownCoverage(TypedDict):
 
 
 class ShownLoss(TypedDict):
-    """Points that a move lost; see `losses`."""
+    """Points that a move lost: scores that its mover expected, in [0, 1]; see `losses`.
+
+    Without an analysis, `before` is what the mover expected when it chose, and `after` what it
+    expected at its next turn, or the game's result. With one, both come from the same search: the
+    score with the better move, and with the move that was played.
+    """
 
     before: float
     after: float
+    analysed: bool  # whether both come from the analysis of the move
+
+
+class ShownReason(TypedDict):
+    """A position that the mover had to reckon with, and what two moves are worth in it.
+
+    Both values are scores that the mover expects, in [0, 1].
+    """
+
+    placement: str  # the whole board before the move, as in a FEN
+    true: bool  # whether it is the position that was on the board
+    share: float  # of all positions that the search weighed, in [0, 1]
+    played: float
+    better: float
+
+
+class ShownComparison(TypedDict):
+    """The move that was played beside one that the analysing engine prefers.
+
+    Where the engine prefers the move that was played, the other one is its second choice, and
+    `played` is not below `better`. Both values are scores that the mover expects, in [0, 1].
+    """
+
+    played: float
+    played_nodes: int  # histories that the search added below the move; 0: evaluated, not searched
+    better: float
+    better_nodes: int
+    uci: str  # the other move
+    san: str
+    because: list[ShownReason]  # what speaks most for the preferred move, the most important first
+
+
+class ShownAdvice(TypedDict):
+    """What an engine would play in one position, knowing only what the side to move knew."""
+
+    by: str  # the engine's name
+    uci: str  # its move
+    san: str
+    pawns: float | None  # its evaluation, in White's view
+    policy: list[ShownOption]  # largest share first
+    belief: int | None  # |P|
+    belief_exact: bool | None
+    coverage: ShownCoverage | None
+    seconds: float
+    nodes: int | None
+    depth: float | None
+    comparison: ShownComparison | None  # null: no move was played, or the engine's needed no search
 
 
 class ShownMove(TypedDict):
@@ -83,6 +135,14 @@ class ShownMove(TypedDict):
     depth: float | None
     text: str  # the rest of the comment
     loss: ShownLoss | None  # of the moves to mark only
+    advice: ShownAdvice | None  # by an analysis; all above, but `loss`, is the mover's own
+
+
+class ShownAnalysis(TypedDict):
+    """Who analysed the game after it was over, and how."""
+
+    by: str  # the engine's name
+    limit: str  # of a search, in words, such as `1 s a move`
 
 
 class GameDocument(TypedDict):
@@ -98,5 +158,6 @@ class GameDocument(TypedDict):
     tau: float  # an evaluation in pawns p stands for the expected score (1 + tanh(p / tau)) / 2
     least_loss: float  # a move that lost fewer points is not marked
     most_marks: int  # the most marks of a side
+    analysis: ShownAnalysis | None  # null: nobody analysed it
     positions: list[ShownPosition]
     moves: list[ShownMove]  # one less than positions: move k leads from position k to k + 1

@@ -57,6 +57,7 @@ def make_document(
         tau=TAU,
         least_loss=LEAST_LOSS,
         most_marks=MOST_MARKS,
+        analysis=None,
         positions=list(shown_positions(game, max_positions, threads, on_ply)),
         moves=moves,
     )
@@ -134,8 +135,11 @@ def _shown_move(
         loss=None
         if loss is None
         else ShownLoss(
-            before=round(loss.before, SCORE_DIGITS), after=round(loss.after, SCORE_DIGITS)
+            before=round(loss.before, SCORE_DIGITS),
+            after=round(loss.after, SCORE_DIGITS),
+            analysed=False,
         ),
+        advice=None,
     )
 
 

@@ -75,7 +75,7 @@ def test_moves_tell_what_their_comments_tell(document: GameDocument) -> None:
 
 def test_the_move_that_lost_the_game_is_marked(document: GameDocument) -> None:
     marked = {move["san"]: move["loss"] for move in document["moves"] if move["loss"]}
-    assert marked == {"a6": {"before": 0.5, "after": 0.0}}
+    assert marked == {"a6": {"before": 0.5, "after": 0.0, "analysed": False}}
 
 
 @pytest.mark.parametrize(("result", "lost"), [("1-0", False), ("1/2-1/2", True)])
@@ -130,3 +130,8 @@ def test_every_ply_is_reported(tmp_path: Path) -> None:
     called: list[int] = []
     make_document(game_of(SHORT_GAME, tmp_path), 1000, on_ply=lambda: called.append(1))
     assert len(called) == 6
+
+
+def test_a_recorded_game_has_no_analysis(document: GameDocument) -> None:
+    assert document["analysis"] is None
+    assert all(move["advice"] is None for move in document["moves"])

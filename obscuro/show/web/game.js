@@ -8,18 +8,27 @@
  * @typedef {{uci: string, san: string, share: number}} Option
  * @typedef {{belief: boolean | null, infoset: boolean | null, expanded: boolean | null,
  *   weight: number | null}} Coverage
- * @typedef {{before: number, after: number}} Loss
+ * @typedef {{before: number, after: number, analysed: boolean}} Loss
+ * @typedef {{placement: string, true: boolean, share: number, played: number, better: number}} Reason
+ * @typedef {{played: number, played_nodes: number, better: number, better_nodes: number,
+ *   uci: string, san: string, because: Reason[]}} Comparison
+ * @typedef {{by: string, uci: string, san: string, pawns: number | null, policy: Option[],
+ *   belief: number | null, belief_exact: boolean | null, coverage: Coverage | null,
+ *   seconds: number, nodes: number | null, depth: number | null,
+ *   comparison: Comparison | null}} Advice
  * @typedef {{uci: string, san: string, mover: Side, number: number, pawns: number | null,
  *   policy: Option[], belief: number | null, belief_exact: boolean | null,
  *   coverage: Coverage | null, seconds: number | null,
  *   clock: number | null, nodes: number | null, depth: number | null, text: string,
- *   loss: Loss | null}} Move
+ *   loss: Loss | null, advice: Advice | null}} Move
+ * @typedef {{by: string, limit: string}} Analysis
  * @typedef {{schema: number, white: string, black: string, result: string, ending: string | null,
  *   headers: [string, string][], max_positions: number, tau: number,
- *   least_loss: number, most_marks: number, positions: Position[], moves: Move[]}} Game
+ *   least_loss: number, most_marks: number, analysis: Analysis | null,
+ *   positions: Position[], moves: Move[]}} Game
  */
 
-export const SCHEMA = 1;
+export const SCHEMA = 2;
 
 /** What each row of a belief's shares is about. */
 export const PLANES = ["any", "pawn", "knight", "bishop", "rook", "queen", "king"];
