@@ -94,12 +94,18 @@ def share_explained(problem: Problem, added: Floats) -> tuple[float, float]:
 
     added: pawns, float64[n].
     """
-    missed = problem.aim - problem.values()
-    spread = (missed - problem.mean(missed)) ** 2
+    spread = _spread(problem)
     left = (problem.aim - problem.values(added)) ** 2
     whole = problem.mean(spread)
     ratio = problem.mean(left) / whole
     return 1 - ratio, problem.error(left - ratio * spread) / whole
+
+
+def _spread(problem: Problem) -> Floats:
+    """Return the squared distance of what each leaf's value misses from its mean, float64[n]."""
+    missed = problem.aim - problem.values()
+    spread: Floats = (missed - problem.mean(missed)) ** 2
+    return spread
 
 
 def share_beyond(problem: Problem, added: Floats, base: Floats) -> list[float]:
@@ -107,8 +113,7 @@ def share_beyond(problem: Problem, added: Floats, base: Floats) -> list[float]:
 
     added, base: pawns of both, float64[n].
     """
-    missed = problem.aim - problem.values()
-    whole = problem.mean((missed - problem.mean(missed)) ** 2)
+    whole = problem.mean(_spread(problem))
     gain, error = gained(problem, added, base)
     return [gain / whole, error / whole]
 

@@ -73,6 +73,18 @@ def transcript(board: FogOfWarBoard, side: chess.Color) -> list[Message]:
     return told
 
 
+def _address(board: FogOfWarBoard, side: chess.Color, game: str) -> Message:
+    """Return the fields that say which side's seat in which game a message is for."""
+    return {
+        "protocolVersion": "1",
+        "gameId": game,
+        "engineId": "obscuro",
+        "sessionId": f"{game}-{chess.COLOR_NAMES[side]}",
+        "color": chess.COLOR_NAMES[side],
+        "ply": len(board.move_stack),
+    }
+
+
 def turn(board: FogOfWarBoard, *, game: str = "g", delta: bool = False, **fields: Any) -> Message:
     """Return the request for the move of the side whose turn it is."""
     side = board.turn
@@ -82,12 +94,7 @@ def turn(board: FogOfWarBoard, *, game: str = "g", delta: bool = False, **fields
         else {"observationTranscript": transcript(board, side)}
     )
     request = {
-        "protocolVersion": "1",
-        "gameId": game,
-        "engineId": "obscuro",
-        "sessionId": f"{game}-{chess.COLOR_NAMES[side]}",
-        "color": chess.COLOR_NAMES[side],
-        "ply": len(board.move_stack),
+        **_address(board, side, game),
         "engineSeed": 7,
         "clock": {"remaining_ms": None, "increment_ms": 0},
         "legalMoves": [wire_move(board, move) for move in board.legal_moves],
@@ -99,12 +106,7 @@ def push(board: FogOfWarBoard, *, game: str = "g") -> Message:
     """Return the push after the last ply of a board, to the side that made it."""
     side = not board.turn
     return {
-        "protocolVersion": "1",
-        "gameId": game,
-        "engineId": "obscuro",
-        "sessionId": f"{game}-{chess.COLOR_NAMES[side]}",
-        "color": chess.COLOR_NAMES[side],
-        "ply": len(board.move_stack),
+        **_address(board, side, game),
         "observation": observation(board, side),
     }
 
