@@ -8,11 +8,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from obscuro.browser_parts.parts import MissingPartsError
 from obscuro.cli.command_error import CommandError
 from obscuro.engine.machine import usable_cores
 from obscuro.show.document import GameDocument
 from obscuro.show.game_file import GameFileError, read_game
-from obscuro.show.html_page import html_page
+from obscuro.show.html_page import html_page, require_parts
 from obscuro.show.make_document import make_document
 
 
@@ -31,8 +32,9 @@ def run(
     source = Path(arguments.pgn)
     target = Path(arguments.out) if arguments.out else default_target(source, arguments.game)
     try:
+        require_parts()
         game = read_game(source, arguments.game)
-    except GameFileError as error:
+    except (GameFileError, MissingPartsError) as error:
         raise CommandError(str(error)) from None
     with _progress(errors) as progress:
         task = progress.add_task("beliefs", total=1 + sum(1 for _ in game.mainline()))

@@ -12,6 +12,7 @@ from importlib import resources
 import chess
 import chess.svg
 
+from obscuro.browser_parts.parts import read_part
 from obscuro.show.document import GameDocument
 
 MODULES = (
@@ -29,6 +30,9 @@ MODULES = (
 )
 """Files of `web/`, without `.js`. The last one starts the page; the others are what it imports."""
 
+PART = "uplot"
+"""The browser part that the modules import by this name: it draws the curves."""
+
 SPECIFIER = "obscuro/{}.js"
 """How the modules import each other. The page's import map says where they are."""
 
@@ -37,15 +41,17 @@ def html_page(document: GameDocument) -> str:
     """Return the page as text.
 
     The modules are data URLs, so they stay the files that they are, and need no bundler. A policy
-    in the page forbids it to load anything, and to run any script but its own.
+    in the page forbids it to load anything, and to run any script but its own. Raises
+    MissingPartsError if the browser parts were not fetched.
     """
     imports = {SPECIFIER.format(name): _data_url(_web(f"{name}.js")) for name in MODULES}
+    imports[PART] = _data_url(_part())
     import_map = json.dumps({"imports": imports})
     start = f'import "{SPECIFIER.format(MODULES[-1])}";'
     return string.Template(_web("page.html")).substitute(
         title=html.escape(_title(document)),
         policy=html.escape(_policy([import_map, start])),
-        style=_web("style.css"),
+        style=read_part(f"{PART}.css") + _web("style.css"),
         pieces="".join(chess.svg.PIECES[symbol] for symbol in "PNBRQKpnbrqk"),
         document=_json(document),
         import_map=import_map,
@@ -53,8 +59,18 @@ def html_page(document: GameDocument) -> str:
     )
 
 
+def require_parts() -> None:
+    """Raise MissingPartsError if `html_page` would: to be told before a game's long work."""
+    _part()
+
+
 def _web(name: str) -> str:
     return (resources.files("obscuro.show") / "web" / name).read_text(encoding="utf-8")
+
+
+def _part() -> str:
+    """Return the browser part below its licence, which must go with each copy."""
+    return f"/*\n{read_part(f'{PART}.LICENSE')}*/\n{read_part(f'{PART}.js')}"
 
 
 def _data_url(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from obscuro.browser_parts.parts import MissingPartsError
 from obscuro.cli.arguments import parse
 from obscuro.cli.main import main
 from obscuro.cli.show_command import run
@@ -77,3 +78,15 @@ def test_mistakes_are_one_line(
     assert out == ""
     (line,) = err.splitlines()
     assert line.startswith("obscuro: ") and fault in line
+
+
+def test_without_the_browser_parts_a_line_says_how_to_get_them(
+    games: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing(name: str) -> str:
+        raise MissingPartsError(f"the browser part {name} is missing; run this")
+
+    monkeypatch.setattr("obscuro.show.html_page.read_part", missing)
+    assert main(["show", str(games)]) == 1
+    assert capsys.readouterr().err.startswith("obscuro: the browser part uplot.")
+    assert not games.with_name("games.html").exists()

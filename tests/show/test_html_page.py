@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.show.html_page import MODULES, SPECIFIER, html_page
+from obscuro.browser_parts.parts import read_part
+from obscuro.show.html_page import MODULES, PART, SPECIFIER, html_page
 from obscuro.show.make_document import make_document
 from tests.show.recorded import SHORT_GAME, game_of
 
@@ -66,12 +67,20 @@ def test_modules_are_the_files_of_the_package(page: str) -> None:
         start, _, data = imports[SPECIFIER.format(name)].partition(",")
         assert start == "data:text/javascript;base64"
         assert base64.b64decode(data).decode() == (WEB / f"{name}.js").read_text(encoding="utf-8")
+    assert set(imports) == {PART} | {SPECIFIER.format(name) for name in MODULES}
     files = {Path(str(path)).name for path in WEB.iterdir()}
     assert files == {f"{name}.js" for name in MODULES} | {"page.html", "style.css"}
 
 
-def test_modules_import_each_other_only() -> None:
-    known = {SPECIFIER.format(name) for name in MODULES}
+def test_the_curves_library_is_in_it_with_its_licence(page: str) -> None:
+    imports = json.loads(Elements(page).scripts["importmap"])["imports"]
+    text = base64.b64decode(imports[PART].partition(",")[2]).decode()
+    assert read_part("uplot.js") in text and read_part("uplot.LICENSE") in text
+    assert read_part("uplot.css") in page
+
+
+def test_modules_import_each_other_and_the_curves_library_only() -> None:
+    known = {PART} | {SPECIFIER.format(name) for name in MODULES}
     for name in MODULES:
         text = (WEB / f"{name}.js").read_text(encoding="utf-8")
         assert set(re.findall(r'^import .* from "(.*)";$', text, re.M)) <= known

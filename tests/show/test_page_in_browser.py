@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import chess
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
 
+from obscuro.evaluation.scale import TAU
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.show.html_page import html_page
 from obscuro.show.make_document import make_document
@@ -218,18 +221,120 @@ def test_the_policy_is_shown_by_arrows_on_the_movers_board(opened: OpenPage, wri
     assert arrows(page, "black") == arrows(page, "truth") == set()
 
 
+def place(curve: Locator, ply: int, height: float) -> tuple[float, float]:
+    """Where a ply is in a curve, in the window. height: 0 = the low end of the axis, 1 = the high.
+
+    The game has five plies.
+    """
+    box = curve.locator(".u-over").bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] * ply / 5, box["y"] + box["height"] * (1 - height)
+
+
+def shows(page: Page, curve: Locator, ply: int, height: float, name: str) -> bool:
+    """Whether the canvas has a colour of the style sheet there, but for rounding."""
+    wanted = color_of(page, name)
+    found = color_at(curve, ply, height)
+    return all(abs(one - other) <= 3 for one, other in zip(wanted, found, strict=True))
+
+
+def color_at(curve: Locator, ply: int, height: float) -> list[int]:
+    """The colour that the canvas shows there; black where nothing is drawn."""
+    x, y = place(curve, ply, height)
+    script = """(canvas, [x, y]) => {
+        const box = canvas.getBoundingClientRect();
+        const scale = canvas.width / box.width;
+        const [column, row] = [scale * (x - box.left), scale * (y - box.top)].map(Math.round);
+        const copy = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+        copy.drawImage(canvas, -column, -row);
+        const found = copy.getImageData(0, 0, 1, 1).data;
+        return [...found].slice(0, 3);
+    }"""
+    color: list[int] = curve.locator("canvas").evaluate(script, [x, y])
+    return color
+
+
+def color_of(page: Page, name: str) -> list[int]:
+    """A colour of the style sheet, as the browser shows it."""
+    script = """name => {
+        const probe = document.createElement("i");
+        probe.style.color = `var(${name})`;
+        document.body.append(probe);
+        const color = getComputedStyle(probe).color;
+        probe.remove();
+        return color.match(/\\d+/g).map(Number);
+    }"""
+    color: list[int] = page.evaluate(script, name)
+    return color
+
+
 def test_a_click_on_a_curve_goes_to_its_ply(opened: OpenPage, written: Path) -> None:
     page = opened.open(written)
     titles = page.locator(".curve strong").all_inner_texts()
     assert [title.split()[0] for title in titles] == ["Evaluation,", "|P|:", "Coverage:", "Time"]
     for curve in page.locator(".curve").all():
-        point = curve.locator('circle[data-ply="1"]').first.bounding_box()
-        assert point is not None
         page.keyboard.press("End")
-        page.mouse.click(point["x"] + 2, point["y"] + 9)
+        x, y = place(curve, 1, 0.4)
+        page.mouse.click(x + 2, y)
         assert ply(page) == 1
+        page.mouse.move(0, 0)
+        at = curve.locator(".cursor").bounding_box()
+        assert at is not None and abs(at["x"] + at["width"] / 2 - x) < 1
     assert "Black 20" in page.locator(".curve").nth(1).inner_text()
     assert "Black +0.10" in page.locator(".curve").nth(0).inner_text()
+
+
+def test_a_tap_on_a_curve_goes_to_its_ply(opened: OpenPage, written: Path) -> None:
+    browser = opened.open(written).context.browser
+    assert browser is not None
+    with browser.new_context(has_touch=True) as context:
+        page = context.new_page()
+        page.goto(f"{written.as_uri()}#5")
+        curve = page.locator(".curve").first
+        curve.scroll_into_view_if_needed()
+        page.touchscreen.tap(*place(curve, 3, 0.5))
+        page.wait_for_function("document.getElementById('ply').value === '3'")
+
+
+def test_a_curve_reads_out_the_ply_that_the_mouse_points_at(
+    opened: OpenPage, written: Path
+) -> None:
+    page = opened.open(written, "#5")
+    beliefs = page.locator(".curve").nth(1).locator(".readout")
+    page.mouse.move(*place(page.locator(".curve").nth(0), 1, 0.5))
+    expect(beliefs).to_contain_text("Black 20")  # all curves show the same ply
+    page.mouse.move(0, 0)
+    expect(beliefs).not_to_contain_text("Black 20")
+    assert ply(page) == 5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_curves_are_drawn_where_the_values_are(
+    opened: OpenPage, written: Path, scheme: Literal["light", "dark"]
+) -> None:
+    page = opened.open(written)
+    page.emulate_media(color_scheme=scheme)
+    evaluation = page.locator(".curve").first
+    # A point of each side, at least two plies from where the cursor is.
+    for at, pawns, side in [(2, 1.5, "white"), (3, 0.0, "black")]:
+        height = (1 + math.tanh(pawns / TAU)) / 2
+        assert shows(page, evaluation, at, height, f"--{side}-side")
+    assert color_at(evaluation, 2, 0.1) == [0, 0, 0]
+    page.emulate_media(color_scheme="light")
+
+
+def test_a_sample_is_a_ring(opened: OpenPage, tmp_path: Path) -> None:
+    """With at most 9 positions, Black's 20 after the first move are a sample."""
+    path = tmp_path / "sample.html"
+    path.write_text(html_page(make_document(game_of(SHORT_GAME, tmp_path), 9)), encoding="utf-8")
+    page = opened.open(path, "#5")
+    beliefs = page.locator(".curve").nth(1)
+    height = math.log10(9)  # the axis ends at 10
+    assert shows(page, beliefs, 1, height, "--card")
+    assert shows(page, beliefs, 0, 0.0, "--black-side")  # one position that both know
+    page.keyboard.press("ArrowLeft")
+    page.mouse.move(*place(beliefs, 1, 0.5))
+    expect(beliefs.locator(".readout")).to_contain_text("Black 9 (sample)")
 
 
 def test_the_move_that_lost_most_is_marked(opened: OpenPage, written: Path) -> None:

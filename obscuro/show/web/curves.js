@@ -1,5 +1,6 @@
-// Draws one chart over the plies of a game. A click or tap picks a ply. It knows no game.
+// Draws one chart over the plies of a game, by uPlot. A click or tap picks a ply. It knows no game.
 
+import uPlot from "uplot";
 import { html, svg } from "obscuro/elements.js";
 
 /**
@@ -15,11 +16,14 @@ import { html, svg } from "obscuro/elements.js";
  */
 
 const HEIGHT = 104;
-const LEFT = 46;
-const RIGHT = 8;
-const TOP = 6;
-const BOTTOM = 8;
+const LEFT = 46; // for the texts of the axis
+const PADDING = [6, 8, 8, 0]; // top, right, bottom, left
 const MOST_DOTS = 150; // on more points, dots would hide the line
+const DOT = 3.8;
+const RING = 5.2;
+const HOVERS = "plies"; // all charts show the ply that the mouse points at in one of them
+const DASHES = new Map([["black", [4, 3]]]); // so that colour is not all that tells lines apart
+const darkness = matchMedia("(prefers-color-scheme: dark)");
 
 export class Curve {
   /**
@@ -29,26 +33,100 @@ export class Curve {
   constructor(host, chart) {
     this.chart = chart;
     this.ply = 0;
-    this.width = 0;
     this.readout = html("span", { class: "readout" });
-    this.root = svg("svg", { class: "chart", role: "img", "aria-label": summary(chart) });
-    this.root.addEventListener("click", (event) => {
-      const mouse = /** @type {MouseEvent} */ (event);
-      chart.onPick(this.plyAt(mouse.clientX - this.root.getBoundingClientRect().left));
-    });
+    this.place = html("div", { class: "chart", role: "img", "aria-label": summary(chart) });
     const title = html("figcaption", {}, html("strong", {}, chart.title), " ", this.readout);
-    const figure = html("figure", { class: "curve" }, title, this.root);
-    host.append(figure);
-    new ResizeObserver(() => this.resize()).observe(figure);
-    this.resize();
+    this.root = html("figure", { class: "curve" }, title, this.place);
+    host.append(this.root);
+    this.cursor = html("div", { class: "cursor" });
+    this.plot = new uPlot(this.options(), columnsOf(chart), this.place);
+    this.plot.over.append(this.cursor);
+    this.plot.over.addEventListener("click", (event) => {
+      const left = event.clientX - this.plot.over.getBoundingClientRect().left;
+      this.chart.onPick(this.plyAt(left));
+    });
+    new ResizeObserver(() => this.resize()).observe(this.place);
+    darkness.addEventListener("change", () => this.plot.redraw(false));
+    this.drawMarks();
+    this.select(0);
+  }
+
+  /** @returns {uPlot.Options} */
+  options() {
+    return {
+      width: Math.max(1, this.place.clientWidth),
+      height: HEIGHT,
+      padding: /** @type {uPlot.Padding} */ (PADDING),
+      legend: { show: false },
+      cursor: {
+        y: false,
+        drag: { x: false, y: false, setScale: false },
+        points: { show: false },
+        sync: { key: HOVERS, setSeries: false },
+      },
+      scales: {
+        x: { time: false, range: () => [0, Math.max(1, this.chart.plies)] },
+        y: { range: () => [this.chart.low, this.chart.high] },
+      },
+      axes: [{ show: false }, this.axis()],
+      series: [{}, ...this.chart.lines.flatMap((line, index) => this.series(line, index))],
+      hooks: {
+        draw: [() => this.moveOverlays()],
+        setCursor: [() => this.read(this.hovered() ?? this.ply)],
+      },
+    };
+  }
+
+  /** @returns {uPlot.Axis} */
+  axis() {
+    return {
+      size: LEFT,
+      gap: 5,
+      font: '10px system-ui, "Liberation Sans", sans-serif',
+      stroke: () => this.color("--soft"),
+      grid: { stroke: () => this.color("--rule"), width: 1 },
+      ticks: { show: false },
+      splits: () => this.chart.ticks.map((tick) => tick.value),
+      values: () => this.chart.ticks.map((tick) => tick.text),
+    };
+  }
+
+  /**
+   * The line with its dots, and the rings on it.
+   * @param {Line} line
+   * @param {number} index of the line in the chart
+   * @returns {uPlot.Series[]}
+   */
+  series({ name, className }, index) {
+    const stroke = () => this.color(`--${className}-side`);
+    const dots = () => {
+      const { points } = this.chart.lines[index];
+      const shown = points.length <= MOST_DOTS ? points.filter((point) => !point.hollow) : [];
+      return shown.map((point) => point.ply);
+    };
+    const dot = { show: true, size: DOT, stroke, fill: stroke, filter: dots };
+    const ring = { show: true, size: RING, width: 1.3, stroke, fill: () => this.color("--card") };
+    return [
+      { label: name, stroke, width: 1.6, dash: DASHES.get(className), points: dot },
+      { label: `${name}, rings`, stroke, paths: () => null, points: ring },
+    ];
+  }
+
+  /**
+   * Show another chart of the same title and lines.
+   * @param {Chart} chart
+   */
+  update(chart) {
+    this.chart = chart;
+    this.place.setAttribute("aria-label", summary(chart));
+    this.plot.setData(columnsOf(chart));
+    this.drawMarks();
+    this.select(Math.min(this.ply, chart.plies));
   }
 
   resize() {
-    const width = Math.round(this.root.getBoundingClientRect().width);
-    if (width && width !== this.width) {
-      this.width = width;
-      this.draw();
-    }
+    const width = this.place.clientWidth;
+    if (width && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
   }
 
   /**
@@ -57,9 +135,21 @@ export class Curve {
    */
   select(ply) {
     this.ply = ply;
-    const x = this.x(ply);
-    this.cursor?.setAttribute("x1", String(x));
-    this.cursor?.setAttribute("x2", String(x));
+    this.cursor.style.left = `${this.plot.valToPos(ply, "x")}px`;
+    this.read(ply);
+  }
+
+  /** The ply that the mouse points at in this chart or in another one. */
+  hovered() {
+    const left = this.plot?.cursor.left ?? -1;
+    return left < 0 ? null : this.plyAt(left);
+  }
+
+  /**
+   * Say what the lines are at a ply.
+   * @param {number} ply
+   */
+  read(ply) {
     const texts = this.chart.lines.map((line) => {
       const point = latest(line.points, ply, this.chart.gap);
       return html(
@@ -72,81 +162,71 @@ export class Curve {
     this.readout.replaceChildren(...texts);
   }
 
-  draw() {
-    const { chart, width } = this;
-    this.root.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-    const drawn = [];
-    for (const tick of chart.ticks) {
-      const y = this.y(tick.value);
-      drawn.push(
-        svg("line", { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, class: "grid" }),
-        svg("text", { x: LEFT - 5, y: y + 3.5, class: "tick" }, tick.text),
-      );
-    }
-    this.cursor = svg("line", { y1: TOP - 4, y2: HEIGHT - BOTTOM + 4, class: "cursor" });
-    drawn.push(this.cursor);
-    for (const line of chart.lines) drawn.push(this.line(line));
-    for (const mark of chart.marks) drawn.push(this.mark(mark));
-    this.root.replaceChildren(...drawn);
-    this.select(this.ply);
+  drawMarks() {
+    for (const old of this.plot.over.querySelectorAll(".mark")) old.remove();
+    const marks = this.chart.marks.map(({ ply, text }) =>
+      html("div", { class: "mark", title: text, "data-mark": ply }),
+    );
+    this.plot.over.append(...marks);
+    this.moveOverlays();
   }
 
-  /** @param {Line} line */
-  line(line) {
-    const group = svg("g", { class: `line ${line.className}` });
-    let path = "";
-    let before = -Infinity;
-    for (const { ply, value } of line.points) {
-      path += `${ply - before > this.chart.gap ? "M" : "L"}${this.x(ply)},${this.y(value)}`;
+  /** Put the marks and the cursor where their plies are. */
+  moveOverlays() {
+    if (!this.plot) return; // the first drawing, before the plot is ours
+    const marks = /** @type {NodeListOf<HTMLElement>} */ (
+      this.plot.over.querySelectorAll(".mark")
+    );
+    marks.forEach((mark, index) => {
+      const { ply, value } = this.chart.marks[index];
+      const top = this.plot.valToPos(value, "y");
+      mark.style.left = `${this.plot.valToPos(ply, "x")}px`;
+      mark.style.top = `${top}px`;
+      mark.classList.toggle("below", top < 14); // there is no room above
+    });
+    this.cursor.style.left = `${this.plot.valToPos(this.ply, "x")}px`;
+  }
+
+  /** @param {number} left of the plot, in CSS pixels */
+  plyAt(left) {
+    const ply = Math.round(this.plot.posToVal(left, "x"));
+    return Math.min(this.chart.plies, Math.max(0, ply));
+  }
+
+  /** @param {string} name of a property in the style sheet; it differs in dark colours */
+  color(name) {
+    return getComputedStyle(this.place).getPropertyValue(name);
+  }
+}
+
+/**
+ * A chart as uPlot takes it: the plies, and of each line what joins and what is a ring.
+ *
+ * uPlot breaks a line at null and passes over undefined.
+ * @param {Chart} chart
+ * @returns {uPlot.AlignedData}
+ */
+function columnsOf({ plies, lines, gap }) {
+  const all = Array.from({ length: plies + 1 }, (_, ply) => ply);
+  const columns = lines.flatMap(({ points }) => {
+    /** @type {(number | null | undefined)[]} */
+    const values = all.map(() => null);
+    /** @type {(number | null)[]} */
+    const rings = all.map(() => null);
+    let before = Infinity;
+    for (const { ply, value, hollow } of points) {
+      if (ply - before <= gap) values.fill(undefined, before + 1, ply);
+      values[ply] = value;
+      if (hollow) rings[ply] = value;
       before = ply;
     }
-    if (path) group.append(svg("path", { d: path }));
-    const dots = line.points.length <= MOST_DOTS;
-    for (const { ply, value, hollow } of line.points) {
-      if (!dots && !hollow) continue;
-      const place = { cx: this.x(ply), cy: this.y(value), "data-ply": ply };
-      group.append(svg("circle", { ...place, r: hollow ? 2.6 : 1.9, class: hollow && "hollow" }));
-    }
-    return group;
-  }
-
-  /** @param {Mark} mark */
-  mark(mark) {
-    const [x, y] = [this.x(mark.ply), this.y(mark.value)];
-    const points = `${x},${y - 4} ${x - 5},${y - 13} ${x + 5},${y - 13}`;
-    const below = `${x},${y + 4} ${x - 5},${y + 13} ${x + 5},${y + 13}`;
-    const shape = y < TOP + 14 ? below : points;
-    const shown = { points: shape, class: "mark", "data-mark": mark.ply };
-    return svg("polygon", shown, svg("title", {}, mark.text));
-  }
-
-  /** @param {number} ply */
-  x(ply) {
-    const room = this.width - LEFT - RIGHT;
-    return round(LEFT + (room * ply) / Math.max(1, this.chart.plies));
-  }
-
-  /** @param {number} value */
-  y(value) {
-    const { low, high } = this.chart;
-    const share = (Math.min(Math.max(value, low), high) - low) / (high - low);
-    return round(HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM));
-  }
-
-  /** @param {number} x */
-  plyAt(x) {
-    const share = (x - LEFT) / (this.width - LEFT - RIGHT);
-    return Math.min(this.chart.plies, Math.max(0, Math.round(share * this.chart.plies)));
-  }
+    return [values, rings];
+  });
+  return [all, ...columns];
 }
 
 function keyLine() {
   return svg("path", { d: "M1,4L21,4" });
-}
-
-/** @param {number} value */
-function round(value) {
-  return Math.round(10 * value) / 10;
 }
 
 /**
