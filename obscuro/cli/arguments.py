@@ -18,6 +18,7 @@ from obscuro.cli.common_arguments import (
 )
 from obscuro.cli.learn_arguments import add_learn
 from obscuro.engine.options import OPTIONS
+from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.opponents.roster import PLAYERS
 
 _EXAMPLES = """\
@@ -126,6 +127,12 @@ def _add_play(commands: Parsers) -> None:
         "--side", choices=("white", "black", "random"), default="white", help="default: white"
     )
     add_stalemate(parser)
+    parser.add_argument(
+        "--level",
+        metavar="N",
+        type=_level,
+        help=f"the engine's strength, from 1 to {len(LEVELS)}; default: full",
+    )
     _add_engine_options(parser, movetime=1000)
 
 
@@ -341,6 +348,15 @@ def _add_engine_options(parser: argparse.ArgumentParser, movetime: int) -> None:
         default=evaluator.default,
         help=f"evaluator of positions; default: {evaluator.default}",
     )
+
+
+def _level(text: str) -> Level:
+    try:
+        return level_numbered(int(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a level from 1 to {len(LEVELS)}"
+        ) from None
 
 
 def centipawns(text: str) -> int | None:

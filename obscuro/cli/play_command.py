@@ -17,6 +17,7 @@ from obscuro.arena.time_control import Allowance
 from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
 from obscuro.cli.local_engine import MakePlayer, engine_options, make_player, prepare
 from obscuro.cli.typed_moves import read_move
+from obscuro.engine.strength import Level
 from obscuro.fog.board import BOARDS, FogOfWarBoard
 from obscuro.fog.stalemate import DRAW
 
@@ -147,6 +148,9 @@ def run(
 
     stalemate = arguments.stalemate
     options = engine_options(evaluator=arguments.evaluator, stalemate=stalemate)
+    level: Level | None = arguments.level
+    for name, text in (level.settings if level else {}).items():
+        options.set(name, text)
     engine = InProcessPlayer(make(options, warn))
     try:
         prepare(engine.player)
@@ -154,6 +158,8 @@ def run(
         console.print(
             f"You are {chess.COLOR_NAMES[color]}. Capture the king to win; help helps.{rule}"
         )
+        if level is not None:
+            console.print(f"The engine plays at level {level.number}, {level.name}.")
         white, black = (human, engine) if color == chess.WHITE else (engine, human)
         board = BOARDS[stalemate]()
         record = play_game(white, black, movetime=arguments.movetime, board=board)

@@ -32,15 +32,16 @@ _GAME_OPTIONS = (
 class Equipment:
     """One player's evaluators, cache and search, and the memory that its beliefs work in.
 
-    options: the equipment keeps a copy; `set_options` replaces it. warn: called with one line for
-    each thing that a user should know, such as a missing Stockfish.
+    options: the equipment keeps those that count (`Options.effective`); `set_options` replaces
+    them. warn: called with one line for each thing that a user should know, such as a missing
+    Stockfish.
 
     evaluators, games: one for each thread; empty before the first use.
     cache: of the evaluators; None without one. buffers: outlast a game.
     """
 
     def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
-        self.options = options.copy()
+        self.options = options.effective()
         self.evaluators: list[Evaluator] = []
         self.games: list[ChessGame] = []
         self.cache: ExpansionCache | None = None
@@ -53,7 +54,7 @@ class Equipment:
 
     def set_options(self, options: Options) -> None:
         """Take over options between two searches; what depends on a changed one is made anew."""
-        old, self.options = self.options, options.copy()
+        old, self.options = self.options, options.effective()
 
         def changed(*names: str) -> bool:
             return any(old.get(name) != options.get(name) for name in names)
@@ -63,7 +64,7 @@ class Equipment:
         elif changed("Hash"):
             self._search = None
         elif self._search is not None:
-            self._search.parameters = options.search_parameters()
+            self._search.parameters = self.options.search_parameters()
 
     def reserve_memory(self) -> None:
         """Touch the memory that a large belief begins with; does nothing when called again."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from obscuro.engine.machine import MEBIBYTE, total_memory, usable_cores
+from obscuro.engine.strength import LEAST_ELO, LEVELS, MOST_ELO, Strength, strength_of
 from obscuro.evaluation.factory import evaluator_names
 from obscuro.fog.stalemate import LOSS, STALEMATES
 from obscuro.search.parameters import (
@@ -124,6 +125,15 @@ OPTIONS: tuple[Option, ...] = (
     Option("Ponder", "check", False, help="think on the other side's time, by itself too"),
     Option("UCI_Variant", "combo", "fogofwar", known=lambda: ("fogofwar",)),
     Option("UCI_ShowWDL", "check", False, help="win, draw and loss in per mille with each score"),
+    Option("UCI_LimitStrength", "check", False, help="play as weakly as UCI_Elo says"),
+    Option(
+        "UCI_Elo",
+        "spin",
+        LEVELS[len(LEVELS) // 2].elo,
+        LEAST_ELO,
+        MOST_ELO,
+        help="strength under UCI_LimitStrength, on this engine's own scale",
+    ),
     Option(
         "Stalemate",
         "combo",
@@ -280,6 +290,30 @@ class Options:
         """An independent copy."""
         copied = Options(self.table)
         copied._values = dict(self._values)
+        return copied
+
+    @property
+    def strength(self) -> Strength | None:
+        """What `UCI_Elo` limits play to; None without `UCI_LimitStrength`."""
+        if not self.flag("UCI_LimitStrength"):
+            return None
+        return strength_of(self.integer("UCI_Elo"))
+
+    def effective(self) -> "Options":
+        """A copy with the values that count: under `UCI_LimitStrength` some are smaller.
+
+        One thread searches then, so that the strength does not depend on the machine.
+        """
+        copied, strength = self.copy(), self.strength
+        if strength is not None:
+            limits = {
+                "Threads": 1,
+                "Max Positions": strength.positions,
+                "Min Infoset Size": strength.roots,
+                "Max Kept Infosets": strength.roots,
+            }
+            for name, most in limits.items():
+                copied._values[name] = min(self.integer(name) or most, most)
         return copied
 
     def search_parameters(self) -> SearchParameters:

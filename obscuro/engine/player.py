@@ -23,6 +23,7 @@ from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
 from obscuro.engine.roots import build_subgame
+from obscuro.engine.strength import Strength
 from obscuro.engine.turn_report import TurnReport
 from obscuro.engine.turn_time import TurnTime, share_of, turn_time
 from obscuro.fog.observation import Observation
@@ -199,11 +200,14 @@ class Player(GameFollower):
         def describe(progress: Progress) -> SearchInfo:
             return turn_report.searched(progress, equipment.evaluations - evaluations, search)
 
+        strength = equipment.options.strength
         progress = search.run(
-            Limits(deadline, limits.nodes, latest),
+            Limits(deadline, _fewer(limits.nodes, strength), latest),
             stop,
             None if report is None else lambda progress: report(describe(progress)),
         )
+        if strength is not None and strength.temperature:
+            progress.action_values = search.action_values()
         info = describe(progress)
         if equipment.cache_use is not None and cache_before is not None:
             use = equipment.cache_use.since(cache_before)
@@ -215,3 +219,10 @@ class Player(GameFollower):
             return Choice(names[self.random().integers(len(names))], info=info)
         played = turn_report.played(progress)
         return Choice(names[int(self.random().choice(len(names), p=played))], info=info)
+
+
+def _fewer(nodes: int | None, strength: Strength | None) -> int | None:
+    """The nodes that a search may add, by `go` and by the strength; None: there is no limit."""
+    if strength is None:
+        return nodes
+    return strength.nodes if nodes is None else min(nodes, strength.nodes)

@@ -12,7 +12,7 @@ from obscuro.board.position import legal_moves, move_to_uci
 from obscuro.engine.options import Options
 from obscuro.engine.report import SearchInfo
 from obscuro.evaluation.scale import centipawns_of_value
-from obscuro.search.choice import purify
+from obscuro.search.choice import purify, softened
 from obscuro.search.progress import Progress
 from obscuro.search.search import Search
 
@@ -27,12 +27,19 @@ class TurnReport:
     def __init__(self, options: Options, belief: Belief, names: list[str], received: float) -> None:
         self._parameters = options.search_parameters()
         self._tau = options.integer("Tau") / 100
+        strength = options.strength
+        self._temperature = 0 if strength is None else strength.temperature / options.integer("Tau")
         self._belief = belief
         self._names = names
         self._received = received
 
     def played(self, progress: Progress) -> npt.NDArray[np.float64]:
-        """The distribution over our moves that the move is drawn from: float64[k], sums to 1."""
+        """The distribution over our moves that the move is drawn from: float64[k], sums to 1.
+
+        A strength with a temperature draws by the actions' values, which are there after a search.
+        """
+        if self._temperature and len(progress.action_values) == len(progress.policy):
+            return softened(progress.action_values, self._temperature)
         return purify(
             progress.policy,
             progress.stable,

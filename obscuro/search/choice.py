@@ -1,7 +1,12 @@
-"""Which action to play: partial purification of the last iterate (Obscuro, C.8 and Fig. 8)."""
+"""Which action to play: partial purification of the last iterate (Obscuro, C.8 and Fig. 8).
+
+For weaker play an action is drawn by its value instead, the more evenly the higher a temperature.
+"""
 
 import numpy as np
 import numpy.typing as npt
+
+MOST_VALUE = 0.995  # 18 pawns: a captured king and a mate in sight are worth no more
 
 
 def purify(
@@ -37,3 +42,18 @@ def purify(
     played = np.where(allowed, probabilities, 0.0)
     played[top] += max(0.0, 1.0 - float(played.sum()))
     return np.asarray(played / played.sum(), dtype=np.float64)
+
+
+def softened(
+    values: npt.NDArray[np.float64], temperature: float, most: float = MOST_VALUE
+) -> npt.NDArray[np.float64]:
+    """A distribution that prefers good actions, and knows them the less the warmer it is.
+
+    values: of the actions, in [-1, 1], float64[k]. Their scale is stretched by atanh, so that a
+    piece counts as much in a won position as in an even one. temperature: an action that is worse
+    by so much on that scale is e times less likely; above 0. most: no value counts as more, or as
+    less than its negative. Returns float64[k], which sums to 1.
+    """
+    stretched = np.arctanh(np.clip(values, -most, most))
+    weights = np.exp((stretched - stretched.max()) / temperature)
+    return np.asarray(weights / weights.sum(), dtype=np.float64)

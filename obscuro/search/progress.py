@@ -24,5 +24,7 @@ class Progress:
     resolve: bool = False  # Resolve in force (p_max > 0), else Maxmargin
     policy: npt.NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
     stable: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    # Our actions' values over all histories of our infoset, ▲'s view; empty unless asked for.
+    action_values: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     full: bool = False  # no room for more nodes
     exhausted: bool = False  # no leaf that matters is found at present

@@ -63,6 +63,24 @@ def our_histories(
     )
 
 
+def mean_action_values(tree: Tree, histories: RootHistories) -> npt.NDArray[np.float64]:
+    """Average the values of our actions over the expanded histories of our infoset, by weight.
+
+    The tree's values must be up to date. Histories without any weight count alike. Returns ▲'s
+    view, float64[k]; empty if no history is expanded.
+    """
+    children = tree.edge_child[histories.edges]
+    expanded = children != LEAF
+    nodes, weights = children[expanded], histories.weights[expanded]
+    if not len(nodes):
+        return np.zeros(0)
+    count = int(tree.node_edges[nodes[0]])  # the same, in the same order, for the whole infoset
+    edges = tree.node_first_edge[nodes][:, None] + np.arange(count)
+    if not weights.sum() > 0:
+        weights = np.ones(len(nodes))
+    return np.average(tree.edge_value[edges], axis=0, weights=weights).astype(np.float64)
+
+
 class LikelyChildren(NamedTuple):
     """Expanded children of histories, n of them, that our strategy plays often."""
 

@@ -17,6 +17,7 @@ from obscuro.search.root_share import (
     LikelyChildren,
     RootHistories,
     likely_children,
+    mean_action_values,
     our_histories,
 )
 from obscuro.search.search_loop import SearchLoop
@@ -182,6 +183,15 @@ class Search(SearchLoop):
     def likely_children(self, edges: npt.NDArray[np.int64], least: float) -> LikelyChildren:
         """Return the expanded children by our likely actions of those int64[n] lead to."""
         return likely_children(self.tree, edges, least)
+
+    def action_values(self) -> npt.NDArray[np.float64]:
+        """Return ▲'s values of our actions now, averaged over our infoset; see `root_share`.
+
+        Every value of the tree is brought up to date first. The values are float64[k], or empty if
+        no history of our infoset is expanded.
+        """
+        refresh_values(self.tree, self.gadget)
+        return mean_action_values(self.tree, self.our_histories())
 
     def history_values(self, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """Return ▲'s values under the tree's strategies of the histories that int64[n] lead to.

@@ -11,6 +11,7 @@ from obscuro.arena.game_record import Contestant, GameRecord
 from obscuro.arena.referee import play_game
 from obscuro.cli import play_command as play
 from obscuro.engine.options import Options
+from obscuro.engine.strength import LEVELS, Level
 from obscuro.fog.board import FogOfWarBoard
 from tests.arena.scripted import FakePlayer
 from tests.cli.conftest import written
@@ -19,13 +20,19 @@ from tests.cli.conftest import written
 class Session:
     """One `obscuro play` with what the person types; remembers the engine."""
 
-    def __init__(self, console: Console, side: str = "white", stalemate: str = "loss") -> None:
+    def __init__(
+        self,
+        console: Console,
+        side: str = "white",
+        stalemate: str = "loss",
+        level: Level | None = None,
+    ) -> None:
         self.engine = FakePlayer()
         self.options = Options()
         self.prompts: list[str] = []
         self._console = console
         self._arguments = argparse.Namespace(
-            side=side, movetime=7, evaluator="material", stalemate=stalemate
+            side=side, movetime=7, evaluator="material", stalemate=stalemate, level=level
         )
 
     def run(self, typed: Iterable[str]) -> tuple[int, str]:
@@ -77,6 +84,16 @@ def test_the_referee_the_engine_and_the_person_know_the_rule_of_stalemate(
     assert [board.stalemate for board in boards] == [stalemate]
     assert session.options.text("Stalemate") == stalemate
     assert ("A side without a move draws." in text) == (stalemate == "draw")
+
+
+def test_the_engine_plays_at_full_strength_unless_a_level_is_given(console: Console) -> None:
+    session = Session(console)
+    _, text = session.run(["quit"])
+    assert session.options.strength is None and "level" not in text
+    session = Session(console, level=LEVELS[2])
+    _, text = session.run(["quit"])
+    assert session.options.strength == LEVELS[2].strength
+    assert f"at level 3, {LEVELS[2].name}" in text
 
 
 def test_only_the_fogged_board_is_shown_during_the_game(console: Console) -> None:
