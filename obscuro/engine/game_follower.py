@@ -17,7 +17,7 @@ from obscuro.belief.buffers import Buffers
 from obscuro.board.position import from_fen, to_fen
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.options import Options
-from obscuro.engine.report import Coverage
+from obscuro.engine.report import Comparison, Coverage
 from obscuro.fog.observation import Observation
 
 Words = npt.NDArray[np.uint64]
@@ -147,17 +147,39 @@ class GameFollower(ABC):
 
         Raises GameError if no move was chosen in this game, or if the belief has gone on since.
         """
+        turn = self._last_turn()
+        in_belief = bool(self.knowledge.belief.contains(words))
+        return self.covered(words, in_belief) if turn.searched else Coverage(in_belief)
+
+    def compare(self, move: str, other: str | None = None) -> Comparison | None:
+        """Say what the last search thinks of two of our moves. The question changes nothing.
+
+        move: in UCI. other: None for the move that the search prefers to all but `move`. Returns
+        None for a player that keeps no tree. Raises GameError as `coverage`, if the move needed no
+        search, or if one of the two was no move of ours.
+        """
+        if not self._last_turn().searched:
+            raise GameError("the last move needed no search")
+        return self.compared(move, other)
+
+    def compared(self, move: str, other: str | None) -> Comparison | None:
+        """Say what the last search thinks of two moves, as `compare` does; None: there is no tree.
+
+        A subclass that keeps a tree overrides this.
+        """
+        return None
+
+    def coverage_of_fen(self, fen: str) -> Coverage:
+        """Say what the last search knew of a position; see `coverage`."""
+        return self.coverage(from_fen(fen))
+
+    def _last_turn(self) -> LastTurn:
         turn, known = self.last_turn, self.knowledge
         if turn is None:
             raise GameError("there is no search to ask about")
         if turn.plies != known.plies:
             raise GameError("the game has gone on since the last search")
-        in_belief = bool(known.belief.contains(words))
-        return self.covered(words, in_belief) if turn.searched else Coverage(in_belief)
-
-    def coverage_of_fen(self, fen: str) -> Coverage:
-        """Say what the last search knew of a position; see `coverage`."""
-        return self.coverage(from_fen(fen))
+        return turn
 
     def random(self) -> np.random.Generator:
         """A generator for this turn: the same for the same seed and information key."""

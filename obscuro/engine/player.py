@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from obscuro.board.layout import STATE, WORDS
 from obscuro.board.position import move_to_uci
+from obscuro.engine.comparison import compare
 from obscuro.engine.constants import BELIEF_SHARE, SAMPLING_SHARE
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.game_follower import GameFollower, LastTurn, Words
@@ -21,7 +22,7 @@ from obscuro.engine.kernel_compiling import compile_in_processes
 from obscuro.engine.kernel_loading import load_kernels
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
-from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
+from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
 from obscuro.engine.roots import build_subgame
 from obscuro.engine.strength import Strength
 from obscuro.engine.turn_report import TurnReport
@@ -165,6 +166,14 @@ class Player(GameFollower):
             expanded=bool(histories.expanded[same].any()),
             weight=float(histories.weights[same].sum()),
         )
+
+    def compared(self, move: str, other: str | None) -> Comparison:
+        """Say what the last search thinks of two moves; see `compare`."""
+        known = self.equipment.search.root_values()
+        if known is None:
+            raise GameError("the last search had no time to look at a position")
+        names = [move_to_uci(move) for move in self.knowledge.legal_moves()]
+        return compare(known, names, move, other)
 
     def build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
         """Give the search the tree of this turn; it expands roots until the deadline or `stop`.

@@ -10,7 +10,7 @@ from threading import Event
 from typing import Protocol
 
 from obscuro.engine.options import OPTIONS, Option, Options
-from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
+from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
 from obscuro.fog.ply_listener import PlyListener
 
 
@@ -70,6 +70,14 @@ class AnyPlayer(PlyListener, Protocol):
         belief has gone on since.
         """
 
+    def compare(self, move: str, other: str | None = None) -> Comparison | None:
+        """Say what the last search thinks of two of our moves; None for a player without a tree.
+
+        move: in UCI. other: None for the one that the search prefers to all but `move`. The
+        question changes nothing. Raises GameError as `coverage_of_fen`, if the move needed no
+        search, or if one of the two was no move of ours.
+        """
+
     def close(self) -> None:
         """Release all processes and memory. A later search makes them anew."""
 
@@ -119,6 +127,6 @@ OBSCURO = PlayerKind(
     "the engine",
     OPTIONS,
     _make_engine,
-    capabilities=("position-fog", "coverage"),
+    capabilities=("position-fog", "coverage", "compare"),
 )
 """The engine itself."""

@@ -73,3 +73,42 @@ class Coverage:
     in_infoset: bool | None = None
     expanded: bool | None = None
     weight: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedMove:
+    """What the last search thinks of one of our moves.
+
+    value: ours, [-1, 1]. probability: the solver's, [0, 1]. nodes: histories that the tree has
+    below the move; with 0 the value is the evaluator's, since no answer was looked at.
+    """
+
+    move: str
+    value: float
+    probability: float
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A position of our infoset, and what two moves are worth in it.
+
+    fen: without counters. share: of the weight of all positions, [0, 1]. values: of the first move
+    and of the second, in our view, [-1, 1].
+    """
+
+    fen: str
+    share: float
+    values: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two of our moves beside each other, as the last search values them.
+
+    reasons: the positions that speak most for the move of the higher value, the most important
+    first. A position's importance is its share times the difference of the two moves in it.
+    """
+
+    moves: tuple[ComparedMove, ComparedMove]
+    reasons: tuple[Reason, ...]

@@ -12,7 +12,7 @@ from threading import Event
 import chess
 
 from obscuro.engine.options import Options
-from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
+from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.observation import Observation
 from obscuro.fog.side_view import SideView
@@ -76,6 +76,10 @@ class Onlooker:
 
     def coverage_of_fen(self, fen: str) -> Coverage | None:
         """Return None: there is no belief."""
+        return None
+
+    def compare(self, move: str, other: str | None = None) -> Comparison | None:
+        """Return None: there is no tree."""
         return None
 
     def ponder(self, stop: Event) -> None:

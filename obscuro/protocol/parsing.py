@@ -12,6 +12,7 @@ NUMBER = re.compile(r"-?[0-9]{1,15}")
 LARGEST_NUMBER = 10**15 - 1
 LISTED_BY_DEFAULT = 10
 """How many positions `belief` lists without a number."""
+MOST_COMPARED = 2
 
 # Keywords of `go` that take a whole number, and the least number that makes sense. GUIs send a
 # clock below zero when a flag has fallen; it counts as zero.
@@ -126,6 +127,17 @@ def parse_belief(text: str) -> int:
     if len(tokens) > 1:
         raise ProtocolError("belief: one number may follow")
     return _number("belief:", tokens[0], 0)
+
+
+def parse_compare(text: str) -> tuple[str, str | None]:
+    """Read what follows `compare`: a move, and maybe another one."""
+    tokens = text.split()
+    if not 1 <= len(tokens) <= MOST_COMPARED:
+        raise ProtocolError("compare: one or two moves must follow")
+    for token in tokens:
+        if not _MOVE.fullmatch(token):
+            raise ProtocolError(f"compare: {token!r} is not a move, such as e2e4 or e7e8q")
+    return tokens[0], tokens[1] if len(tokens) > 1 else None
 
 
 def _number(what: str, token: str, least: int) -> int:

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import chess
 
@@ -24,10 +25,13 @@ from obscuro.protocol.printing import (
     belief_size_text,
     bestmove_line,
     board_lines,
+    comparison_lines,
     coverage_line,
     info_lines,
 )
 from obscuro.protocol.ticker import TICK_SECONDS, Ticker
+
+Answer = TypeVar("Answer")
 
 
 class Playing:
@@ -142,22 +146,21 @@ class Playing:
 
         The player is told nothing: it is asked, and keeps nothing of the question.
         """
-        from obscuro.engine.knowledge import GameError  # noqa: PLC0415 - loads numba
+        self._ask(
+            "coverage",
+            lambda player: player.coverage_of_fen(fen),
+            lambda coverage: [coverage_line(coverage)],
+            "keeps no belief",
+        )
 
-        player = self._player
-        if player is None or self._told is None or self._preparation is not None:
-            self._output.error("coverage: there is no search to ask about")
-            return
-        with self._failing("coverage"):
-            try:
-                coverage = player.coverage_of_fen(fen)
-            except GameError as error:
-                self._output.error(f"coverage: {error}")
-                return
-            if coverage is None:
-                self._output.error(f"coverage: the player {self._kind.name} keeps no belief")
-                return
-            self._output.lines(coverage_line(coverage))
+    def compare(self, move: str, other: str | None) -> None:
+        """Answer `compare`: what the player's last search thinks of two moves of its side."""
+        self._ask(
+            "compare",
+            lambda player: player.compare(move, other),
+            comparison_lines,
+            "keeps no tree",
+        )
 
     def close(self) -> None:
         """Release the player and its child processes."""
@@ -169,6 +172,35 @@ class Playing:
                 player.close()
 
     # -- inside -----------------------------------------------------------------------------
+
+    def _ask(
+        self,
+        command: str,
+        question: Callable[[AnyPlayer], Answer | None],
+        lines: Callable[[Answer], list[str]],
+        lack: str,
+    ) -> None:
+        """Ask the player about its last search, and print the answer or one line of error.
+
+        question: returns None if the player can't answer. lines: of an answer. lack: why a player
+        can't answer, in words that follow its name.
+        """
+        from obscuro.engine.knowledge import GameError  # noqa: PLC0415 - loads numba
+
+        player = self._player
+        if player is None or self._told is None or self._preparation is not None:
+            self._output.error(f"{command}: there is no search to ask about")
+            return
+        with self._failing(command):
+            try:
+                answer = question(player)
+            except GameError as error:
+                self._output.error(f"{command}: {error}")
+                return
+            if answer is None:
+                self._output.error(f"{command}: the player {self._kind.name} {lack}")
+                return
+            self._output.lines(*lines(answer))
 
     def _choose(self, order: SearchOrder) -> tuple[str | None, str | None]:
         """Return the move to play and one to ponder on; None, None if there is no move to play."""

@@ -6,7 +6,7 @@ import chess
 
 from obscuro import __version__
 from obscuro.engine.player_kind import OBSCURO, PlayerKind
-from obscuro.engine.report import Coverage, SearchInfo
+from obscuro.engine.report import Comparison, Coverage, SearchInfo
 from obscuro.protocol.history import History
 
 DRAW_SHARE = 0.1
@@ -34,6 +34,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("d", "the board as our side sees it"),
     ("belief [n]", "how many positions are possible, and n of them"),
     ("coverage <FEN>", "what the last search knew of a position"),
+    ("compare <move> [<move>]", "what the last search thinks of a move, and of another"),
     ("debug (on | off)", "read, and without effect"),
     ("help", "this list"),
     ("quit", "leave"),
@@ -144,6 +145,23 @@ def coverage_line(coverage: Coverage) -> str:
         f"{said} infoset {_flag(coverage.in_infoset)} expanded {_flag(coverage.expanded)} "
         f"weight {coverage.weight:.6g}"
     )
+
+
+def comparison_lines(comparison: Comparison) -> list[str]:
+    """Return the answer to `compare`."""
+    names = [each.move for each in comparison.moves]
+    lines = [
+        f"info string compare {each.move} value {each.value:.4f} policy {each.probability:.4f} "
+        f"nodes {each.nodes}"
+        for each in comparison.moves
+    ]
+    for reason in comparison.reasons:
+        values = zip(names, reason.values, strict=True)
+        lines.append(
+            f"info string because fen {reason.fen} share {reason.share:.4g} "
+            + " ".join(f"{name} {value:.4f}" for name, value in values)
+        )
+    return lines
 
 
 def _flag(value: bool) -> str:

@@ -9,7 +9,7 @@ from obscuro.engine.player_kind import PlayerKind
 from obscuro.protocol.channel import Output
 from obscuro.protocol.history import History, start_text
 from obscuro.protocol.order import SearchOrder
-from obscuro.protocol.parsing import parse_belief, parse_go, parse_setoption
+from obscuro.protocol.parsing import parse_belief, parse_compare, parse_go, parse_setoption
 from obscuro.protocol.playing import Playing
 from obscuro.protocol.positions import PositionReader
 from obscuro.protocol.printing import help_lines, uci_lines
@@ -53,6 +53,7 @@ class Session:
             "d": self._d,
             "belief": self._belief,
             "coverage": self._coverage,
+            "compare": self._compare,
             "debug": lambda text: None,
             "register": lambda text: None,  # a command of UCI; there is nothing to register
             "help": lambda text: output.lines(*help_lines()),
@@ -156,9 +157,18 @@ class Session:
 
     def _coverage(self, text: str) -> None:
         fen = start_text(start_board(text))
-        if self._order is not None and not self._order.done:
-            raise ProtocolError("coverage: a search is under way")
+        self._refuse_during_search("coverage")
         self._post(lambda: self._playing.coverage(fen))
+
+    def _compare(self, text: str) -> None:
+        move, other = parse_compare(text)
+        self._refuse_during_search("compare")
+        self._post(lambda: self._playing.compare(move, other))
+
+    def _refuse_during_search(self, command: str) -> None:
+        """Raise ProtocolError for a command that asks about the last search, which still runs."""
+        if self._order is not None and not self._order.done:
+            raise ProtocolError(f"{command}: a search is under way")
 
     def _flag(self, name: str) -> bool:
         """Return whether an option is on; False for a player without it."""

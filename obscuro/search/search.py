@@ -20,6 +20,7 @@ from obscuro.search.root_share import (
     mean_action_values,
     our_histories,
 )
+from obscuro.search.root_values import RootValues, root_values
 from obscuro.search.search_loop import SearchLoop
 from obscuro.search.solver import refresh_values
 from obscuro.search.steps import NO_INFOSET
@@ -179,6 +180,14 @@ class Search(SearchLoop):
             at_roots=bool(self.root_key == self.our_key),
             nodes_before=self.nodes_before,
         )
+
+    def root_values(self) -> RootValues | None:
+        """Return what our actions are worth in the last search's tree; see `root_values`.
+
+        None if no history of our infoset is expanded.
+        """
+        at_roots = bool(self.root_key == self.our_key)
+        return root_values(self.tree, self.gadget, self.our_key, at_roots=at_roots)
 
     def likely_children(self, edges: npt.NDArray[np.int64], least: float) -> LikelyChildren:
         """Return the expanded children by our likely actions of those int64[n] lead to."""

@@ -220,6 +220,7 @@ def test_coverage_is_about_the_sample() -> None:
     with pytest.raises(GameError, match="there is no search"):
         depth1.coverage_of_fen(chess.STARTING_FEN)
     choice(depth1)
+    assert depth1.compare("e2e4") is None  # there is no tree
     covers = [depth1.coverage_of_fen(fen) for fen in depth1.belief_fens(100)]
     assert len(covers) > 5 and all(cover.in_belief for cover in covers)
     sampled = [cover for cover in covers if cover.expanded]

@@ -16,7 +16,15 @@ from typing import cast
 
 from obscuro.engine.options import Options
 from obscuro.engine.player_kind import OBSCURO, MakePlayer
-from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
+from obscuro.engine.report import (
+    Choice,
+    ComparedMove,
+    Comparison,
+    Coverage,
+    GoLimits,
+    Reason,
+    SearchInfo,
+)
 from obscuro.fog.observation import Observation
 from obscuro.protocol.channel import read_lines
 from obscuro.protocol.start import start_board
@@ -188,7 +196,7 @@ class Fakes:
     calls: what all of them were told, in order. error: raised by the next search. early: a search
     without a limit ends at once. move: what is chosen in place of the first legal move. hold: what
     `prepare` waits for. prepare_error: raised by the next `prepare`. late: what a search waits for
-    after `stop`. silent: it reports nothing. coverage: what is said to be covered, or raised.
+    after `stop`. silent: it reports nothing. coverage, comparison: what is answered, or raised.
     """
 
     def __init__(self) -> None:
@@ -202,6 +210,10 @@ class Fakes:
         self.late: threading.Event | None = None
         self.silent = False
         self.coverage: Coverage | Exception = Coverage(True, True, False, 0.25)
+        self.comparison: Comparison | Exception | None = Comparison(
+            (ComparedMove("e2e4", -0.25, 0.0, 0), ComparedMove("d2d4", 0.5, 1.0, 12)),
+            (Reason("8/8 w - -", 0.75, (-1.0, 0.5)),),
+        )
         self.info: SearchInfo = INFO
         self.made = 0
         self.closed = 0
@@ -287,6 +299,12 @@ class FakePlayer:
         if isinstance(self._fakes.coverage, Exception):
             raise self._fakes.coverage
         return self._fakes.coverage
+
+    def compare(self, move: str, other: str | None = None) -> Comparison | None:
+        self._fakes.record(("compare", move, other))
+        if isinstance(self._fakes.comparison, Exception):
+            raise self._fakes.comparison
+        return self._fakes.comparison
 
     def search(self, limits: GoLimits, stop: threading.Event, report: object) -> Choice:
         fakes = self._fakes

@@ -35,6 +35,11 @@ INFO_LINES = [
     "info string policy ",
     "info string play ",
 ]
+COMPARED = [
+    r"info string compare e2e4 value -0\.2500 policy 0\.0000 nodes 0$",
+    r"info string compare d2d4 value 0\.5000 policy 1\.0000 nodes 12$",
+    r"info string because fen 8/8 w - - share 0\.75 e2e4 -1\.0000 d2d4 0\.5000$",
+]
 COVERED = "info string coverage belief true infoset true expanded false weight 0.25$"
 BEST = [*INFO_LINES, "bestmove [a-h]"]
 
@@ -152,10 +157,26 @@ DIALOGUES: dict[str, list[tuple[str, list[str]]]] = {
         ("ucinewgame", []),
         (f"coverage {START}", [ERROR + "coverage: there is no search to ask about$"]),
     ],
+    "compare": [
+        ("compare e2e4", [ERROR + "compare: there is no search to ask about$"]),
+        ("go nodes 1", BEST),
+        *((f"compare {moves}", COMPARED) for moves in ("e2e4", "e2e4 d2d4")),
+        ("position startpos moves e2e4", []),
+        ("compare e2e4", COMPARED),
+        ("compare", [ERROR + "compare: one or two moves must follow$"]),
+        ("compare e2e4 d2d4 c2c4", [ERROR + "compare: one or two moves must follow$"]),
+        ("compare e4", [ERROR + "compare: 'e4' is not a move, such as e2e4 or e7e8q$"]),
+        ("ucinewgame", []),
+        ("compare e2e4", [ERROR + "compare: there is no search to ask about$"]),
+    ],
     "uci and help": [
         (
             "uci",
-            ["id name Obscuro", "id author ", "info string capabilities position-fog coverage$"]
+            [
+                "id name Obscuro",
+                "id author ",
+                "info string capabilities position-fog coverage compare$",
+            ]
             + ["option name "] * len(OPTIONS)
             + ["uciok$"],
         ),
@@ -388,6 +409,25 @@ def test_a_question_that_the_player_cannot_answer_leaves_it_as_it_is(
     assert talk.ask(f"coverage {START}") == [
         ERROR + "coverage: the game has gone on since the last search"
     ]
+    assert fakes.made == 1 and fakes.closed == 0
+
+
+def test_compare_is_refused_in_mid_search(talk: InProcess) -> None:
+    talk.say("go infinite")
+    talk.until("info string play")
+    assert talk.ask("compare e2e4") == [ERROR + "compare: a search is under way"]
+    talk.say("stop")
+    talk.until("bestmove")
+    assert len(talk.ask("compare e2e4")) == len(COMPARED)
+
+
+def test_a_player_without_a_tree_says_so_in_a_line(fakes: Fakes, talk: InProcess) -> None:
+    talk.say("go nodes 1")
+    talk.until("bestmove")
+    fakes.comparison = None
+    assert talk.ask("compare e2e4") == [ERROR + "compare: the player obscuro keeps no tree"]
+    fakes.comparison = GameError("the last move needed no search")
+    assert talk.ask("compare e2e4") == [ERROR + "compare: the last move needed no search"]
     assert fakes.made == 1 and fakes.closed == 0
 
 

@@ -1,0 +1,113 @@
+"""What each of our actions is worth at the root, history by history.
+
+A measurement after a search: it works on copies, so nothing here changes the tree.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from obscuro.search.gadget import Gadget
+from obscuro.search.root_share import our_histories
+from obscuro.search.solver import refresh_values
+from obscuro.search.tree import (
+    ACTIONS,
+    EDGES,
+    INFOSETS,
+    LEAF,
+    NODES,
+    ROOT_INFOSET,
+    ROOTS,
+    Tree,
+)
+
+Words = npt.NDArray[np.uint64]
+
+
+class RootValues(NamedTuple):
+    """Our k actions in n histories of our infoset, those that are expanded.
+
+    The values are those of the present strategies of both players. Below an action that we do not
+    play, the other side's strategy is the one of the last iteration that played there.
+    """
+
+    states: Words  # [n, W]
+    weights: npt.NDArray[np.float64]  # [n] shares of the solver's reach; they sum to 1
+    values: npt.NDArray[np.float32]  # [n, k] ▲'s view, [-1, 1]
+    policy: npt.NDArray[np.float32]  # [k] our present strategy
+    nodes: npt.NDArray[np.int64]  # [k] histories below the action, in all n; 0: only evaluated
+
+    def means(self) -> npt.NDArray[np.float64]:
+        """Return the value of each action over all histories: float64[k]."""
+        return self.weights @ self.values
+
+
+def root_values(
+    tree: Tree, gadget: Gadget, our_key: np.uint64, *, at_roots: bool
+) -> RootValues | None:
+    """Return what our actions are worth; None if no history of our infoset is expanded.
+
+    A history's weight is its reach by chance and the other side, the gadget's choice among the J
+    included. So these are the counterfactual values by which the solver chooses: the histories that
+    hurt us most weigh most. Where the other side does not come to our infoset, the prior α takes
+    the place of the gadget's choice; if it does not come there even so, all weigh alike. at_roots:
+    whether our infoset is at the roots.
+    """
+    first, roots = int(tree.infoset_first[ROOT_INFOSET]), int(tree.counts[ROOTS])
+    for choice in (tree.strategy[first : first + roots], gadget.prior):
+        histories = our_histories(
+            tree, choice, our_key, at_roots=at_roots, nodes_before=int(tree.counts[NODES])
+        )
+        inside = histories.expanded
+        weights = histories.weights[inside]
+        total = weights.sum()
+        if total > 0:
+            break
+    if not len(weights):
+        return None
+    nodes = tree.edge_child[histories.edges[inside]]
+    actions, start = int(tree.node_edges[nodes[0]]), int(tree.node_first_action[nodes[0]])
+    values = _present_values(tree, gadget)
+    return RootValues(
+        histories.states[inside],
+        weights / total if total > 0 else np.full(len(nodes), 1 / len(nodes)),
+        values[tree.node_first_edge[nodes][:, None] + np.arange(actions)],
+        tree.strategy[start : start + actions].copy(),
+        _below(tree, nodes, actions),
+    )
+
+
+def _present_values(tree: Tree, gadget: Gadget) -> npt.NDArray[np.float32]:
+    """Return ▲'s value of every edge under the present strategies, float32[edges]."""
+    edges, actions = int(tree.counts[EDGES]), int(tree.counts[ACTIONS])
+    nodes, infosets = int(tree.counts[NODES]), int(tree.counts[INFOSETS])
+    copy = tree._replace(
+        edge_value=tree.edge_value[:edges].copy(),
+        cfv=tree.cfv[:actions].copy(),
+        node_reach=tree.node_reach[:nodes].copy(),
+        infoset_reach=tree.infoset_reach[:infosets].copy(),
+        infoset_touched=tree.infoset_touched[:infosets].copy(),
+    )
+    refresh_values(copy, gadget._replace(value=gadget.value.copy()))
+    return copy.edge_value
+
+
+def _below(tree: Tree, ours: npt.NDArray[np.int32], actions: int) -> npt.NDArray[np.int64]:
+    """Count the histories below each of our actions: int64[actions].
+
+    ours: int32[n], the nodes of our infoset.
+    """
+    count = int(tree.counts[NODES])
+    depths, parents = tree.node_depth[:count], tree.node_parent[:count]
+    chosen = np.full(count, LEAF, dtype=np.int64)  # which of our actions led to the node
+    is_ours = np.zeros(count, dtype=np.bool_)
+    is_ours[ours] = True
+    for depth in range(int(depths[ours[0]]) + 1, int(depths.max()) + 1):
+        nodes = np.flatnonzero(depths == depth)
+        above = parents[nodes]
+        action = tree.node_parent_action[nodes] - tree.node_first_action[above]
+        chosen[nodes] = np.where(is_ours[above], action, chosen[above])
+    under = chosen != LEAF
+    sums = np.bincount(chosen[under], tree.node_edges[:count][under], minlength=actions)
+    return sums.astype(np.int64)

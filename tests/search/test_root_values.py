@@ -1,0 +1,130 @@
+"""What our actions are worth at the root, against sums over the whole tree in plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from obscuro.search.game import CHANCE, MAX, MIN
+from obscuro.search.root_values import RootValues, root_values
+from obscuro.search.search import Search
+from obscuro.search.tree import LEAF, ROOT_INFOSET
+
+from .naive import History, NaiveSubgame
+from .random_game import OUR_KEY, RandomGame
+from .test_subgame import likely_key
+from .trees import random_search, random_strategies, run_iterations
+
+GAME = RandomGame(17, plies=20)
+
+
+def searched(seed: int) -> Search:
+    """A search with random strategies, some of them pure, and the gadget's choice by its rules."""
+    search = random_search(seed, infosets=5, game=GAME, expansions=600)
+    run_iterations(search, 3)
+    random_strategies(search.tree, np.random.default_rng(seed))
+    return search
+
+
+def found_in(search: Search, key: int = OUR_KEY) -> RootValues | None:
+    return root_values(search.tree, search.gadget, np.uint64(key), at_roots=key == OUR_KEY)
+
+
+class Oracle:
+    """The same by recursion over the histories of an infoset of ours."""
+
+    def __init__(self, search: Search, key: int) -> None:
+        self.tree = search.tree
+        self.naive = NaiveSubgame(search.tree, key, 0)
+        self.histories = [
+            history
+            for history in self.naive.histories
+            if self.naive.key(history, MAX) == key and self.tree.edge_child[history.edge] != LEAF
+        ]
+
+    def weights(self, choice: np.ndarray) -> list[float]:
+        """Return the histories' shares. choice: of J by the root, float[m]."""
+        reach = [
+            float(choice[history.path[0][0]])
+            * self.naive.reach(history.path, MIN)
+            * self.naive.reach(history.path, CHANCE)
+            for history in self.histories
+        ]
+        return [each / sum(reach) for each in reach]
+
+    def values(self) -> list[list[float]]:
+        return [[self.naive.value(child) for child in each.children] for each in self.histories]
+
+    def nodes(self, action: int) -> int:
+        """Count the histories below an action."""
+
+        def below(history: History) -> int:
+            return len(history.children) + sum(below(child) for child in history.children)
+
+        return sum(below(history.children[action]) for history in self.histories)
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_the_values_are_those_of_a_walk_through_the_tree(seed: int, depth: int) -> None:
+    search = searched(seed)
+    tree = search.tree
+    key = likely_key(tree, depth) if depth else OUR_KEY
+    oracle = Oracle(search, key)
+    found = found_in(search, key)
+    assert found is not None and len(oracle.histories) > 1
+    edges = [history.edge for history in oracle.histories]
+    order = np.argsort(edges)
+    np.testing.assert_array_equal(found.states, tree.edge_state[edges][order])
+    np.testing.assert_allclose(found.values, np.array(oracle.values())[order], atol=1e-5)
+    own = [oracle.naive.reach(history.path, MAX) for history in oracle.histories]
+    if own[0] > 0:
+        first = int(tree.infoset_first[ROOT_INFOSET])
+        weights = np.array(oracle.weights(tree.strategy[first:]))[order]
+        np.testing.assert_allclose(found.weights, weights, atol=1e-5)
+        means = weights @ np.array(oracle.values())[order]
+        np.testing.assert_allclose(found.means(), means, atol=1e-5)
+    assert found.nodes.tolist() == [oracle.nodes(a) for a in range(len(found.policy))]
+    assert found.policy.sum() == pytest.approx(1)
+
+
+def test_the_prior_weighs_where_the_other_side_does_not_come() -> None:
+    search = searched(5)
+    first = int(search.tree.infoset_first[ROOT_INFOSET])
+    search.tree.strategy[first : first + len(search.gadget.prior)] = 0
+    found = found_in(search)
+    assert found is not None
+    expected = Oracle(search, OUR_KEY).weights(search.gadget.prior)
+    np.testing.assert_allclose(sorted(found.weights), sorted(expected), atol=1e-5)
+    search.gadget.prior[:] = 0
+    alike = found_in(search)
+    assert alike is not None
+    np.testing.assert_allclose(alike.weights, 1 / len(alike.weights))
+
+
+def test_the_best_mean_of_a_solved_tree_is_its_value() -> None:
+    search = searched(6)
+    run_iterations(search, 3000)
+    found = found_in(search)
+    assert found is not None
+    played = float(found.policy @ found.means())
+    assert found.means().max() == pytest.approx(played, abs=0.01)
+    assert (found.means()[found.policy > 0.01] > played - 0.02).all()
+
+
+def test_nothing_in_the_search_changes() -> None:
+    search = searched(7)
+    before = [array.tobytes() for array in (*search.tree, *search.gadget)]
+    assert search.tree.edge_value.any()
+    search.our_key = search.root_key = np.uint64(OUR_KEY)
+    first, second = search.root_values(), search.root_values()
+    assert first is not None and second is not None
+    assert [array.tobytes() for array in (*search.tree, *search.gadget)] == before
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_an_infoset_that_is_not_expanded_has_no_values() -> None:
+    assert found_in(searched(8), key=1) is None
+    search = random_search(9, infosets=2, game=GAME, expansions=0)
+    assert found_in(search) is None
