@@ -1,0 +1,53 @@
+// Asks the server over HTTP.
+
+/**
+ * @typedef {{number: number, elo: number | null, name: string}} Level
+ * @typedef {{name: string, base: number, increment: number}} TimeControl
+ * @typedef {{levels: Level[], full: string, times: TimeControl[], moves: number[]}} Settings
+ * @typedef {{game: string, you: "white" | "black", status: string, result: string | null,
+ *   level: number | null, started: string, plies: number}} OwnGame
+ * @typedef {{game: string, white: string, black: string, result: string}} FileGame
+ */
+
+/** The message is one line for the player. */
+export class RefusedError extends Error {}
+
+/**
+ * Get or post. Throws RefusedError.
+ * @param {string} path
+ * @param {object | string} [body] a text goes as it is; anything else as JSON; none: GET
+ * @returns {Promise<any>}
+ */
+export async function ask(path, body) {
+  const text = typeof body === "string";
+  /** @type {RequestInit} */
+  const options = { headers: { Accept: "application/json" } };
+  if (body !== undefined) {
+    options.method = "POST";
+    options.body = text ? body : JSON.stringify(body);
+    options.headers = { "Content-Type": text ? "application/x-chess-pgn" : "application/json" };
+  }
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new RefusedError("The server does not answer. Is it still running?");
+  }
+  const content = await answer.json().catch(() => ({}));
+  if (!answer.ok) {
+    throw new RefusedError(content.error ?? `The server answers with code ${answer.status}.`);
+  }
+  return content;
+}
+
+/**
+ * The name of a strength.
+ * @param {Settings} settings
+ * @param {number | null} level
+ */
+export function levelName(settings, level) {
+  if (level === null) return settings.full;
+  const found = settings.levels.find((each) => each.number === level);
+  const elo = found?.elo ? ` · Elo ${found.elo}` : "";
+  return `level ${level}${elo}`;
+}
