@@ -96,7 +96,12 @@ def play_game(
                 player.after_ply(board)
         if on_ply is not None:
             on_ply(board, plies[-1])
-    return record(outcome.winner, ENDINGS.get(outcome.termination) or _cause_of_loss(board))
+    return record(outcome.winner, ending_words(board, outcome))
+
+
+def ending_words(board: FogOfWarBoard, outcome: chess.Outcome) -> str:
+    """Return the cause of a game's end in words. board: the final position."""
+    return ENDINGS.get(outcome.termination) or _cause_of_loss(board)
 
 
 def _controls(

@@ -85,6 +85,19 @@ class RestartableEngine:
         process.kill()
         raise EngineError("it was closed")
 
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Set options, also at every later start. Raises EngineError; the process is ended then."""
+        self._options |= options
+        process = self._process
+        if process is None:
+            return
+        try:
+            for name, value in options.items():
+                process.set_option(name, value)
+        except EngineError:
+            self.kill()
+            raise
+
     def prepare(self) -> None:
         """Wait until the engine can search; start it if need be. Raises EngineError."""
         self.report_warnings(self.running().wait_ready())

@@ -98,6 +98,14 @@ class EngineMover:
         """The id of the process; None if none runs."""
         return self._engine.pid
 
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Set options for the games that follow, also where the process is started anew.
+
+        Raises EngineError.
+        """
+        self._engine.configure(options)
+        self._played = None  # what the process knows of a game is of other options
+
     def prepare(self) -> None:
         """Start the process and wait until it can search. Raises EngineError."""
         self._engine.prepare()

@@ -17,6 +17,7 @@ from obscuro.cli.common_arguments import (
     whole,
 )
 from obscuro.cli.learn_arguments import add_learn
+from obscuro.cli.web_arguments import add_web
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.opponents.roster import PLAYERS
@@ -26,6 +27,7 @@ examples:
   obscuro                                   speak UCI, for GUIs and bridges
   obscuro demo                              watch a game
   obscuro play --side black --movetime 2000
+  obscuro web                               play in the browser
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
   obscuro tournament scaling.toml           play a tournament, with a rating list and a report
   obscuro show games.pgn                    write its first game as a page to look at
@@ -87,6 +89,7 @@ def build_parser() -> argparse.ArgumentParser:
         add_learn,
         _add_bridge,
         _add_mistboard,
+        add_web,
         _add_replay,
         _add_bench,
         _add_warmup,

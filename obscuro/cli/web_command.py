@@ -1,0 +1,129 @@
+"""`obscuro web` opens a board in the browser, on which one plays the engine in the fog."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import sys
+import webbrowser
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from obscuro.arena.builtin_players import engine_command
+from obscuro.cli.command_error import CommandError
+from obscuro.cli.match_command import read_options
+from obscuro.engine.options import OptionError, Options
+
+if TYPE_CHECKING:
+    from obscuro.web.engine_pool import AdjustableMover
+
+ENGINE_OPTIONS = {"Threads": "1", "Hash": "128"}
+"""The engine's options, unless others are given: several games go on at the same time."""
+FORBIDDEN_OPTIONS = frozenset(
+    {"Stockfish", "UCI_Variant", "Stalemate", "UCI_LimitStrength", "UCI_Elo", "Ponder"}
+)
+"""Options that each game sets, or that make no sense here."""
+MOST_PORT = 65535
+
+logger = logging.getLogger("obscuro.web")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until a signal ends it; return the exit code. Raises CommandError."""
+    if arguments.port > MOST_PORT:
+        raise CommandError(f"--port {arguments.port}: ports end at {MOST_PORT}")
+    options = engine_options(read_options(arguments.option, "--option"))
+    try:
+        import uvicorn  # noqa: F401, PLC0415
+        import websockets  # noqa: F401, PLC0415
+
+        from obscuro.web.web_app import make_app  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if (error.name or "obscuro").startswith("obscuro"):
+            raise
+        raise CommandError(
+            f"{error.name} is not installed; run: {sys.executable} -m pip install "
+            "starlette uvicorn websockets"
+        ) from None
+    from obscuro.browser_parts.parts import MissingPartsError  # noqa: PLC0415
+    from obscuro.web.game_store import StoreError  # noqa: PLC0415
+    from obscuro.web.request_guard import LOOPBACK  # noqa: PLC0415
+    from obscuro.web.web_limits import WebLimits  # noqa: PLC0415
+    from obscuro.web.web_service import ListenError, WebService  # noqa: PLC0415
+
+    limits = WebLimits(games=arguments.max_games)
+    public = arguments.host not in LOOPBACK
+    with _logging(arguments.quiet):
+        try:
+            service = WebService(arguments.host, arguments.port)
+            app = make_app(
+                lambda report: make_mover(options, report),
+                data_folder(arguments.data),
+                limits=limits,
+                hosts=[*arguments.allowed_host, arguments.host],
+                any_address=public,
+            )
+        except (ListenError, MissingPartsError, StoreError) as error:
+            raise CommandError(str(error)) from None
+        if public:
+            logger.warning(
+                "everybody who reaches %s can play; docs/web.md says what to mind", arguments.host
+            )
+        service.serve(app, limits, lambda: announce(service.url, not arguments.no_browser))
+    return 0
+
+
+def engine_options(given: Mapping[str, str]) -> dict[str, str]:
+    """Check the engine's options, add our defaults, and return all. Raises CommandError."""
+    known, chosen = Options(), dict(ENGINE_OPTIONS)
+    for text, value in given.items():
+        try:
+            name = known.set(text, value)
+        except OptionError as error:
+            raise CommandError(str(error)) from None
+        if name in FORBIDDEN_OPTIONS:
+            raise CommandError(f"--option {name}: the web server does not set this option")
+        chosen[name] = value
+    return chosen
+
+
+def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> AdjustableMover:
+    """Return our engine in a process of its own. The process starts when it is needed."""
+    from obscuro.bridge.mover import EngineMover  # noqa: PLC0415
+
+    return EngineMover(engine_command(), options, report)
+
+
+def data_folder(given: str | None) -> Path:
+    """Return where games are kept. given: by the user."""
+    if given is not None:
+        return Path(given)
+    import platformdirs  # noqa: PLC0415 - slow, hence only here
+
+    return Path(platformdirs.user_data_dir("obscuro", appauthor=False)) / "web"
+
+
+def announce(url: str, open_browser: bool) -> None:
+    """Say where the board is, and open it."""
+    print(f"obscuro: the board is at {url} (Ctrl-C ends)", flush=True)
+    if open_browser:
+        with contextlib.suppress(webbrowser.Error):
+            webbrowser.open(url)
+
+
+@contextlib.contextmanager
+def _logging(quiet: bool) -> Iterator[None]:
+    """Within this context, log to stderr."""
+    screen = logging.StreamHandler()
+    screen.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    before = logger.level, logger.propagate
+    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+    logger.propagate = False
+    logger.addHandler(screen)
+    try:
+        yield
+    finally:
+        logger.level, logger.propagate = before
+        logger.removeHandler(screen)
