@@ -44,14 +44,14 @@ class Level:
 
 # The Elo numbers are provisional: 30 games between neighbours so far.
 LEVELS: tuple[Level, ...] = (
-    Level(1, 600, "beginner", Strength(50, 2, 1_000, 400)),
-    Level(2, 800, "novice", Strength(250, 3, 1_000, 270)),
-    Level(3, 1000, "casual", Strength(600, 6, 2_000, 190)),
-    Level(4, 1200, "regular", Strength(1_200, 12, 5_000, 130)),
-    Level(5, 1400, "club", Strength(2_500, 24, 10_000, 85)),
-    Level(6, 1600, "strong", Strength(5_000, 48, 20_000, 50)),
-    Level(7, 1800, "expert", Strength(10_000, 96, 50_000, 25)),
-    Level(8, 2000, "master", Strength(20_000, 192, 100_000, 0)),
+    Level(1, 800, "beginner", Strength(50, 2, 1_000, 400)),
+    Level(2, 1000, "novice", Strength(250, 3, 1_000, 270)),
+    Level(3, 1200, "casual", Strength(600, 6, 2_000, 190)),
+    Level(4, 1400, "regular", Strength(1_200, 12, 5_000, 135)),
+    Level(5, 1600, "club", Strength(2_000, 24, 10_000, 90)),
+    Level(6, 1800, "strong", Strength(3_500, 48, 20_000, 50)),
+    Level(7, 2000, "expert", Strength(6_000, 96, 50_000, 18)),
+    Level(8, 2200, "master", Strength(10_000, 160, 100_000, 0)),
 )
 """All levels, the weakest first. Each is stronger than the one before, and looks further."""
 
