@@ -1,4 +1,4 @@
-"""Write a document and the program that draws it into one HTML page, which loads nothing else."""
+"""The page that shows a game: one HTML file that loads nothing else, or a page of a server."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 import string
 from importlib import resources
 
@@ -21,14 +22,20 @@ MODULES = (
     "board",
     "curves",
     "charts",
+    "curve_set",
+    "advice",
     "details",
     "moves",
     "sights",
     "about",
     "viewer",
+    "shown_game",
     "page",
 )
 """Files of `web/`, without `.js`. The last one starts the page; the others are what it imports."""
+
+SERVED_START = "/js/look_page.js"
+"""What starts the page of a server, in place of the last module."""
 
 PART = "uplot"
 """The browser part that the modules import by this name: it draws the curves."""
@@ -36,9 +43,11 @@ PART = "uplot"
 SPECIFIER = "obscuro/{}.js"
 """How the modules import each other. The page's import map says where they are."""
 
+_STYLE = re.compile(r'style="([^"]*)"')
+
 
 def html_page(document: GameDocument) -> str:
-    """Return the page as text.
+    """Return a page as text, with its game and all that it needs.
 
     The modules are data URLs, so they stay the files that they are, and need no bundler. A policy
     in the page forbids it to load anything, and to run any script but its own. Raises
@@ -48,20 +57,54 @@ def html_page(document: GameDocument) -> str:
     imports[PART] = _data_url(_part())
     import_map = json.dumps({"imports": imports})
     start = f'import "{SPECIFIER.format(MODULES[-1])}";'
-    return string.Template(_web("page.html")).substitute(
+    policy = html.escape(_policy([import_map, start]))
+    style = read_part(f"{PART}.css") + _web("style.css")
+    return _page(
+        head=f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"<style>\n{style}</style>",
         title=html.escape(_title(document)),
-        policy=html.escape(_policy([import_map, start])),
-        style=read_part(f"{PART}.css") + _web("style.css"),
-        pieces="".join(chess.svg.PIECES[symbol] for symbol in "PNBRQKpnbrqk"),
-        document=_json(document),
-        import_map=import_map,
-        start=start,
+        home="",
+        scripts=f'<script id="game" type="application/json">{_json(document)}</script>\n'
+        f'<script type="importmap">{import_map}</script>\n'
+        f'<script type="module">{start}</script>',
+    )
+
+
+def served_page(import_map: str) -> str:
+    """Return the page that a server gives for any game; it asks the server for the game.
+
+    import_map: the element with the map, or a mark that the server replaces by it. The server has
+    the modules under `/js/`, the styles under `/css/`, and the browser parts under `/parts/`.
+    """
+    return _page(
+        head=f'<link rel="stylesheet" href="/parts/{PART}.css">\n'
+        '<link rel="stylesheet" href="/css/style.css">\n'
+        '<link rel="icon" href="/css/icon.svg">',
+        title="A game - Obscuro",
+        home='<a id="home" href="/">Obscuro</a>\n',
+        scripts=f'{import_map}\n<script type="module" src="{SERVED_START}"></script>',
     )
 
 
 def require_parts() -> None:
     """Raise MissingPartsError if `html_page` would: to be told before a game's long work."""
     _part()
+
+
+def _page(**parts: str) -> str:
+    return string.Template(_web("page.html")).substitute(parts, pieces=_pieces())
+
+
+def _pieces() -> str:
+    """Return python-chess's drawings of all pieces, without styles that a policy may forbid."""
+    drawings = "".join(chess.svg.PIECES[symbol] for symbol in "PNBRQKpnbrqk")
+    return _STYLE.sub(lambda match: _attributes(match[1]), drawings)
+
+
+def _attributes(style: str) -> str:
+    """Turn declarations such as `fill:#fff; stroke:none` into attributes of SVG."""
+    declarations = [part.split(":") for part in style.split(";") if part.strip()]
+    return " ".join(f'{name.strip()}="{value.strip()}"' for name, value in declarations)
 
 
 def _web(name: str) -> str:

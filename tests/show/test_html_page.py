@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from obscuro.browser_parts.parts import read_part
-from obscuro.show.html_page import MODULES, PART, SPECIFIER, html_page
+from obscuro.show.html_page import MODULES, PART, SPECIFIER, html_page, served_page
 from obscuro.show.make_document import make_document
 from tests.show.recorded import SHORT_GAME, game_of
 
@@ -70,6 +70,18 @@ def test_modules_are_the_files_of_the_package(page: str) -> None:
     assert set(imports) == {PART} | {SPECIFIER.format(name) for name in MODULES}
     files = {Path(str(path)).name for path in WEB.iterdir()}
     assert files == {f"{name}.js" for name in MODULES} | {"page.html", "style.css"}
+
+
+def test_the_page_of_a_server_has_the_same_elements_and_nothing_inline(page: str) -> None:
+    served = Elements(served_page("<!-- map -->"))
+    ids = [attributes["id"] for _, attributes in served.elements if "id" in attributes]
+    in_file = [attributes["id"] for _, attributes in Elements(page).elements if "id" in attributes]
+    assert set(ids) - set(in_file) == {"home"}
+    assert set(in_file) - set(ids) == {"game"}
+    assert served_page("<!-- map -->").count("<!-- map -->") == 1
+    for tag, attributes in served.elements:
+        assert tag != "style" and "style" not in attributes
+        assert tag != "script" or attributes["src"] == "/js/look_page.js"
 
 
 def test_the_curves_library_is_in_it_with_its_licence(page: str) -> None:

@@ -16,7 +16,7 @@ from obscuro.fog.board import FogOfWarBoard
 from obscuro.show.html_page import html_page
 from obscuro.show.make_document import make_document
 from tests.browser import GROUP, browser_or_skip
-from tests.show.recorded import SHORT_GAME, game_of
+from tests.show.recorded import SHORT_GAME, analysed, game_of
 
 pytestmark = pytest.mark.xdist_group(GROUP)
 
@@ -413,9 +413,94 @@ def test_the_list_scrolls_to_the_move_and_the_page_stays(opened: OpenPage, tmp_p
 def test_nothing_is_wider_than_the_window(opened: OpenPage, written: Path, width: int) -> None:
     page = opened.open(written, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name="Three boards").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     tops = {
         box["y"]
         for name in ("white", "truth", "black")
         if (box := page.locator(f"#{name}").bounding_box()) is not None
     }
     assert len(tops) == (3 if width == 390 else 1)
+
+
+def visible_boards(page: Page) -> list[str]:
+    return [name for name in ("white", "truth", "black") if page.locator(f"#{name}").is_visible()]
+
+
+def test_one_board_is_large(opened: OpenPage, written: Path) -> None:
+    page = opened.open(written, "#1")
+    assert visible_boards(page) == ["white", "truth", "black"]
+    small = page.locator("#black svg").bounding_box()
+    page.get_by_role("button", name="As Black", exact=True).click()
+    assert visible_boards(page) == ["black"]
+    large = page.locator("#black svg").bounding_box()
+    assert small is not None and large is not None and large["width"] > 1.5 * small["width"]
+    assert large["height"] <= 800
+    click_square(page, "e2")
+    assert "pawn 90 %" in page.locator("#square").inner_text()
+    shown = []
+    for _ in range(4):
+        page.keyboard.press("v")
+        shown.append(visible_boards(page))
+    assert shown == [["white", "truth", "black"], ["white"], ["truth"], ["black"]]
+
+
+def test_a_phone_shows_one_board(opened: OpenPage, written: Path) -> None:
+    page = opened.open(written, width=390)
+    assert visible_boards(page) == ["white"]
+    page.get_by_role("button", name="As it was", exact=True).click()
+    assert visible_boards(page) == ["truth"]
+
+
+@pytest.fixture(scope="module")
+def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same game after an analysis."""
+    folder = tmp_path_factory.mktemp("explained")
+    path = folder / "game.html"
+    document = analysed(make_document(game_of(SHORT_GAME, folder), 1000))
+    path.write_text(html_page(document), encoding="utf-8")
+    return path
+
+
+def test_an_analysis_says_what_would_have_been_better_and_why(
+    opened: OpenPage, explained: Path
+) -> None:
+    page = opened.open(explained, "#3")
+    expected = "2… a6 lost 38 points: Black could expect 45 of 100 with g6, and 7 with it."
+    assert page.locator("#details .loss").inner_text() == expected
+    advice = page.get_by_role("region", name="Advice")
+    told = advice.inner_text()
+    assert "What <b>Analyst</b> would play" in told
+    assert "7 (evaluated, not searched) with a6, 45 with g6" in told
+    assert "What speaks most for g6" in told
+    reasons = advice.get_by_role("button").all()
+    assert [reason.get_attribute("aria-label") for reason in reasons] == [
+        "g6 44, a6 0: 2 % of the positions weighed, and the true one",
+        "g6 50, a6 30: 3 % of the positions weighed",
+    ]
+    assert page.locator(".reason").nth(1).locator('[data-piece="g4Q"]').count() == 1
+    assert "by <b>Analyst</b>, 1 s a move" in page.locator("#method").inner_text()
+
+
+def test_a_possible_position_is_shown_large(opened: OpenPage, explained: Path) -> None:
+    page = opened.open(explained, "#3")
+    page.locator(".reason").first.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator('[data-piece="h5Q"]')).to_have_count(1)
+    assert arrows(page, "large") == {"g7g6", "a7a6"}
+    page.keyboard.press("ArrowRight")
+    assert ply(page) == 3  # the position beneath stays
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.locator(".reason").first.click()
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
+
+
+def test_arrows_are_the_analysis_s_or_the_movers_own(opened: OpenPage, explained: Path) -> None:
+    page = opened.open(explained, "#3")
+    assert arrows(page, "black") == {"g7g6", "e7e6", "a7a6"}
+    page.get_by_role("button", name="of the analysis").click()
+    assert arrows(page, "black") == {"a7a6", "g7g6"}
+    page.keyboard.press("ArrowLeft")
+    assert page.get_by_role("button", name="of the analysis").is_hidden()

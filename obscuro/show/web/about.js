@@ -75,7 +75,17 @@ export function method(game) {
     `${Math.round(100 * game.least_loss)} points on.`;
   const evaluated = game.moves.some((move) => move.pawns !== null);
   const texts = evaluated ? [belief, loss, rings] : [belief, rings];
+  if (game.analysis) texts.push(analysed(game.analysis));
   return texts.map((text) => html("p", {}, text));
+}
+
+/** @param {import("obscuro/game.js").Analysis} analysis */
+function analysed({ by, limit }) {
+  return (
+    `Analysis: by ${by}, ${limit}, with the fog of the side to move. Where it compared the move ` +
+    "that was played with the best one, a loss is the difference of the two in the same search. " +
+    "Evaluation and coverage of a player that told none are those of the analysis."
+  );
 }
 
 /** Which keys there are. */
@@ -87,6 +97,7 @@ export function keysHelp() {
     ["b", "belief"],
     ["a", "arrows"],
     ["f", "flip"],
+    ["v", "one board or three"],
   ];
   const parts = keys.flatMap(([key, what]) => [html("kbd", {}, key), ` ${what}  `]);
   return html("p", { class: "keys" }, ...parts);

@@ -57,15 +57,19 @@ function evaluation(game) {
   return {
     title: "Evaluation, in pawns for White",
     lines: bothSides((side) =>
-      ofMoves(game, side, ({ pawns }) =>
-        pawns === null ? null : { value: height(pawns), hollow: false, text: pawnsText(pawns) },
-      ),
+      ofMoves(game, side, (move) => {
+        const pawns = pawnsOf(move);
+        return pawns === null
+          ? null
+          : { value: height(pawns), hollow: false, text: pawnsText(pawns) };
+      }),
     ),
-    marks: game.moves.flatMap((move, ply) =>
-      move.loss && move.pawns !== null
-        ? [{ ply, value: height(move.pawns), text: lossText(move) }]
-        : [],
-    ),
+    marks: game.moves.flatMap((move, ply) => {
+      const pawns = pawnsOf(move);
+      return move.loss && pawns !== null
+        ? [{ ply, value: height(pawns), text: lossText(move) }]
+        : [];
+    }),
     ticks: [-12, -6, -3, 0, 3, 6, 12].map((pawns) => ({
       value: height(pawns),
       text: pawns < 0 ? `−${-pawns}` : pawns ? `+${pawns}` : "0",
@@ -74,6 +78,14 @@ function evaluation(game) {
     high: 1,
     gap: OWN_TURNS,
   };
+}
+
+/**
+ * The mover's own evaluation; where it made none, the analysing engine's.
+ * @param {Move} move
+ */
+function pawnsOf(move) {
+  return move.pawns ?? move.advice?.pawns ?? null;
 }
 
 /** @param {Move} move */
@@ -107,7 +119,8 @@ function coverage(game) {
   return {
     title: "Coverage: weight of the true position",
     lines: bothSides((side) =>
-      ofMoves(game, side, ({ coverage: found }) => {
+      ofMoves(game, side, (move) => {
+        const found = move.coverage ?? move.advice?.coverage;
         if (!found) return null;
         const weight = found.weight ?? 0;
         return {

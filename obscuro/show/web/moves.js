@@ -4,19 +4,31 @@ import { moveName } from "obscuro/game.js";
 import { lossText } from "obscuro/charts.js";
 import { html } from "obscuro/elements.js";
 
-/** @typedef {import("obscuro/game.js").Game} Game */
+/**
+ * @typedef {import("obscuro/game.js").Game} Game
+ * @typedef {import("obscuro/game.js").Move} Move
+ */
 
 export class MoveList {
   /**
    * @param {HTMLElement} host scrolls by itself, and is what its children are positioned in
-   * @param {Game} game
    * @param {(ply: number) => void} onPick is called with the ply after the move
    */
-  constructor(host, game, onPick) {
+  constructor(host, onPick) {
     this.host = host;
+    this.onPick = onPick;
     /** @type {HTMLElement[]} */
     this.buttons = [];
+  }
+
+  /**
+   * List the moves of a game anew. The button that has the focus keeps it.
+   * @param {Game} game
+   */
+  update(game) {
+    const focused = this.buttons.findIndex((button) => button === document.activeElement);
     const list = html("ol");
+    this.buttons = game.moves.map((move, index) => this.button(move, index));
     /** @type {HTMLElement | null} */
     let row = null;
     game.moves.forEach((move, index) => {
@@ -25,16 +37,26 @@ export class MoveList {
         if (move.mover === "black") row.append(html("span", { class: "gap" }, "…"));
         list.append(row);
       }
-      const loss = lossText(move);
-      const label = loss || moveName(move);
-      const button = html("button", { type: "button", "aria-label": label }, move.san);
-      if (loss) button.append(html("span", { class: "bad", title: loss }, "?"));
-      button.addEventListener("click", () => onPick(index + 1));
-      this.buttons.push(button);
-      row.append(button);
+      row.append(this.buttons[index]);
     });
     list.append(html("li", { class: "result" }, game.result));
-    host.replaceChildren(list);
+    const top = this.host.scrollTop;
+    this.host.replaceChildren(list);
+    this.host.scrollTop = top;
+    this.buttons[focused]?.focus({ preventScroll: true });
+  }
+
+  /**
+   * @param {Move} move
+   * @param {number} index
+   */
+  button(move, index) {
+    const loss = lossText(move);
+    const label = loss || moveName(move);
+    const button = html("button", { type: "button", "aria-label": label }, move.san);
+    if (loss) button.append(html("span", { class: "bad", title: loss }, "?"));
+    button.addEventListener("click", () => this.onPick(index + 1));
+    return button;
   }
 
   /**

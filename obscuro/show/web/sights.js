@@ -9,8 +9,11 @@ import * as doc from "obscuro/game.js";
  * @typedef {import("obscuro/board.js").Heat} Heat
  * @typedef {import("obscuro/board.js").Arrow} Arrow
  * @typedef {import("obscuro/board.js").BoardState} BoardState
- * @typedef {{plane: number | null, arrows: boolean, flipped: boolean, chosen: number | null}} Choice
- *   plane: index in PLANES of the enemy piece whose belief is shown; null: no belief.
+ * @typedef {import("obscuro/game.js").Advice} Advice
+ * @typedef {{plane: number | null, arrows: boolean, advised: boolean, flipped: boolean,
+ *   chosen: number | null}} Choice
+ *   plane: index in PLANES of the enemy piece whose belief is shown; null: no belief. advised: the
+ *   arrows are those of the advice, if there is any, and not the mover's own.
  */
 
 const LETTERS = ["", "p", "n", "b", "r", "q", "k"]; // by plane
@@ -25,9 +28,10 @@ const KING = 6;
  * @param {number} ply
  * @param {Side} side
  * @param {Choice} choice
+ * @param {Advice | null} advice for this position
  * @returns {BoardState}
  */
-export function sideBoard(game, ply, side, choice) {
+export function sideBoard(game, ply, side, choice, advice) {
   const { seen, belief } = game.positions[ply][side];
   const squares = doc.squaresOf(seen);
   const shown = choice.plane !== null ? belief : null;
@@ -39,8 +43,8 @@ export function sideBoard(game, ply, side, choice) {
   const last = lastSquares(game, ply).filter(
     (square) => moved.mover === side || squares[square] !== doc.FOG,
   );
-  const mayShow = choice.arrows && game.moves[ply]?.mover === side;
-  const arrows = mayShow ? arrowsAt(game, ply) : [];
+  const mayShow = choice.arrows && game.positions[ply].turn === side;
+  const arrows = mayShow ? arrowsAt(game, ply, choice.advised ? advice : null) : [];
   const label = `As ${doc.sideName(side)} saw it. ${inWords(squares, side, belief)}`;
   const { chosen, flipped } = choice;
   return { squares, last, arrows, heat, chosen, flipped, label };
@@ -137,23 +141,35 @@ function heatAt(belief, plane, square, side) {
 }
 
 /**
- * The mover's policy, the move it played always among it.
+ * A policy, the move that was played always among it. The mover's own is shown where it has one and
+ * no advice is wanted.
  * @param {Game} game
  * @param {number} ply
+ * @param {Advice | null} advice
  * @returns {Arrow[]}
  */
-function arrowsAt(game, ply) {
-  const { policy, uci } = game.moves[ply];
-  return policy
+function arrowsAt(game, ply, advice) {
+  const move = game.moves[ply];
+  const own = move?.policy ?? [];
+  const options = advice ? advised(advice) : own;
+  const shown = options
     .filter(
-      (option, index) => (option.share >= LEAST_ARROW && index < MOST_ARROWS) || option.uci === uci,
+      ({ share, uci }, index) =>
+        (share >= LEAST_ARROW && index < MOST_ARROWS) || uci === move?.uci,
     )
-    .map((option) => ({
-      uci: option.uci,
-      share: option.share,
-      played: option.uci === uci,
-      labelled: true,
-    }));
+    .map(({ uci, share }) => ({ uci, share, played: uci === move?.uci, labelled: true }));
+  if (advice && move && !shown.some((arrow) => arrow.played)) {
+    shown.push({ uci: move.uci, share: 0, played: true, labelled: false });
+  }
+  return shown;
+}
+
+/**
+ * The policy of an advice. A move without a search has none, and is certain.
+ * @param {Advice} advice
+ */
+function advised(advice) {
+  return advice.policy.length ? advice.policy : [{ uci: advice.uci, share: 1 }];
 }
 
 /**
