@@ -12,8 +12,11 @@ from typing import Literal, NamedTuple
 from obscuro.games.extensive_form import TERMINAL, Observation
 from obscuro.search.game import CHANCE, MAX, MIN
 
-Order = Literal["random", "increasing"]
-"""The order of the prizes: chance deals one in each round, or the lowest comes first."""
+Order = Literal["random", "increasing", "decreasing"]
+"""The order of the prizes: chance deals one each round, or the lowest or the highest comes first."""
+
+Stake = Literal["win", "points"]
+"""What a player wins: 1 for the higher total of prizes, or how much higher its total is."""
 
 
 class GoofspielState(NamedTuple):
@@ -26,27 +29,52 @@ class GoofspielState(NamedTuple):
 class Goofspiel:
     """Goofspiel with imperfect information: nobody sees the other's bids (`K, B.2`).
 
-    In each round the higher bid wins the prize; with equal bids nobody wins it. In the last round
-    each player bids its last card automatically. The player with the higher total of prizes wins a
-    stake of 1; equal totals are a draw.
+    In each round the higher bid wins the prize; with equal bids nobody wins it. Where all cards are
+    played, each player bids its last one automatically. The player with the higher total of prizes
+    wins; equal totals are a draw.
+
+    Parameters
+    ----------
+    cards : int
+        The number of cards in each hand, and of prizes.
+    order : Order
+        The order of the prizes.
+    rounds : int, optional
+        The number of rounds, from 1 to `cards`, the default.
+    stake : Stake
+        What the winner wins.
+
     """
 
-    scale = 1.0
-
-    def __init__(self, cards: int = 4, order: Order = "random") -> None:
-        """`cards`: the number of cards in each hand, and of prizes. `order`: see `Order`."""
+    def __init__(
+        self,
+        cards: int = 4,
+        order: Order = "random",
+        rounds: int | None = None,
+        stake: Stake = "win",
+    ) -> None:
+        """Note the rules. Raises ValueError for a number of rounds out of range."""
+        self.rounds = cards if rounds is None else rounds
+        if not 1 <= self.rounds <= cards:
+            raise ValueError(f"from 1 to {cards} rounds can be played with {cards} cards: {rounds}")
         self.cards = cards
         self.order = order
-        self.name = f"goofspiel_{cards}_{order}"
+        self.stake = stake
+        self._choices = min(self.rounds, cards - 1)  # the rounds in which a player has a choice
+        parts = ["goofspiel", str(cards), order]
+        parts += [f"{rounds}_rounds"] * (self.rounds < cards) + ["points"] * (stake == "points")
+        self.name = "_".join(parts)
+        most = sum(sorted(range(1, cards + 1), reverse=True)[: self.rounds])
+        self.scale = 1.0 if stake == "win" else 1.0 / most
 
     def start(self) -> GoofspielState:
         """Return the state before the first prize comes up; after it, if the order is known."""
-        return GoofspielState(() if self.order == "random" else (0,))
+        return GoofspielState(self._known_prizes(1))
 
     def player(self, state: GoofspielState) -> int:
         """Return who moves: `CHANCE` turns up a prize if the order is random; ▲ bids, then ▼."""
         mine, theirs = map(len, state.bids)
-        if theirs == self.cards - 1:
+        if theirs == self._choices:
             return TERMINAL
         if len(state.prizes) == theirs:
             return CHANCE
@@ -72,27 +100,34 @@ class Goofspiel:
             return state._replace(prizes=(*state.prizes, action))
         if player == MAX:
             return state._replace(bids=((*mine, action), theirs))
-        over = len(theirs) + 1 == self.cards - 1
+        over = len(theirs) + 1 == self._choices
         prizes = state.prizes
-        if self.order == "increasing" and not over:
-            prizes = tuple(range(len(prizes) + 1))
+        if self.order != "random" and not over:
+            prizes = self._known_prizes(len(prizes) + 1)
         return GoofspielState(prizes, (mine, (*theirs, action)))
 
     def payoff(self, state: GoofspielState) -> float:
-        """Return 1 if ▲ has won more than ▼, −1 if less, 0 if equal."""
+        """Return ▲'s prizes less ▼'s, or with the stake "win" the sign of that."""
         mine, theirs, prizes = (
-            (*cards, *self._left(cards)) for cards in (*state.bids, state.prizes)
+            (*cards, *(self._left(cards) if self.rounds == self.cards else ()))
+            for cards in (*state.bids, state.prizes)
         )
         won = sum(
             (prize + 1) * winner
             for prize, winner in zip(prizes, _winners(mine, theirs), strict=True)
         )
-        return float((won > 0) - (won < 0))
+        return float((won > 0) - (won < 0) if self.stake == "win" else won)
 
     def observation(self, state: GoofspielState, player: int) -> Observation:
         """Return the number of bids, the prizes, and their winners (1: ▲, −1: ▼, 0: nobody)."""
         made = sum(map(len, state.bids))
         return (made, len(state.prizes), *state.prizes, *_winners(*state.bids))
+
+    def _known_prizes(self, count: int) -> tuple[int, ...]:
+        """Return the first prizes; none where chance deals them."""
+        if self.order == "random":
+            return ()
+        return tuple(range(self.cards)[:: 1 if self.order == "increasing" else -1][:count])
 
     def _left(self, used: tuple[int, ...]) -> list[int]:
         """Return the cards that are not in `used`."""

@@ -136,9 +136,8 @@ class SubgameSolver:
         if self._budget is None:
             return roots
         view = self.view(roots, policy)
-        here = roots.group[np.isin(roots.node, self._nodes[infoset])]
-        touching = np.isin(np.arange(view.sub.groups), here)
-        kept = self._budget.kept(view, touching)
+        inside = np.isin(roots.node, self._nodes[infoset])
+        kept = self._budget.kept(view, np.bincount(roots.group[inside], minlength=view.sub.groups))
         stays = kept[roots.group]
         number = np.cumsum(kept) - 1
         return SubgameRoots(roots.node[stays], number[roots.group[stays]], roots.live[stays])
@@ -150,7 +149,10 @@ class SubgameSolver:
         return policy_from(self._form, view.sub.infosets, view.sub.slots, x, policy)
 
     def solve_everywhere(
-        self, blueprint: NDArray[np.float64], progress: Callable[[int, int], None] | None = None
+        self,
+        blueprint: NDArray[np.float64],
+        progress: Callable[[int, int], None] | None = None,
+        where: NDArray[np.bool_] | None = None,
     ) -> Nested:
         """Solve at every infoset that ▲ can reach, each time from the last solution before it.
 
@@ -163,6 +165,8 @@ class SubgameSolver:
             ▲'s policy at the start.
         progress : callable, optional
             Called before each infoset with the number of infosets done and of those found waiting.
+        where : bool[I], optional
+            The infosets at which to solve; at ▲'s others the last policy is played on.
 
         """
         tree = self._tree
@@ -176,17 +180,19 @@ class SubgameSolver:
             if progress is not None:
                 progress(done, len(waiting))
             infoset, before = waiting.pop()
-            roots = self._kept_roots(infoset, policies[before])
-            label = (before, roots.node.tobytes() + roots.live.tobytes())
-            if label not in shared:
-                shared[label] = len(policies)
-                policies.append(self._solve_below(roots, policies[before]))
-            policy = policies[shared[label]]
+            now = before
+            if where is None or where[infoset]:
+                roots = self._kept_roots(infoset, policies[before])
+                label = (before, roots.node.tobytes() + roots.live.tobytes())
+                if label not in shared:
+                    shared[label] = len(policies)
+                    policies.append(self._solve_below(roots, policies[before]))
+                now = shared[label]
+                done += 1
             for slot in range(offsets[infoset], offsets[infoset + 1]):
-                played[slot] = policy[slot]
-                if policy[slot] > 0.0:
-                    waiting += [(later, shared[label]) for later in self._after.get(slot, [])]
-            done += 1
+                played[slot] = policies[now][slot]
+                if played[slot] > 0.0:
+                    waiting += [(later, now) for later in self._after.get(slot, [])]
         return Nested(policy=played, infosets=done, programs=len(shared))
 
 

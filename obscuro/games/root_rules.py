@@ -142,21 +142,32 @@ class SoftRoot:
 # -- the budget ---------------------------------------------------------------------------------
 
 
+class RootBudget(Protocol):
+    """Which groups enter the subgame; nothing holds ▲ to its values in the others."""
+
+    def kept(self, view: RootView, here: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which groups stay, bool[G], one at least.
+
+        here: int64[G], how many roots of each group are nodes of ▲'s infoset.
+        """
+        ...
+
+
 @dataclass(frozen=True)
-class RootBudget:
-    """How many groups enter the subgame; nothing holds ▲ to its values in the others."""
+class LikeliestGroups:
+    """Keep so many groups."""
 
     most: int | None  # None: half of them, rounded up
 
-    def kept(self, view: RootView, touching: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def kept(self, view: RootView, here: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which groups stay, bool[G].
 
-        Those that touch ▲'s infoset come first (touching: bool[G]). Of these the likeliest come
+        Those that touch ▲'s infoset come first (here: int64[G]). Of these the likeliest come
         first, by α of the paper times the reach of ▲ and chance.
         """
         count = (view.sub.groups + 1) // 2 if self.most is None else self.most
         likely = mixed_prior(view) * view.reach
-        order = np.lexsort((np.arange(len(likely)), -likely, ~touching))
+        order = np.lexsort((np.arange(len(likely)), -likely, here == 0))
         kept = np.zeros(view.sub.groups, np.bool_)
         kept[order[:count]] = True
         return kept

@@ -24,7 +24,8 @@ PLAYERS = {
 }
 
 
-_POINTS_ORDER = {"increasing": "ascending", "random": "random"}
+_POINTS_ORDER = {"increasing": "ascending", "decreasing": "descending", "random": "random"}
+_RETURNS = {"win": "win_loss", "points": "point_difference"}
 
 
 def spiel_game(tree: GameTree[Any]) -> pyspiel.Game:
@@ -32,9 +33,10 @@ def spiel_game(tree: GameTree[Any]) -> pyspiel.Game:
     match tree.game:
         case LiarsDice(sides=sides):
             return pyspiel.load_game(f"liars_dice(numdice=1,dice_sides={sides})")
-        case Goofspiel(cards=cards, order=order):
+        case Goofspiel(cards=cards, order=order, rounds=rounds, stake=stake):
             simultaneous = (
-                f"goofspiel(imp_info=True,num_cards={cards},points_order={_POINTS_ORDER[order]})"
+                f"goofspiel(imp_info=True,num_cards={cards},points_order={_POINTS_ORDER[order]},"
+                f"num_turns={rounds if rounds < cards else -1},returns_type={_RETURNS[stake]})"
             )
             return pyspiel.load_game(f"turn_based_simultaneous_game(game={simultaneous})")
         case MatchingPennies(numbers=numbers):

@@ -16,7 +16,7 @@ from obscuro.games.liars_dice import LiarsDice, LiarsDiceState
 from obscuro.games.matching_pennies import HEADS, TAILS, MatchingPennies, PenniesState
 from obscuro.search.game import CHANCE, MAX, MIN
 
-from .oracle import PLAYERS, information_states
+from .oracle import PLAYERS, information_states, twin_states
 
 
 def test_enumerated_game_keeps_its_promises(tree: GameTree[Any]) -> None:
@@ -90,6 +90,35 @@ class ForgetfulKuhn(KuhnPoker):
 def test_check_finds_players_who_do_not_know_whose_turn_it_is() -> None:
     with pytest.raises(AssertionError):
         check(enumerate_game(ForgetfulKuhn()))
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        Goofspiel(5, "random", 2),
+        Goofspiel(5, "increasing", 2),
+        Goofspiel(4, "decreasing", stake="points"),
+        Goofspiel(5, "decreasing", 3, "points"),
+        Goofspiel(3, "random", 1, "points"),
+    ],
+    ids=lambda game: game.name,
+)
+def test_variants_of_goofspiel_are_openspiels(game: Goofspiel) -> None:
+    tree = enumerate_game(game)
+    check(tree)
+    twins = twin_states(tree)
+    ends = np.flatnonzero(tree.player == TERMINAL)
+    share = 1.0 if game.stake == "win" else 0.5  # OpenSpiel subtracts the mean of both players
+    for node in ends:
+        assert twins[node].returns()[MAX] == share * tree.payoff[node]
+    assert np.max(np.abs(tree.payoff)) * game.scale <= 1.0
+    assert len(information_states(tree, twins)) == len(tree.infosets.key)
+
+
+@pytest.mark.parametrize("rounds", [0, 5])
+def test_goofspiel_refuses_rounds_that_cannot_be_played(rounds: int) -> None:
+    with pytest.raises(ValueError, match="from 1 to 4 rounds"):
+        Goofspiel(4, "random", rounds)
 
 
 def test_kuhn_showdown_pays_two_after_a_called_bet() -> None:

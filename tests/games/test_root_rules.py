@@ -12,8 +12,8 @@ from obscuro.games.game_tree import GameTree
 from obscuro.games.klss import SubgameSolver, values_when_all_is_seen
 from obscuro.games.maxmargin import Margins
 from obscuro.games.root_rules import (
+    LikeliestGroups,
     MaxmarginRoot,
-    RootBudget,
     RootView,
     SoftRoot,
     ValuePrior,
@@ -97,12 +97,12 @@ def test_budget_keeps_what_touches_our_infoset_and_then_the_likeliest(
 ) -> None:
     view = a_view(kuhn, [1.0, 1.0, 1.0], [0.1, 0.4, 0.2], [0.0, 0.0, 0.0])
     everywhere = np.ones(3, np.bool_)
-    assert RootBudget(1).kept(view, everywhere).tolist() == [False, True, False]
-    assert RootBudget(2).kept(view, everywhere).tolist() == [False, True, True]
-    assert RootBudget(None).kept(view, everywhere).tolist() == [False, True, True]
-    assert RootBudget(9).kept(view, everywhere).all()
+    assert LikeliestGroups(1).kept(view, everywhere).tolist() == [False, True, False]
+    assert LikeliestGroups(2).kept(view, everywhere).tolist() == [False, True, True]
+    assert LikeliestGroups(None).kept(view, everywhere).tolist() == [False, True, True]
+    assert LikeliestGroups(9).kept(view, everywhere).all()
     first_only = np.array([True, False, False])
-    assert RootBudget(1).kept(view, first_only).tolist() == [True, False, False]
+    assert LikeliestGroups(1).kept(view, first_only).tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("order", [1, None])
@@ -114,7 +114,7 @@ def test_budget_that_is_never_reached_changes_nothing(
     root = SoftRoot(0.2)
     infoset = int(np.flatnonzero(tiny_tree.infosets.player == MAX)[-1])
     free = SubgameSolver(tiny_tree, floor, order, root).solve(infoset, policy)
-    wide = SubgameSolver(tiny_tree, floor, order, root, RootBudget(1000))
+    wide = SubgameSolver(tiny_tree, floor, order, root, LikeliestGroups(1000))
     assert np.array_equal(wide.solve(infoset, policy), free)
 
 
@@ -124,7 +124,7 @@ def test_budget_of_one_solves_for_one_of_the_opponents_infosets(kuhn: GameTree[A
     root = MaxmarginRoot(Margins())
     infoset = int(np.flatnonzero(kuhn.infosets.player == MAX)[0])
     free = SubgameSolver(kuhn, np.zeros_like(policy), 1, root)
-    one = SubgameSolver(kuhn, np.zeros_like(policy), 1, root, RootBudget(1))
+    one = SubgameSolver(kuhn, np.zeros_like(policy), 1, root, LikeliestGroups(1))
     assert free.view(free.roots(infoset, policy), policy).sub.groups == 2
     first, last = kuhn.infosets.offsets[infoset : infoset + 2]
     changed = one.solve(infoset, policy)[first:last]

@@ -34,6 +34,7 @@ from obscuro.games.klss import SubgameSolver, guaranteed, least_exploitable
 from obscuro.games.klss_rows import ROWS, floor_of, normalisation
 from obscuro.games.maxmargin import AsSolved, Margins
 from obscuro.games.root_rules import (
+    LikeliestGroups,
     MaxmarginRoot,
     RootBudget,
     RootRule,
@@ -91,7 +92,7 @@ def _variants() -> dict[str, Variant]:
         for epsilon in (0.1, 0.2, 1.0):
             found[f"soft {epsilon:g}, {name}"] = Variant(SoftRoot(epsilon, by_value))
     for most, text in ((1, "1"), (2, "2"), (4, "4"), (None, "half")):
-        budget = RootBudget(most)
+        budget = LikeliestGroups(most)
         found[f"Maxmargin, likeliest {text}"] = Variant(MaxmarginRoot(Margins()), budget)
         found[f"Resolve, likeliest {text}"] = Variant(SoftRoot(0.0), budget)
     found["Maxmargin, capped"] = Variant(MaxmarginRoot(Margins(), "capped"))
