@@ -66,10 +66,12 @@ class GameFollower(ABC):
         threads: int,
         buffers: Buffers,
         lost_place: Callable[[], None],
+        tell_rebuilds: bool = True,
     ) -> None:
         """Take up a new game, for `new_game`. The last one ends, and its memory is free.
 
-        start: uint64[8]. options: with `Seed` and `Max Positions`. The rest is as in `Knowledge`.
+        start: uint64[8]. options: with `Seed` and `Max Positions`. tell_rebuilds: whether the user
+        should know that the belief was rebuilt. The rest is as in `Knowledge`.
         """
         self._seed = options.integer("Seed") or time.time_ns() & 0x7FFFFFFF or 1
         self.last_turn = None
@@ -82,7 +84,7 @@ class GameFollower(ABC):
             threads=threads,
             seed=self._seed,
             buffers=buffers,
-            warn=self.warn,
+            warn=self.warn if tell_rebuilds else lambda text: None,
             lost_place=lost_place,
         )
 

@@ -93,6 +93,8 @@ class Player(GameFollower):
             threads=self.equipment.options.integer("Threads"),
             buffers=self.equipment.buffers,
             lost_place=self.equipment.forget_tree,
+            # The small belief of a weak level is often rebuilt. A person need not know when.
+            tell_rebuilds=self.equipment.options.strength is None,
         )
         self.equipment.new_game(self.seed)
 

@@ -19,6 +19,7 @@ from obscuro.engine.strength import (
     level_numbered,
     strength_of,
 )
+from obscuro.fog.observation import Observation
 from obscuro.search.parameters import SearchParameters
 
 from .test_player import go, options, tell
@@ -139,6 +140,20 @@ def test_the_belief_holds_no_more_than_the_level_remembers():
         sizes[level] = player.belief_size
         player.close()
     assert sizes[LEVELS[0]] <= LEVELS[0].strength.positions < sizes[LEVELS[-1]]
+
+
+@pytest.mark.parametrize("level", [None, WARMEST])
+def test_a_rebuilt_belief_is_news_at_full_strength_only(level):
+    """The small belief of a weak level is rebuilt in many games."""
+    warnings: list[str] = []
+    player = Player(at(level) if level else options(), warnings.append)
+    tell(player, 0, "e2e4")
+    seen = from_fen("rnb1kbnr/pppppppp/8/8/4P2q/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
+    player.opponent_move(Observation.of(seen, 0))  # no game leads there
+    assert player.search(go(nodes=300), Event()).move is not None
+    assert player.belief_rebuilds == 1
+    assert len(warnings) == (0 if level else 1)
+    player.close()
 
 
 def test_the_weakest_level_takes_a_king_that_it_sees():
