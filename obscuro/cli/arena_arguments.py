@@ -44,6 +44,7 @@ _SHOW_EXAMPLES = """\
 examples:
   obscuro show games.pgn
   obscuro show games.pgn --game 7 --out game7.html
+  obscuro show games.pgn --analyse 1000
 
 The page needs no server and no network. Open it in any browser of the last years.
 """
@@ -163,6 +164,14 @@ def add_show(commands: Parsers) -> None:
         default=1_000_000,
         help="most positions of a belief; of a larger one it is a sample; default: 1000000",
     )
+    parser.add_argument(
+        "--analyse",
+        metavar="MS",
+        type=whole(1),
+        help="let the engine search so many milliseconds for each move, with what its side knew: "
+        "what it would have played, and which moves lost most",
+    )
+    add_option(parser, "set a UCI option of the engine that analyses")
 
 
 def _add_match_times(parser: argparse.ArgumentParser) -> None:

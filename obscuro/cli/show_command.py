@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import chess.pgn
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from obscuro.arena.builtin_players import BUILT_IN, engine_command
 from obscuro.browser_parts.parts import MissingPartsError
 from obscuro.cli.command_error import CommandError
+from obscuro.cli.match_command import read_options
 from obscuro.engine.machine import usable_cores
-from obscuro.show.document import GameDocument
+from obscuro.engine.options import OptionError
+from obscuro.engine.player_kind import OBSCURO
+from obscuro.show.analysis import AnalysisError, Analyst, SearchLimit
+from obscuro.show.document import GameDocument, ShownAdvice, ShownAnalysis
 from obscuro.show.game_file import GameFileError, read_game
 from obscuro.show.html_page import html_page, require_parts
 from obscuro.show.make_document import make_document
@@ -31,15 +38,33 @@ def run(
     errors = errors or Console(stderr=True, highlight=False, markup=False)
     source = Path(arguments.pgn)
     target = Path(arguments.out) if arguments.out else default_target(source, arguments.game)
+    options = read_options(arguments.option, "--option")
+    if options and arguments.analyse is None:
+        raise CommandError("--option is for the engine of --analyse MS")
     try:
+        BUILT_IN[OBSCURO.name].check(options)
         require_parts()
         game = read_game(source, arguments.game)
-    except (GameFileError, MissingPartsError) as error:
+    except (OptionError, GameFileError, MissingPartsError) as error:
         raise CommandError(str(error)) from None
+    plies = sum(1 for _ in game.mainline())
+    advice: Sequence[ShownAdvice | None] = ()
+    analysis = None
     with _progress(errors) as progress:
-        task = progress.add_task("beliefs", total=1 + sum(1 for _ in game.mainline()))
+        if arguments.analyse is not None:
+            task = progress.add_task("analysis", total=plies)
+            limit = SearchLimit(arguments.analyse)
+            advice, analysis = analysed(
+                game, limit, options, errors, lambda: progress.advance(task)
+            )
+        beliefs = progress.add_task("beliefs", total=1 + plies)
         document = make_document(
-            game, arguments.max_positions, usable_cores(), lambda: progress.advance(task)
+            game,
+            arguments.max_positions,
+            usable_cores(),
+            lambda: progress.advance(beliefs),
+            advice,
+            analysis,
         )
     try:
         target.write_text(html_page(document), encoding="utf-8")
@@ -47,6 +72,32 @@ def run(
         raise CommandError(f"can't write {target}: {error.strerror}") from None
     console.print(summary(document, target), soft_wrap=True)
     return 0
+
+
+def analysed(
+    game: chess.pgn.Game,
+    limit: SearchLimit,
+    options: Mapping[str, str],
+    errors: Console,
+    on_ply: Callable[[], None],
+) -> tuple[list[ShownAdvice | None], ShownAnalysis]:
+    """Let the engine look at a game; return its advice for each move, and who gave it.
+
+    options: of the engine. errors: for the engine's warnings. on_ply: is called after each search.
+    Raises CommandError if the engine can't be started.
+    """
+    analyst = Analyst(
+        engine_command(),
+        limit=limit,
+        options=options,
+        on_warning=lambda text: errors.print(text, soft_wrap=True),
+    )
+    with analyst:
+        try:
+            advice = analyst.analyse(game, lambda ply, found: on_ply())
+        except AnalysisError as error:
+            raise CommandError(str(error)) from None
+        return advice, analyst.description
 
 
 def default_target(source: Path, number: int) -> Path:
@@ -65,6 +116,9 @@ def summary(document: GameDocument, target: Path) -> str:
         for belief in (position["white"]["belief"], position["black"]["belief"])
         if belief is not None and not belief["exact"]
     )
+    failed = sum(move["advice"] is None for move in document["moves"])
+    if document["analysis"] is not None and failed:
+        text += f"; the engine failed at {failed} move{'' if failed == 1 else 's'}"
     if samples:
         text += f"; {samples} beliefs are samples (--max-positions)"
     return text

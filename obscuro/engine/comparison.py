@@ -12,6 +12,8 @@ from obscuro.engine.report import ComparedMove, Comparison, Reason
 from obscuro.search.root_values import RootValues
 
 MOST_REASONS = 5
+LEAST_PART = 0.02
+"""A position is no reason if it adds less than this part of what all of them add."""
 
 
 def compare(known: RootValues, names: Sequence[str], move: str, other: str | None) -> Comparison:
@@ -70,6 +72,7 @@ def _reasons(known: RootValues, first: int, second: int) -> list[Reason]:
     if difference.sum() < 0:
         difference = -difference
     order = np.argsort(-difference, kind="stable")[:MOST_REASONS]
+    least = LEAST_PART * difference[difference > 0].sum()
     return [
         Reason(
             to_fen(positions[i]),
@@ -77,5 +80,5 @@ def _reasons(known: RootValues, first: int, second: int) -> list[Reason]:
             (float(pair[0][i] / shares[i]), float(pair[1][i] / shares[i])),
         )
         for i in order
-        if difference[i] > 0
+        if difference[i] > 0 and difference[i] >= least
     ]

@@ -11,6 +11,7 @@ import chess
 import chess.pgn
 
 from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.stalemate import DRAW, LOSS
 
 VARIANT = "Fog of War"
 
@@ -79,6 +80,23 @@ def all_games(path: Path) -> Iterator[chess.pgn.Game]:
         raise _unreadable(path, error) from None
     if not number:
         raise GameFileError(_too_few(path, 0, 1))
+
+
+def first_board(game: chess.pgn.Game) -> FogOfWarBoard:
+    """Return the board that a game of this variant starts from."""
+    board = game.board()
+    assert isinstance(board, FogOfWarBoard), "`read_game` refuses other variants"
+    return board
+
+
+def stalemate_rule(game: chess.pgn.Game) -> str:
+    """Return what a side without a move gets in a game, one of `obscuro.fog.stalemate.STALEMATES`.
+
+    A file tells it only by the result of a game that ended so.
+    """
+    board = game.end().board()
+    drawn = board.is_stalemate() and game.headers["Result"] == "1/2-1/2"
+    return DRAW if drawn else getattr(board, "stalemate", LOSS)
 
 
 def _open(path: Path) -> TextIO:

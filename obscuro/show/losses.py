@@ -1,14 +1,19 @@
-"""Which moves lost most: the mover's own expectation before a move, beside its next one."""
+"""Which moves lost most.
+
+An analysis tells it: a search values the move beside a better one. Without one it is the mover's
+own expectation before the move, beside that at its next turn.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import chess
 
 from obscuro.evaluation.scale import TAU
+from obscuro.show.document import ShownAdvice
 
 LEAST_LOSS = 0.1
 """A move that loses less of a game's point is not marked."""
@@ -23,6 +28,7 @@ class Loss(NamedTuple):
     move: int  # index in the game, from 0
     before: float  # the score that the mover expected when it chose the move
     after: float  # the score that it expected when it was to move again, or the game's result
+    analysed: bool = False  # both are an analysis's: with a better move, and with this one
 
     @property
     def size(self) -> float:
@@ -60,6 +66,21 @@ def losses(
         elif move + 2 >= len(pawns) and result is not None:
             found.append(Loss(move, before, _for(mover, result)))
     return found
+
+
+def analysed_losses(found: Sequence[Loss], advice: Mapping[int, ShownAdvice | None]) -> list[Loss]:
+    """Replace losses by those that an analysis tells, where it has looked at the move.
+
+    found: what the players' own evaluations tell. advice: by move. A move that its mover had to
+    make, or that the engine prefers to all others, lost nothing.
+    """
+    judged = {move: each for move, each in advice.items() if each is not None}
+    losses = [loss for loss in found if loss.move not in judged]
+    for move, each in judged.items():
+        compared = each["comparison"]
+        if compared is not None and compared["better"] > compared["played"]:
+            losses.append(Loss(move, compared["better"], compared["played"], analysed=True))
+    return losses
 
 
 def _for(mover: chess.Color, score: float) -> float:

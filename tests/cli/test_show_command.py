@@ -55,9 +55,22 @@ def test_a_terminal_shows_how_far_it_is(games: Path, console: Console, terminal:
     assert "plies" not in written(console)
 
 
+def test_an_engine_analyses_the_game(games: Path, console: Console, terminal: Console) -> None:
+    options = [f"--option={text}" for text in ("Evaluator=material", "Threads=1", "Hash=16")]
+    words = ["show", str(games), "--game", "2", "--analyse", "40", *options]
+    assert run(parse(words), console=console, errors=terminal) == 0
+    assert "analysis" in written(terminal) and "5/5" in written(terminal)
+    assert "failed" not in written(console)
+    page = games.with_name("games-2.html").read_text(encoding="utf-8")
+    assert '"limit":"0.04 s a move"' in page and '"because":[{' in page
+
+
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
+        (["games.pgn", "--option", "Threads=1"], "--option is for the engine of --analyse MS"),
+        (["games.pgn", "--analyse", "9", "--option", "Threads=x"], "Threads"),
+        (["games.pgn", "--analyse", "9", "--option", "Depth=3"], "Depth"),
         (["games.pgn", "--game", "3"], "games.pgn has 2 games, and no game 3"),
         (["none.pgn"], "can't read none.pgn: No such file or directory"),
         (["games.pgn", "--out", "none/page.html"], "can't write none/page.html: No such file"),

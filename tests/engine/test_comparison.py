@@ -107,6 +107,20 @@ def test_positions_that_speak_for_the_worse_move_are_no_reasons():
     assert gains == pytest.approx([0.9, 0.6, 0.5, 0.4, 0.3]) and len(gains) == MOST_REASONS
 
 
+def test_a_position_that_adds_next_to_nothing_is_no_reason():
+    words = [after(START, f"{file}2{file}4") for file in "abc"]
+    values = np.array([[0.5, 0.0], [0.005, 0.0], [0.02, 0.0]], dtype=np.float32)
+    known = RootValues(
+        stated(*words),
+        np.full(3, 1 / 3),
+        values,
+        np.array([0, 1], dtype=np.float32),
+        np.ones(2, int),
+    )
+    found = compare(known, ["a", "b"], "a", "b")
+    assert [each.values[0] for each in found.reasons] == pytest.approx([0.5, 0.02])
+
+
 def test_what_cannot_be_compared_is_said_in_a_line(player):
     player.new_game(0, START)
     with pytest.raises(GameError, match="no search"):

@@ -7,7 +7,16 @@ import math
 import chess
 import pytest
 
-from obscuro.show.losses import LEAST_LOSS, MOST_MARKS, Loss, expected_score, losses, worst
+from obscuro.show.document import ShownAdvice, ShownComparison
+from obscuro.show.losses import (
+    LEAST_LOSS,
+    MOST_MARKS,
+    Loss,
+    analysed_losses,
+    expected_score,
+    losses,
+    worst,
+)
 
 MOVERS = [chess.WHITE, chess.BLACK] * 20
 
@@ -56,3 +65,38 @@ def test_the_largest_losses_of_each_side_are_marked() -> None:
 def test_small_losses_and_gains_are_not_marked() -> None:
     found = [Loss(0, LEAST_LOSS - 0.001, 0.0), Loss(1, 0.2, 0.9), Loss(2, LEAST_LOSS, 0.0)]
     assert [loss.move for loss in worst(found, MOVERS)] == [2]
+
+
+def advised(played: float, better: float) -> ShownAdvice:
+    """Return what an analysis says of a move worth `played`, beside one worth `better`."""
+    return ShownAdvice(
+        by="A",
+        uci="e2e4",
+        san="e4",
+        pawns=0.0,
+        policy=[],
+        belief=1,
+        belief_exact=True,
+        coverage=None,
+        seconds=1.0,
+        nodes=1,
+        depth=1.0,
+        comparison=ShownComparison(
+            played=played,
+            played_nodes=1,
+            better=better,
+            better_nodes=1,
+            uci="e2e4",
+            san="e4",
+            because=[],
+        ),
+    )
+
+
+def test_an_analysis_takes_the_place_of_the_players_own_words() -> None:
+    reported = [Loss(0, 0.9, 0.1), Loss(1, 0.9, 0.2), Loss(2, 0.9, 0.3), Loss(3, 0.9, 0.4)]
+    forced = advised(0.1, 0.9)
+    forced["comparison"] = None
+    advice = {0: advised(0.25, 0.75), 1: advised(0.75, 0.25), 2: None, 3: forced}
+    assert analysed_losses(reported, advice) == [reported[2], Loss(0, 0.75, 0.25, analysed=True)]
+    assert analysed_losses(reported, {}) == reported
