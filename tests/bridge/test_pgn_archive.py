@@ -17,6 +17,8 @@ from obscuro.bridge.messages import Connected, Sent, Think, Thought
 from obscuro.bridge.pgn_archive import PgnArchive
 from obscuro.bridge.server_game import ServerGame
 from obscuro.bridge.verdict import OurResult, Verdict, left
+from obscuro.show.game_file import read_game
+from obscuro.show.make_document import make_document
 
 WON = Verdict(OurResult.WON, "king captured", "the board shows it")
 
@@ -63,6 +65,19 @@ def test_a_game_is_written_with_what_the_engine_said(tmp_path: Path) -> None:
     notes = read_comment(last.comment, chess.WHITE)
     assert notes.report == Report(centipawns=-31.0, nodes=5.0, belief=7, exact=True)
     assert (notes.seconds, notes.clock) == (2.5, 55.0)
+
+
+def test_a_game_on_a_server_can_be_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    PgnArchive(path, "https://server.example").save(played(), WON)
+    document = make_document(read_game(path), 100)
+    assert (document["white"], document["ending"]) == (
+        "Me",
+        "won: king captured (the board shows it)",
+    )
+    own = document["moves"][2]
+    assert (own["san"], own["pawns"], own["belief"], own["clock"]) == ("Qh5", -0.31, 7, 55.0)
+    assert document["moves"][1]["pawns"] is None  # nobody knows what the opponent thought
 
 
 def test_a_folder_gets_a_file_for_each_game(tmp_path: Path) -> None:
