@@ -78,7 +78,8 @@ class GameStore:
     def __init__(self, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(folder / FILE, isolation_level=None)
+            # The thread that opens it may be another one than the thread that uses it.
+            self._db = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA foreign_keys = ON")

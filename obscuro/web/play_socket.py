@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -81,16 +83,30 @@ async def _serve(websocket: WebSocket, context: WebContext) -> None:
         await refuse_socket(websocket, code, str(error))
         return
     box = room.attach()
-    sender = asyncio.create_task(_send(websocket, box, context.limits.send_seconds))
-    receiver = asyncio.create_task(_receive(websocket, room, box, context))
     try:
-        await asyncio.wait({sender, receiver}, return_when=asyncio.FIRST_COMPLETED)
+        await first_of(
+            _send(websocket, box, context.limits.send_seconds),
+            _receive(websocket, room, box, context),
+        )
     finally:
         room.detach(box)
         lobby.leave(room)
-        for task in (sender, receiver):
+
+
+async def first_of(*works: Coroutine[Any, Any, None]) -> None:
+    """Do several works at once until the first has ended; the others are cancelled.
+
+    Raises the first one's error.
+    """
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(sender, receiver, return_exceptions=True)
+        await asyncio.wait(tasks)
+    for task in done:
+        task.result()
 
 
 async def _send(websocket: WebSocket, box: Mailbox, seconds: float) -> None:

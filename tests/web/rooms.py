@@ -1,0 +1,106 @@
+"""What the tests of the web server share: quick engines, an application, and a player."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.testclient import TestClient, WebSocketTestSession
+
+from obscuro.bridge.messages import Think
+from obscuro.web.web_app import make_app
+from obscuro.web.web_limits import WebLimits
+from tests.bridge.movers import QuickMover
+
+ORIGIN = "http://localhost"
+QUICK = replace(
+    WebLimits(),
+    pause=0.0,
+    post_burst=1e9,
+    created_burst=1e9,
+    message_burst=1e9,
+)
+"""Limits under which tests can hurry."""
+
+
+class WebMover(QuickMover):
+    """A quick engine that takes note of the options it is given."""
+
+    def __init__(
+        self, pick: Callable[[Think], str] | None = None, score: int | None = None
+    ) -> None:
+        super().__init__(pick, score)
+        self.configured: list[Mapping[str, str]] = []
+
+    def configure(self, options: Mapping[str, str]) -> None:
+        self.configured.append(options)
+
+
+def scripted(moves: list[str]) -> Callable[[Think], str]:
+    """Return what plays these moves in their order, from the first on."""
+    left = list(moves)
+    return lambda think: left.pop(0) if left else think.moves[0]
+
+
+def quick_app(
+    folder: Path,
+    mover: Callable[[], WebMover] = WebMover,
+    *,
+    limits: WebLimits = QUICK,
+    **others: Any,
+) -> Starlette:
+    """Return the application with quick engines."""
+    return make_app(lambda report: mover(), folder, limits=limits, **others)
+
+
+@contextlib.contextmanager
+def browser(app: Starlette) -> Iterator[TestClient]:
+    """Serve the application, to one visitor."""
+    with TestClient(app, base_url=ORIGIN, headers={"origin": ORIGIN}) as client:
+        yield client
+
+
+def start_game(client: TestClient, **wish: Any) -> str:
+    """Start a game and return its id."""
+    response = client.post("/api/games", json=wish)
+    assert response.status_code == 201, response.text
+    return str(response.json()["game"])
+
+
+def until(socket: WebSocketTestSession, is_due: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Return the first message that is due; errors before it fail the test."""
+    while True:
+        message: dict[str, Any] = socket.receive_json()
+        if is_due(message):
+            return message
+        assert message["type"] == "state", message
+
+
+def my_turn(message: dict[str, Any]) -> bool:
+    """Tell whether the player is to move, and the engine is ready."""
+    return message["type"] == "state" and (
+        message["status"] == "over"
+        or (message["status"] == "playing" and message["turn"] == message["you"])
+    )
+
+
+def is_over(message: dict[str, Any]) -> bool:
+    return message["type"] == "state" and message["status"] == "over"
+
+
+def is_error(message: dict[str, Any]) -> bool:
+    return message["type"] == "error"
+
+
+def move(state: dict[str, Any], uci: str) -> dict[str, Any]:
+    """Return the message of a move."""
+    return {"type": "move", "uci": uci, "ply": state["ply"]}
+
+
+def join(client: TestClient, game: str, **headers: str) -> WebSocketTestSession:
+    """Return the socket of a game, for a `with` statement."""
+    return client.websocket_connect(f"ws://localhost/ws/play/{game}", headers=headers)

@@ -1,0 +1,227 @@
+"""The browser gets only what its player sees: every message is read, and nothing else is in it."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import chess
+import pytest
+
+from obscuro.bridge.mover import MoverChoice
+from obscuro.fog.account import Account
+from obscuro.fog.board import FogOfWarBoard
+from obscuro.fog.side_view import SideView
+from obscuro.web.game_setup import UNTIMED_MOVE, GameSetup
+from obscuro.web.game_store import GameStore
+from obscuro.web.hosted_game import HostedGame
+from obscuro.web.player_notes import PlayerNotes, color_name
+from obscuro.web.player_state import state_message
+from tests.web.rooms import WebMover, browser, is_over, join, move, my_turn, quick_app, start_game
+
+FIELDS = {
+    *("type", "game", "version", "you", "status", "turn", "ply", "start", "seen", "moves"),
+    *("sheet", "last", "captured", "clocks", "movetime", "level", "takebacks", "stalemate"),
+    *("can_take_back", "draw_offered", "note", "engine", "result"),
+}
+PUBLIC = {
+    "note": {None, "the engine declines the draw", "you took your last move back"},
+    "engine": {"idle", "thinking", "starting anew"},
+    "status": {"preparing", "playing", "over"},
+}
+"""Words that can say nothing of the other side's pieces."""
+
+
+def check(message: dict[str, Any], board: FogOfWarBoard, side: chess.Color) -> None:
+    """Fail if a message tells more than the side knows. board: the whole game up to the message."""
+    assert message.keys() == FIELDS
+    account = Account(board, side)
+    for name, allowed in PUBLIC.items():
+        assert message[name] in allowed
+    assert message["turn"] == color_name(board.turn)
+    assert message["ply"] == len(account.plies)
+    assert message["start"] == board.root().fen()
+    assert message["seen"] == account.observation.text().partition(",")[0]
+
+    view, notes = SideView(side, board.root()), PlayerNotes(side, board.root())
+    before = view.observation
+    for ply, line in zip(account.plies, message["sheet"], strict=True):
+        assert ply.observation is not None
+        seen = before.seen | ply.observation.seen | ahead(before, side)
+        seen |= ahead(ply.observation, side)
+        if ply.observation.en_passant is not None:  # then a pawn has come from two squares away
+            seen |= chess.BB_FILES[chess.square_file(ply.observation.en_passant)]
+        before = ply.observation
+        if ply.move is not None:
+            assert line["uci"] == ply.move
+            assert line["note"] is None
+            view.push(ply.move)
+            view.see_own_move(ply.observation)
+        else:
+            words = f"{line['uci'] or ''} {line['note'] or ''} {line['san'] or ''}"
+            for name in re.findall(r"[a-h][1-8]", words):
+                assert seen >> chess.parse_square(name) & 1
+            view.see_other_move(ply.observation)
+        notes.take(ply)
+    assert message["sheet"] == notes.sheet
+    assert set(message["last"]) == {chess.square_name(square) for square in notes.marked}
+    own_turn = board.turn == side and message["status"] != "over"
+    assert message["moves"] == (list(view.moves()) if own_turn else [])
+    captured = "".join(piece.symbol() for piece in notes.taken)
+    assert message["captured"]["you"] == captured
+    if message["status"] != "over":
+        assert message["result"] is None
+
+
+def ahead(observation: Any, side: chess.Color) -> int:
+    """Return the squares ahead of a side's pawns, where a pawn notices what blocks it."""
+    pawns = observation.pieces(0 if side == chess.WHITE else 1) & observation.boards[0]
+    once = pawns << 8 if side == chess.WHITE else pawns >> 8
+    return int(once | (once << 8 if side == chess.WHITE else once >> 8))
+
+
+@pytest.mark.parametrize("color", ["white", "black"])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_message_of_a_game_holds_what_its_player_sees_and_nothing_else(
+    tmp_path: Path, seed: int, color: str
+) -> None:
+    chance = random.Random(seed)
+    side = color == "white"
+    app = quick_app(tmp_path, lambda: WebMover(lambda think: chance.choice(think.moves)))
+    with browser(app) as client:
+        game = start_game(client, color=color, takebacks=True)
+        truth = GameStore(tmp_path)  # as another process would see it
+        read = 0
+        with join(client, game) as socket:
+            while True:
+                message = socket.receive_json()
+                check(message, board_at(truth, game, message["ply"]), side)
+                read += 1
+                if is_over(message):
+                    break
+                if my_turn(message):
+                    wish = chance.random()
+                    if wish < 0.05 and message["can_take_back"]:
+                        socket.send_json({"type": "takeback"})
+                    elif wish < 0.1 and not message["draw_offered"]:
+                        socket.send_json({"type": "draw"})
+                    elif message["ply"] > 120:
+                        socket.send_json({"type": "resign"})
+                    else:
+                        socket.send_json(move(message, chance.choice(message["moves"])))
+        truth.close()
+        assert read > 10
+
+
+def board_at(store: GameStore, game: str, ply: int) -> FogOfWarBoard:
+    """Return the true board after so many plies; the file may be further on than a message."""
+    stored = store.load(game)
+    assert stored is not None
+    assert len(stored.plies) >= ply
+    board = stored.setup.board()
+    for each in stored.plies[:ply]:
+        board.push_uci(each.turn.uci)
+    return board
+
+
+def played(moves: list[str], side: chess.Color) -> list[str]:
+    """Return the messages of a game with these moves, as text."""
+    setup = GameSetup(side, UNTIMED_MOVE, dict.fromkeys(chess.COLORS), takebacks=True)
+    game = HostedGame("abcdefghijkl", setup)
+    game.ready(0.0)
+    messages = [json.dumps(state_message(game, "idle", 0.0))]
+    for ply, uci in enumerate(moves):
+        think = game.think()
+        if think is None:
+            game.move(uci, ply, float(ply))
+        else:
+            game.chosen(think.number, MoverChoice(uci, 10 * ply), float(ply))
+        messages.append(json.dumps(state_message(game, "idle", float(ply))))
+    return messages
+
+
+def twins(seed: int, side: chess.Color) -> tuple[list[str], list[str]]:
+    """Return the moves of two games that look the same to a side, and differ in the fog."""
+    chance = random.Random(seed)
+    one, other = FogOfWarBoard(), FogOfWarBoard()
+    pair: tuple[list[str], list[str]] = ([], [])
+    while len(pair[0]) < 120 and one.outcome() is None and other.outcome() is None:
+        moves = list(one.legal_moves)
+        chance.shuffle(moves)
+        if one.turn == side:
+            common = [m for m in moves if same_after(one, m, other, m, side)]
+            if not common:
+                break
+            chosen = common[0], common[0]
+        else:
+            answers = list(other.legal_moves)
+            chance.shuffle(answers)
+            both = [
+                (m, answer)
+                for m in moves[:6]
+                for answer in answers
+                if m != answer and same_after(one, m, other, answer, side)
+            ]
+            both = both or [(m, m) for m in moves if same_after(one, m, other, m, side)]
+            if not both:
+                break
+            chosen = both[0]
+        for board, move_, made in zip((one, other), chosen, pair, strict=True):
+            board.push(move_)
+            made.append(move_.uci())
+    return pair
+
+
+def same_after(
+    one: FogOfWarBoard, first: chess.Move, other: FogOfWarBoard, second: chess.Move, side: bool
+) -> bool:
+    """Tell whether two games still look the same to a side after a move in each."""
+    if second not in other.legal_moves:
+        return False
+    seen = []
+    for board, each in ((one, first), (other, second)):
+        board.push(each)
+        seen.append((board.observation(side), board.outcome() is None))
+        board.pop()
+    return seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("side", chess.COLORS)
+@pytest.mark.parametrize("seed", range(8))
+def test_two_games_that_look_the_same_to_the_player_give_the_same_messages_byte_for_byte(
+    seed: int, side: chess.Color
+) -> None:
+    one, other = twins(seed, side)
+    assert sum(a != b for a, b in zip(one, other, strict=True)) >= 2
+    assert played(one, side) == played(other, side)
+
+
+def test_the_twins_would_differ_if_the_whole_board_were_told() -> None:
+    one, other = twins(0, chess.WHITE)
+    boards = []
+    for moves in (one, other):
+        board = FogOfWarBoard()
+        for uci in moves:
+            board.push_uci(uci)
+        boards.append(board.board_fen())
+    assert boards[0] != boards[1]
+
+
+def test_the_engine_learns_what_its_side_sees_and_nothing_else() -> None:
+    setup = GameSetup(chess.WHITE, UNTIMED_MOVE, dict.fromkeys(chess.COLORS))
+    asked = []
+    for moves in (("a2a3", "g7g6", "a3a4"), ("h2h3", "g7g6", "h3h4")):  # Black sees neither
+        game = HostedGame("abcdefghijkl", setup)
+        game.ready(0.0)
+        for ply, uci in enumerate(moves):
+            think = game.think()
+            if think is None:
+                game.move(uci, ply, 0.0)
+            else:
+                game.chosen(think.number, MoverChoice(uci), 0.0)
+        asked.append(game.think())
+    assert asked[0] == asked[1]
+    assert "a2a3" not in str(asked[0])
