@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from obscuro.games.game_tree import enumerate_game
+from obscuro.games.kuhn import KuhnPoker
+from obscuro.games.solve import solve
+from obscuro.search.gadget import new_gadget
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.root_values import RootValues, root_values
 from obscuro.search.search import Search
@@ -110,6 +114,30 @@ def test_the_best_mean_of_a_solved_tree_is_its_value() -> None:
     played = float(found.policy @ found.means())
     assert found.means().max() == pytest.approx(played, abs=0.01)
     assert (found.means()[found.policy > 0.01] > played - 0.02).all()
+
+
+def test_the_values_of_a_solved_game_are_those_known_by_hand() -> None:
+    # Kuhn poker (1950). Facing a bet the queen calls with 1/3, and the jack bluffs with 1/3. The
+    # values are chips, times 1/2: to check, and to bet.
+    by_hand = {
+        "jack": {"queen": (-1, -2 / 3 + 2 / 3), "king": (-1, -2)},
+        "king": {"jack": (1 / 3 * 2 + 2 / 3, 1), "queen": (1, 1 / 3 * 2 + 2 / 3)},
+    }
+    cards = ("jack", "queen", "king")
+    game = enumerate_game(KuhnPoker())
+    solution = solve(game, 3000)
+    one = np.ones(1, dtype=np.float32)
+    for node, state in enumerate(game.states):
+        if len(state.cards) != 2 or state.betting or cards[state.cards[0]] not in by_hand:
+            continue
+        key = game.keys[node][MAX]
+        found = root_values(solution.tree, new_gadget(-one, one), key, at_roots=True)
+        assert found is not None
+        expected = by_hand[cards[state.cards[0]]]
+        dealt = [game.states[int(words[0])].cards for words in found.states]
+        hands = [expected[cards[theirs]] for _, theirs in dealt]
+        np.testing.assert_allclose(2 * found.values, hands, atol=1e-3)
+        np.testing.assert_allclose(found.weights, 0.5, atol=1e-6)
 
 
 def test_nothing_in_the_search_changes() -> None:
