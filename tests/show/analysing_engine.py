@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 
-from tests.arena.fake_engine import coverage, go, read_position
+from tests.arena.fake_engine import STALEMATE, coverage, go, read_position
 
 
 def compared(played: str, moves: list[str]) -> list[str]:
@@ -38,7 +38,11 @@ def main(mode: str, file: str) -> None:
             case "uci":
                 able = "position-fog coverage" + (" compare" if mode != "blind" else "")
                 answer = ["id name Analyst 1.0", f"info string capabilities {able}"]
-                answer += ["option name Seed type spin default 0 min 0 max 1000", "uciok"]
+                answer += [
+                    STALEMATE,
+                    "option name Seed type spin default 0 min 0 max 1000",
+                    "uciok",
+                ]
             case "isready":
                 answer = ["readyok"]
             case "position" if mode == "deaf":

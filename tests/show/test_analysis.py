@@ -6,12 +6,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import chess
 import chess.pgn
 import pytest
 
 from obscuro.arena.builtin_players import engine_command
+from obscuro.arena.told_game import OwnGame
+from obscuro.arena.uci_process import UciProcess
+from obscuro.fog.board import FogOfWarBoard
 from obscuro.show.analysis import AnalysisError, Analyst, SearchLimit
 from obscuro.show.document import ShownAdvice
 from obscuro.show.make_document import make_document, with_advice
@@ -162,6 +166,63 @@ def test_each_search_is_told_with_white_first(
     found = analyst("never-dies").analyse(game, lambda ply, advice: calls.append((ply, advice)))
     assert [ply for ply, _ in calls] == [0, 2, 4, 1, 3]
     assert all(found[ply] is advice is not None for ply, advice in calls)
+
+
+class Recorded(UciProcess):
+    """A process that keeps what it was sent."""
+
+    sent: ClassVar[list[str]] = []
+
+    def send(self, line: str) -> None:
+        self.sent.append(line)
+        super().send(line)
+
+
+def sent_to_the_engine(game: chess.pgn.Game, options: dict[str, str]) -> list[str]:
+    """Return all lines that an engine gets in an analysis."""
+    Recorded.sent.clear()
+    command = [sys.executable, "-m", "tests.show.analysing_engine", "never-dies"]
+    with Analyst(command, limit=QUICK, options=options, start=Recorded) as engine:
+        engine.analyse(game)
+    return list(Recorded.sent)
+
+
+def test_the_engine_hears_what_its_side_saw_and_of_the_board_only_after_its_move(
+    game: chess.pgn.Game,
+) -> None:
+    sent = sent_to_the_engine(game, {})
+    assert "setoption name Seed value 1" in sent
+    first = sent.index("position fog white startpos turns")
+    words = [line.split()[0] for line in sent[first : first + 6]]
+    assert words == ["position", "belief", "go", "coverage", "isready", "compare"]
+    told = [line for line in sent if line.startswith("position")]
+    boards = {side: FogOfWarBoard() for side in chess.COLORS}
+    accounts = {side: OwnGame(board, side) for side, board in boards.items()}
+    expected: dict[chess.Color, list[str]] = {chess.WHITE: [], chess.BLACK: []}
+    for ply, move in enumerate(game.mainline_moves()):
+        expected[ply % 2 == 0].append(accounts[ply % 2 == 0].text)
+        for side, board in boards.items():
+            board.push(move)
+            accounts[side].append(board)
+    assert told == expected[chess.WHITE] + expected[chess.BLACK]
+
+
+@pytest.mark.parametrize(
+    ("result", "options", "rules"),
+    [
+        ("1-0", {}, {"loss"}),
+        ("1/2-1/2", {}, {"draw"}),
+        ("1/2-1/2", {"Stalemate": "loss"}, {"loss"}),
+    ],
+)
+def test_the_engine_plays_by_the_games_rule_for_a_side_without_a_move(
+    tmp_path: Path, result: str, options: dict[str, str], rules: set[str]
+) -> None:
+    start = '[FEN "6QQ/8/8/8/8/p1p5/ppPpK3/kn6 w - - 0 1"]\n'
+    game = game_of(f'{start}[Result "{result}"]\n\n1. Kd1 {result}\n', tmp_path)
+    sent = sent_to_the_engine(game, options)
+    said = {line.split()[-1] for line in sent if line.startswith("setoption name Stalemate")}
+    assert said == rules
 
 
 def test_an_engine_that_dies_is_replaced(
