@@ -40,6 +40,7 @@ export class PlayBoard {
         rookCastle: true,
         events: { after: (from, to, how) => void this.afterMove(from, to, how) },
       },
+      premovable: { events: { set: () => this.label(), unset: () => this.label() } },
       events: { select: () => setTimeout(() => this.label()) },
     });
     /** @param {string} name */
@@ -111,6 +112,7 @@ export class PlayBoard {
   async afterMove(from, to, how) {
     const state = this.state;
     if (!state) return;
+    this.label();
     const fitting = state.moves.filter((uci) => reaches(uci, from, to, shownSquares(state)));
     let uci = fitting[0];
     if (fitting.length > 1) {

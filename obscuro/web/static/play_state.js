@@ -47,9 +47,12 @@ export function shownSquares(state) {
   return squaresOf(state.result ? state.result.placement : state.seen);
 }
 
-/** @param {PlayState} state */
+/**
+ * Whether the player may move: that is so while the engine still gets ready, too.
+ * @param {PlayState} state
+ */
 export function isYourTurn(state) {
-  return state.status === "playing" && state.turn === state.you;
+  return state.status !== "over" && state.turn === state.you;
 }
 
 /**
@@ -86,8 +89,8 @@ export function resultText(state) {
  */
 export function turnText(state) {
   if (state.status === "over") return `${resultText(state)}.`;
-  if (state.status === "preparing") return "The engine gets ready …";
   if (isYourTurn(state)) return "Your move.";
+  if (state.status === "preparing") return "The engine gets ready …";
   if (state.engine === "starting anew") return "The engine starts anew …";
   return `${sideName(state.turn)} thinks …`;
 }

@@ -1,0 +1,168 @@
+"""What a player sees when something breaks: the connection, the tab, the server or the engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, WebSocketRoute, expect
+
+from tests.browser import GROUP
+from tests.web.board_page import BoardPage
+from tests.web.web_process import WebProcess, web_process
+
+pytestmark = pytest.mark.xdist_group(GROUP)
+
+LOST = re.compile("The connection is lost")
+
+
+class Cable:
+    """The connection of a tab, which can be pulled out and put back."""
+
+    def __init__(self, board: BoardPage) -> None:
+        self.is_cut = False
+        self._open: list[WebSocketRoute] = []
+        board.page.route_web_socket(re.compile("/ws/play/"), self._connect)
+
+    def _connect(self, route: WebSocketRoute) -> None:
+        if self.is_cut:
+            route.close(code=1001)
+        else:
+            route.connect_to_server()
+            self._open.append(route)
+
+    def cut(self) -> None:
+        """Pull it out."""
+        self.is_cut = True
+        for route in self._open:
+            route.close(code=1001)
+        self._open.clear()
+
+    def mend(self) -> None:
+        """Put it back."""
+        self.is_cut = False
+
+
+@pytest.fixture(scope="module")
+def own_server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
+    """A server that a test may harm, if it runs again at the end."""
+    with web_process(tmp_path_factory.mktemp("harmed")) as server:
+        yield server
+
+
+def test_a_move_made_without_a_connection_is_sent_when_it_is_back(board: BoardPage) -> None:
+    cable = Cable(board)
+    board.new_game()
+    board.await_turn()
+    cable.cut()
+    expect(board.notice).to_have_text(LOST)
+    board.drag("e2", "e4")
+    expect(board.notice).to_contain_text("Your move is sent as soon as it is back")
+    board.await_square("e2, white pawn")  # the referee does not know of it yet
+    cable.mend()
+    board.await_square("e4, white pawn")
+    expect(board.notice).to_have_text("")
+    board.await_turn()
+    expect(board.sheet).to_contain_text("e4")
+
+
+def test_after_a_reload_the_game_goes_on(board: BoardPage) -> None:
+    game = board.new_game()
+    board.await_turn()
+    board.type("e4")
+    board.await_square("e4, white pawn")
+    board.page.reload()
+    board.await_square("e4, white pawn")
+    board.await_turn()
+    board.page.goto(board.url)
+    board.page.get_by_role("link", name="Go on").click()
+    board.page.wait_for_url(f"**/play/{game}")
+    board.await_turn()
+    board.type("d4")
+    board.await_square("d4, white pawn")
+
+
+def test_two_tabs_show_the_same_game(board: BoardPage) -> None:
+    game = board.new_game()
+    board.await_turn()
+    other = BoardPage(board.page.context, board.url)
+    other.open(game)
+    other.await_turn()
+    other.type("e4")
+    board.await_square("e4, white pawn")
+    board.await_turn()
+    board.type("d4")
+    other.await_square("d4, white pawn")
+    assert other.faults == []
+
+
+def test_two_games_go_on_at_once(board: BoardPage) -> None:
+    first = board.new_game()
+    board.await_turn()
+    other = BoardPage(board.page.context, board.url)
+    second = other.new_game(color="black")
+    assert first != second
+    other.await_turn()
+    board.type("e4")
+    board.await_square("e4, white pawn")
+    other.type("Nf6")
+    other.await_square("f6, black knight")
+    board.await_turn()
+    other.await_turn()
+    other.button("Resign").click()
+    other.button("Yes").click()
+    other.await_result("You lost: black resigned")
+    board.type("d4")
+    board.await_square("d4, white pawn")
+    assert other.faults == []
+
+
+def test_nobody_else_sees_the_game(browser: Browser, board: BoardPage) -> None:
+    game = board.new_game()
+    board.await_turn()
+    stranger = BoardPage(browser.new_context(), board.url)
+    stranger.page.goto(f"{board.url}/play/{game}")
+    expect(stranger.notice).to_contain_text("There is no such game here")
+    assert all(state["type"] == "error" for state in stranger.states)
+    stranger.page.context.close()
+
+
+def test_the_game_goes_on_after_the_server_was_killed(
+    browser: Browser, own_server: WebProcess
+) -> None:
+    board = BoardPage(browser.new_context(), own_server.url)
+    board.new_game()
+    board.await_turn()
+    board.type("e4")
+    board.await_square("e4, white pawn")
+    board.await_turn()
+    own_server.kill()
+    expect(board.notice).to_have_text(LOST)
+    own_server.start()
+    expect(board.notice).to_have_text("")
+    board.type("d4")
+    board.await_square("d4, white pawn")
+    board.await_square("e4, white pawn")
+    board.await_turn()
+    expect(board.sheet.get_by_role("row")).to_have_count(2)
+    assert board.unexpected_faults() == []
+    board.leave()
+
+
+def test_an_engine_killed_in_mid_move_is_started_anew(
+    browser: Browser, own_server: WebProcess
+) -> None:
+    board = BoardPage(browser.new_context(), own_server.url)
+    board.new_game(time={"move": 5}, level=None)
+    board.await_ready()
+    board.type("e4")
+    board.await_turn("Black thinks …")
+    for engine in own_server.engines():
+        engine.kill()
+    board.await_turn("The engine starts anew …")
+    board.await_turn()
+    board.type("d4")
+    board.await_square("d4, white pawn")
+    assert board.faults == []
+    board.leave()

@@ -1,0 +1,297 @@
+"""Games against the real engine in a real browser: by mouse, by keys, by touch and by words."""
+
+from __future__ import annotations
+
+import re
+
+import chess
+import pytest
+from playwright.sync_api import Browser, expect
+
+from obscuro.fog.board import FogOfWarBoard
+from tests.browser import GROUP
+from tests.web.board_page import BoardPage
+from tests.web.web_process import WebProcess
+
+pytestmark = pytest.mark.xdist_group(GROUP)
+
+# Black has three moves after Qf7, and the queen captures the king after each.
+WON = "7k/8/5QK1/8/8/8/8/8 w - - 0 1"
+PROMOTION = "7k/4P3/8/8/8/8/8/K7 w - - 0 1"
+EN_PASSANT = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"
+CASTLING = "k4r2/8/8/8/8/8/8/4K2R w K - 0 1"  # f1, which the king passes, is attacked
+LONE_PAWN = "k7/8/8/8/4P3/8/8/K7 w - - 0 1"  # Black has nothing that it could capture
+TWO_KNIGHTS = "k7/8/8/8/8/2N5/8/K5N1 w - - 0 1"  # both reach e2
+
+
+def capture_the_king(board: BoardPage) -> str:
+    """Return the square of the king that is seen."""
+    board.await_turn()
+    king = board.page.get_by_role("gridcell", name="black king")
+    name = king.get_attribute("data-square")
+    assert name is not None
+    return name
+
+
+def test_a_newcomer_starts_a_game_and_wins_it_by_drag(board: BoardPage) -> None:
+    page = board.page
+    page.goto(board.url)
+    expect(page.get_by_label("Strength", exact=True).locator("option")).to_have_count(9)
+    page.get_by_role("radio", name="White").check()
+    page.get_by_label("Strength", exact=True).select_option(index=0)
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Start position (FEN)").fill(WON)
+    board.button("Play").click()
+    page.wait_for_url("**/play/*")
+    board.await_turn()
+    board.drag("f6", "f7")
+    board.await_square("f7, white queen")
+    board.drag("f7", capture_the_king(board))
+    board.await_result("You won: king captured")
+    assert board.fogged() == set()
+    link = page.get_by_role("link", name="Look at the game")
+    assert re.fullmatch(r"/look/[a-z0-9]{12}", link.get_attribute("href") or "")
+    expect(board.sheet).to_contain_text("Qf7")
+    page.goto(board.url)
+    expect(page.get_by_role("listitem").filter(has_text="White against")).to_contain_text("1-0")
+
+
+def test_a_game_is_won_by_keys_alone(board: BoardPage) -> None:
+    board.new_game(fen=WON)
+    board.await_turn()
+    board.await_square("f6, white queen")
+    board.square("e2").focus()
+    board.walk("e2", "f6")
+    board.page.keyboard.press("Enter")
+    board.await_square("f6, white queen, chosen")
+    board.page.keyboard.press("Escape")
+    board.await_square("f6, white queen")
+    board.page.keyboard.press(" ")
+    board.page.keyboard.press("ArrowUp")
+    board.page.keyboard.press("Enter")
+    board.await_square("f7, white queen")
+    king = capture_the_king(board)
+    board.page.keyboard.press("Enter")
+    board.walk("f7", king)
+    board.page.keyboard.press("Enter")
+    board.await_result("You won: king captured")
+    board.await_news(re.compile(r"You took a king\. You won: king captured\."))
+
+
+def test_typed_moves_are_found_among_the_legal_ones(board: BoardPage) -> None:
+    board.new_game(fen=TWO_KNIGHTS)
+    board.await_turn()
+    for text, fault in [
+        ("Ne2", "“Ne2” can be more than one move: Nc3e2 or Ng1e2."),
+        ("Ng5", "“Ng5” is not a move that you can make here."),
+        ("hello", "“hello” is not a move; type one like e4, Nf3, exd5, e8=Q, O-O or e2e4."),
+    ]:
+        board.type(text)
+        expect(board.notice).to_have_text(fault)
+    board.type("Nge2")
+    board.await_square("e2, white knight")
+    expect(board.notice).to_have_text("")
+    expect(board.sheet).to_contain_text("Nge2")
+    board.await_turn()
+    board.type("c3b5")
+    board.await_square("b5, white knight")
+
+
+def test_the_fog_is_the_referees(board: BoardPage) -> None:
+    board.new_game()
+    board.await_turn()
+    expected = FogOfWarBoard()
+    hidden = chess.SquareSet(~expected.vision_mask(chess.WHITE) & chess.BB_ALL)
+    assert board.fogged() == {chess.square_name(square) for square in hidden}
+    assert board.page.locator("cg-board square.fog").count() == 32
+    assert board.page.locator("cg-board piece.black").count() == 0
+    board.type("e4")
+    board.await_turn()
+    assert all(state["result"] is None for state in board.states)
+
+
+def test_promotion_asks_for_the_piece(board: BoardPage) -> None:
+    board.new_game(fen=PROMOTION)
+    board.await_turn()
+    board.drag("e7", "e8")
+    dialog = board.page.get_by_role("dialog", name="Promote to")
+    expect(dialog.get_by_role("button")).to_have_count(4)
+    expect(dialog.get_by_role("button", name="queen")).to_be_focused()
+    board.page.keyboard.press("Escape")
+    board.await_square("e7, white pawn")
+    board.click("e7", "e8")
+    expect(dialog.get_by_role("button", name="queen")).to_be_focused()
+    board.page.keyboard.press("Tab")
+    expect(dialog.get_by_role("button", name="knight")).to_be_focused()
+    board.page.keyboard.press("Enter")
+    board.await_square("e8, white knight")
+    expect(board.sheet).to_contain_text("e8=N")
+
+
+def test_a_typed_promotion_names_the_piece(board: BoardPage) -> None:
+    board.new_game(fen=PROMOTION)
+    board.await_turn()
+    board.type("e8")
+    expect(board.notice).to_contain_text("more than one move: e8=Q or")
+    board.type("e8=R")
+    board.await_square("e8, white rook")
+
+
+def test_en_passant_takes_the_pawn_that_passed(board: BoardPage) -> None:
+    board.new_game(fen=EN_PASSANT)
+    board.await_turn()
+    board.await_square("d5, black pawn")
+    board.drag("e5", "d6")
+    board.await_square("d6, white pawn")
+    expect(board.page.get_by_role("gridcell", name="black pawn")).to_have_count(0)
+    expect(board.page.locator("#own-row")).to_contain_text("has taken: pawn")
+    expect(board.sheet).to_contain_text("exd6")
+
+
+@pytest.mark.parametrize("target", ["g1", "h1"])
+def test_the_king_castles_through_an_attack(board: BoardPage, target: str) -> None:
+    board.new_game(fen=CASTLING)
+    board.await_turn()
+    board.drag("e1", target)
+    board.await_square("g1, white king")
+    board.await_square("f1, white rook")
+    expect(board.sheet).to_contain_text("O-O")
+
+
+def test_a_premove_is_made_when_the_turn_comes(board: BoardPage, server: WebProcess) -> None:
+    board.new_game()
+    board.await_ready()
+    with server.frozen_engines():
+        board.type("e4")
+        board.await_turn("Black thinks …")
+        board.type("Nf3")
+        expect(board.notice).to_have_text("It is not your turn yet.")
+        board.drag("d2", "d4")
+        premove = board.page.locator("cg-board square.current-premove").filter(visible=True)
+        expect(premove).to_have_count(2)
+    board.await_square("d4, white pawn")
+    expect(premove).to_have_count(0)
+
+
+def test_a_premove_is_dropped_by_a_click_or_where_it_became_illegal(
+    board: BoardPage, server: WebProcess
+) -> None:
+    board.new_game(fen=LONE_PAWN)
+    board.await_ready()
+    premove = board.page.locator("cg-board square.current-premove").filter(visible=True)
+    with server.frozen_engines():
+        board.type("Ka2")
+        board.await_turn("Black thinks …")
+        board.drag("e4", "f5")
+        expect(premove).to_have_count(2)
+        board.click("h1")
+        expect(premove).to_have_count(0)
+        board.drag("e4", "f5")
+        expect(premove).to_have_count(2)
+    board.await_turn()
+    expect(premove).to_have_count(0)
+    board.await_square("e4, white pawn")
+    assert [state["ply"] for state in board.states][-1] == 2
+
+
+def test_clocks_count_down_and_turn_red(board: BoardPage) -> None:
+    board.new_game(time={"base": 5, "increment": 0})
+    board.await_turn()
+    clock = board.page.get_by_role("timer", name="Clock of White")
+    expect(clock).to_have_text("0:05.0")
+    expect(clock).not_to_contain_class("running")
+    board.type("e4")
+    expect(clock).to_contain_class("running")
+    expect(clock).to_contain_class("low")
+    expect(clock).to_have_text(re.compile(r"0:04\.\d"))
+    board.await_result(re.compile("You lost: .* on time"))
+
+
+def test_moves_are_taken_back_where_that_was_chosen(board: BoardPage) -> None:
+    board.new_game(takebacks=True)
+    board.await_turn()
+    expect(board.button("Take back")).to_be_disabled()
+    board.type("e4")
+    board.await_square("e4, white pawn")
+    board.await_turn()
+    board.button("Take back").click()
+    board.await_square("e2, white pawn")
+    board.await_news(re.compile("Moves were taken back"))
+    board.await_turn()
+
+
+def test_draw_resignation_and_rematch(board: BoardPage) -> None:
+    game = board.new_game()
+    board.await_turn()
+    expect(board.button("Take back")).to_be_hidden()
+    expect(board.button("Resign")).to_have_count(0)
+    board.type("e4")
+    board.await_square("e4, white pawn")
+    board.await_turn()
+    board.button("Offer draw").click()
+    expect(board.page.locator("#note")).to_contain_text("declines")
+    board.button("Resign").click()
+    expect(board.button("Yes")).to_be_focused()
+    board.page.keyboard.press("Escape")
+    expect(board.button("Resign")).to_be_focused()
+    board.button("Resign").click()
+    board.button("Yes").click()
+    board.await_result("You lost: white resigned")
+    board.button("Rematch").click()
+    board.page.wait_for_url(lambda url: "/play/" in url and game not in url)
+    expect(board.page.locator("#own-row")).to_contain_text("You, Black")
+    board.await_turn()  # White has moved
+    top, bottom = board.center("e1"), board.center("e8")
+    assert top[1] < bottom[1]
+    board.button("Flip").click()
+    assert board.center("e1")[1] > board.center("e8")[1]
+
+
+def test_a_game_without_moves_is_aborted(board: BoardPage) -> None:
+    board.new_game()
+    board.await_turn()
+    board.button("Abort").click()
+    board.button("Yes").click()
+    board.await_result("No result: aborted")
+
+
+def test_sounds_are_off_until_they_are_switched_on(board: BoardPage) -> None:
+    board.new_game()
+    expect(board.button("Sound")).to_have_attribute("aria-pressed", "false")
+    board.button("Sound").click()
+    board.page.reload()
+    expect(board.button("Sound")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_wrong_position_is_refused_in_words(board: BoardPage) -> None:
+    board.page.goto(board.url)
+    board.page.get_by_text("More", exact=True).click()
+    board.page.get_by_label("Start position (FEN)").fill("nonsense")
+    board.button("Play").click()
+    expect(board.notice).not_to_be_empty()
+    assert board.page.url == f"{board.url}/"
+    assert "400" in board.faults.pop()  # the browser's own line about the answer
+
+
+def test_on_a_phone_the_board_has_the_width_and_taps_move(
+    browser: Browser, server: WebProcess
+) -> None:
+    context = browser.new_context(
+        viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
+    )
+    board = BoardPage(context, server.url)
+    try:
+        board.new_game()
+        board.await_turn()
+        box = board.page.locator("#board").bounding_box()
+        assert box is not None and box["width"] >= 340
+        assert board.page.evaluate("document.documentElement.scrollWidth") <= 360
+        for name in ("e2", "e4"):
+            board.page.touchscreen.tap(*board.center(name))
+        board.await_square("e4, white pawn")
+        board.page.goto(server.url)
+        expect(board.button("Play")).to_be_visible()
+        assert board.page.evaluate("document.documentElement.scrollWidth") <= 360
+    finally:
+        board.leave()
+    assert board.faults == []
