@@ -17,6 +17,7 @@ from obscuro.cli.match_command import read_options
 from obscuro.engine.options import OptionError, Options
 
 if TYPE_CHECKING:
+    from obscuro.show.analysis import Analyst
     from obscuro.web.engine_pool import AdjustableMover
 
 ENGINE_OPTIONS = {"Threads": "1", "Hash": "128"}
@@ -26,6 +27,8 @@ FORBIDDEN_OPTIONS = frozenset(
 )
 """Options that each game sets, or that make no sense here."""
 MOST_PORT = 65535
+ANALYSIS_MS = 1000
+"""For each position of a game that is over."""
 
 logger = logging.getLogger("obscuro.web")
 
@@ -64,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
                 limits=limits,
                 hosts=[*arguments.allowed_host, arguments.host],
                 any_address=public,
+                make_analyst=lambda: make_analyst(options),
             )
         except (ListenError, MissingPartsError, StoreError) as error:
             raise CommandError(str(error)) from None
@@ -94,6 +98,18 @@ def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> Adj
     from obscuro.bridge.mover import EngineMover  # noqa: PLC0415
 
     return EngineMover(engine_command(), options, report)
+
+
+def make_analyst(options: Mapping[str, str]) -> Analyst:
+    """Return our engine as one that looks at games; its process starts when it is needed."""
+    from obscuro.show.analysis import Analyst, SearchLimit  # noqa: PLC0415
+
+    return Analyst(
+        engine_command(),
+        limit=SearchLimit(milliseconds=ANALYSIS_MS),
+        options=options,
+        on_warning=lambda text: logger.warning("analysis: %s", text),
+    )
 
 
 def data_folder(given: str | None) -> Path:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 import chess
 import chess.pgn
@@ -36,6 +37,11 @@ class _FogGameBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
 
     def end_headers(self) -> None:
         self.game.headers.setdefault("Variant", VARIANT)
+
+    def end_variation(self) -> None:
+        # Texts may close what was not opened, and python-chess closes what was skipped.
+        if len(self.variation_stack) > 1:
+            super().end_variation()
 
     def handle_error(self, error: Exception) -> None:
         self.game.errors.append(error)
@@ -97,6 +103,80 @@ def stalemate_rule(game: chess.pgn.Game) -> str:
     board = game.end().board()
     drawn = board.is_stalemate() and game.headers["Result"] == "1/2-1/2"
     return DRAW if drawn else getattr(board, "stalemate", LOSS)
+
+
+class TextLimits(NamedTuple):
+    """How much of a stranger's text is read.
+
+    games: others are left out. plies: of one game. visits: moves and comments of all games. line:
+    characters of a line; python-chess copies the rest of a line after each comment.
+    """
+
+    games: int = 50
+    plies: int = 1_000
+    visits: int = 20_000
+    line: int = 100_000
+
+
+class GamesOfText(NamedTuple):
+    """The games of a text that can be shown, and what is wrong with others, a line each."""
+
+    games: list[chess.pgn.Game]
+    faults: list[str]
+
+
+class _BoundedBuilder(_FogGameBuilder):
+    """Builds a game without its side lines, and gives up a text that has too much in it."""
+
+    def __init__(self, visited: Iterator[int]) -> None:
+        super().__init__()
+        self._visited = visited
+
+    def begin_variation(self) -> chess.pgn.SkipType:  # type: ignore[override] # may skip
+        return chess.pgn.SKIP
+
+    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+        next(self._visited)
+        super().visit_move(board, move)
+
+    def visit_comment(self, comment: str) -> None:
+        next(self._visited)
+        super().visit_comment(comment)
+
+
+TEXT_LIMITS = TextLimits()
+
+
+def games_of_text(text: str, limits: TextLimits = TEXT_LIMITS) -> GamesOfText:
+    """Return the games of a PGN text, which may be a stranger's.
+
+    Raises GameFileError if there is none that can be shown.
+    """
+    if max(map(len, text.splitlines()), default=0) > limits.line:
+        raise GameFileError(f"a line has more than {limits.line:,} characters")
+    found = GamesOfText([], [])
+    stream, visited = io.StringIO(text.lstrip("\ufeff")), iter(range(limits.visits))
+    for number in range(1, limits.games + 1):
+        try:
+            game = chess.pgn.read_game(stream, Visitor=lambda: _BoundedBuilder(visited))
+        except (StopIteration, ValueError):
+            found.faults.append(f"game {number}: too long, or no PGN; it and all after it are left")
+            break
+        if game is None:
+            break
+        fault = _fault(game) or _too_long(game, limits.plies)
+        if fault is None:
+            found.games.append(game)
+        else:
+            found.faults.append(f"game {number}: {fault}")
+    if not found.games:
+        raise GameFileError(found.faults[0] if found.faults else "the text holds no game in PGN")
+    return found
+
+
+def _too_long(game: chess.pgn.Game, most: int) -> str | None:
+    plies = sum(1 for _ in game.mainline())
+    return f"it has {plies:,} plies, and the most is {most:,}" if plies > most else None
 
 
 def _open(path: Path) -> TextIO:

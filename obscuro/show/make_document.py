@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import chess
 import chess.pgn
@@ -47,8 +47,24 @@ def make_document(
     called after each ply, of which there may be hundreds that take a second each. advice: for each
     move, from an analysis; fewer than there are moves if it was not finished. analysis: who made it.
     """
+    return describe_game(
+        game,
+        max_positions,
+        positions=list(shown_positions(game, max_positions, threads, on_ply)),
+        moves=list(shown_moves(game, advice)),
+        analysis=analysis,
+    )
+
+
+def describe_game(
+    game: chess.pgn.Game,
+    max_positions: int,
+    positions: list[ShownPosition],
+    moves: list[ShownMove],
+    analysis: ShownAnalysis | None = None,
+) -> GameDocument:
+    """Return the document of a game of which the positions and moves are described already."""
     headers = game.headers
-    moves = list(shown_moves(game, advice))
     return GameDocument(
         schema=SCHEMA,
         white=headers["White"],
@@ -61,7 +77,7 @@ def make_document(
         least_loss=LEAST_LOSS,
         most_marks=MOST_MARKS,
         analysis=analysis,
-        positions=list(shown_positions(game, max_positions, threads, on_ply)),
+        positions=positions,
         moves=moves,
     )
 
@@ -88,13 +104,20 @@ def shown_positions(
     """Yield the start and the position after each move."""
     board = first_board(game)
     for known in replay(board, list(game.mainline_moves()), max_positions, threads):
-        yield ShownPosition(
-            placement=board.board_fen(),
-            turn=_side(board.turn),
-            white=_shown_side(known[chess.WHITE]),
-            black=_shown_side(known[chess.BLACK]),
-        )
+        yield shown_position(board, known)
         on_ply()
+
+
+def shown_position(
+    board: FogOfWarBoard, known: Mapping[chess.Color, SideKnowledge]
+) -> ShownPosition:
+    """Describe a moment of a game. known: what each side knows then."""
+    return ShownPosition(
+        placement=board.board_fen(),
+        turn=_side(board.turn),
+        white=_shown_side(known[chess.WHITE]),
+        black=_shown_side(known[chess.BLACK]),
+    )
 
 
 def _shown_side(known: SideKnowledge) -> ShownSide:

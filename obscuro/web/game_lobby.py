@@ -64,8 +64,7 @@ class GameLobby:
                 TOO_MANY, f"you have {self._limits.visitor_games} unfinished games; end one first"
             )
         self._make_place()
-        game_id = "".join(secrets.choice(_LETTERS) for _ in range(ID_LENGTH))
-        game = HostedGame(game_id, setup)
+        game = HostedGame(new_game_id(), setup)
         started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.store.prune(self._limits.stored)
         self.store.add(game, visitor, started)
@@ -181,6 +180,11 @@ class GameLobby:
                 f"{self._limits.games} games go on, which is all this server plays; try later",
             )
         self._drop(min(idle, key=lambda room: room.used))
+
+
+def new_game_id() -> str:
+    """Return an id that nobody can guess."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(ID_LENGTH))
 
 
 def is_game_id(text: str) -> bool:

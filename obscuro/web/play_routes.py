@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -42,10 +43,16 @@ LISTED = 50
 
 
 class PlayRoutes:
-    """Answers what the start page and the board ask for."""
+    """Answers what the start page and the board ask for.
 
-    def __init__(self, context: WebContext) -> None:
+    of_files: returns the newest games that a visitor has opened from files, for the list of games.
+    """
+
+    def __init__(
+        self, context: WebContext, of_files: Callable[[str, int], list[dict[str, Any]]]
+    ) -> None:
         self._context = context
+        self._of_files = of_files
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes."""
@@ -106,7 +113,10 @@ class PlayRoutes:
         visitor = visitor_of(request)
         if visitor is None:
             return json_response([])
-        return json_response(self._context.lobby.store.summaries(visitor, LISTED))
+        games = self._context.lobby.store.summaries(visitor, LISTED)
+        games += self._of_files(visitor, LISTED)
+        games.sort(key=lambda game: str(game["started"]), reverse=True)
+        return json_response(games[:LISTED])
 
     async def new_game(self, request: Request) -> Response:
         """Start a game against the engine."""

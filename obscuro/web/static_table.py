@@ -11,6 +11,7 @@ from importlib import resources
 from string import Template
 
 from obscuro.browser_parts import parts
+from obscuro.show.html_page import served_page
 
 IMPORT_MAP = "import_map"
 """A page is a `string.Template` with this one name, for the text of its import map."""
@@ -61,6 +62,7 @@ class StaticTable:
                 self.files[f"{folder}/{name}"] = _file(name, text)
                 if kind == "js":
                     modules[f"obscuro/{name}"] = f"/js/{name}"
+        pages["look"] = served_page(f'<script type="importmap">${IMPORT_MAP}</script>')
         import_map = json.dumps({"imports": modules}, sort_keys=True)
         for stem, text in pages.items():
             self.pages[stem] = _page(text, import_map)

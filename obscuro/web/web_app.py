@@ -18,9 +18,11 @@ from starlette.responses import Response
 from obscuro.arena.uci_process import EngineError
 from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.fog.stalemate import LOSS
+from obscuro.web.consultant import GameAnalyst
 from obscuro.web.engine_pool import EnginePool, MakeAdjustable
 from obscuro.web.game_lobby import GameLobby
 from obscuro.web.game_store import GameStore, StoreError
+from obscuro.web.look_desk import LookDesk
 from obscuro.web.look_routes import LookRoutes
 from obscuro.web.play_routes import PlayRoutes
 from obscuro.web.request_guard import RequestGuard
@@ -47,19 +49,22 @@ def make_app(
     any_address: bool = False,
     levels: Sequence[Level] = LEVELS,
     clock: Callable[[], float] = time.monotonic,
+    make_analyst: Callable[[], GameAnalyst] | None = None,
 ) -> Starlette:
     """Return the application.
 
     make: makes an engine. folder: for the file of the games. hosts: names that the server goes by
     beside this machine's own. any_address: whether it goes by every address in numbers. clock:
-    seconds. Raises StoreError, and MissingPartsError if files of the pages are not there.
+    seconds. make_analyst: makes an engine that looks at games that are over; None: nobody does.
+    Raises StoreError, and MissingPartsError if files of the pages are not there.
     """
     limits = limits or WebLimits()
     store = GameStore(folder)
     pool = EnginePool(make, limits.games)
     lobby = GameLobby(store, pool, game_options, limits, clock)
     context = WebContext(lobby, StaticTable(), levels, limits, clock)
-    look = LookRoutes(context)
+    desk = LookDesk(lobby, folder, make_analyst)
+    look = LookRoutes(context, desk)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -79,7 +84,7 @@ def make_app(
             store.close()
 
     app = Starlette(
-        routes=[*look.routes(), *PlayRoutes(context).routes()],
+        routes=[*look.routes(), *PlayRoutes(context, look.summaries).routes()],
         lifespan=lifespan,
         middleware=[Middleware(RequestGuard, hosts=tuple(hosts), any_address=any_address)],
         exception_handlers={

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from obscuro.fog.board import FogOfWarBoard
-from obscuro.show.game_file import GameFileError, all_games, read_game
+from obscuro.show.game_file import (
+    GameFileError,
+    TextLimits,
+    all_games,
+    games_of_text,
+    read_game,
+)
 from tests.show.recorded import SHORT_GAME, game_of
 
 PLAIN = "1. e4 e5 2. Nf3 *\n"
@@ -112,3 +118,40 @@ def test_a_compressed_file_is_read_and_a_broken_one_refused(tmp_path: Path) -> N
         path.write_bytes(broken)
         with pytest.raises(GameFileError, match=r"can't read .*games.pgn.gz: \w+"):
             list(all_games(path))
+
+
+def test_a_text_gives_its_games_and_says_what_is_wrong_with_others() -> None:
+    text = '\ufeff[Variant "Atomic"]\n\n1. e4 *\n\n1. d4 (1. c4) d5 *\n\n1. e5 *\n'
+    games, faults = games_of_text(text)
+    assert [[move.uci() for move in game.mainline_moves()] for game in games] == [["d2d4", "d7d5"]]
+    assert len(games[0].variations) == 1  # side lines are not read
+    assert faults[0] == "game 1: its variant is 'Atomic', not 'Fog of War'"
+    assert faults[1].startswith("game 3: illegal san: 'e5'")
+
+
+def test_only_so_many_games_of_a_text_are_read() -> None:
+    games, faults = games_of_text("1. e4 *\n\n" * 5, TextLimits(games=3))
+    assert (len(games), faults) == (3, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "no game in PGN"),
+        ("\n" * 1000, "no game in PGN"),
+        ("Nf3 Nf6 Ng1 Ng8 " * 10_000, "a line has more than 100,000 characters"),
+        ("Nf3 Nf6 Ng1 Ng8\n" * 10_000, "game 1: too long"),
+        ("Nf3 Nf6 Ng1 Ng8\n" * 300, "it has 1,200 plies, and the most is 1,000"),
+        ("1. e4 " + "{}" * 30_000, "game 1: too long"),
+        ("1. e4 $" + "9" * 5000, "game 1: too long, or no PGN"),
+        ("<script>alert(1)</script>", "neither headers nor moves"),
+        ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n*', "nobody can play"),
+    ],
+)
+def test_a_text_that_cannot_be_shown_is_refused(text: str, fault: str) -> None:
+    with pytest.raises(GameFileError, match=fault):
+        games_of_text(text)
+
+
+def test_a_bracket_too_many_is_no_crash(tmp_path: Path) -> None:
+    assert "illegal san: 'Qa1'" in refusal("1. e4 Qa1 ) e5 Nf3 *", tmp_path)

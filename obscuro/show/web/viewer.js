@@ -33,6 +33,7 @@ export class Viewer {
   constructor(game, onPly) {
     this.game = game;
     this.onPly = onPly;
+    this.onShow = () => {}; // called whenever the boards are drawn
     this.ply = 0;
     /** @type {Map<number, Advice>} */
     this.asked = new Map(); // by ply, what the engine was asked in this page
@@ -200,6 +201,7 @@ export class Viewer {
     caption("truth", next ? `${sideName(next.mover)} plays ${moveName(next)}` : ending(game));
     byId("square").replaceChildren(...this.squareWords());
     this.showChoices();
+    this.onShow();
   }
 
   /** Draw the buttons as they are pressed. */
