@@ -47,11 +47,12 @@ LEVELS: tuple[Level, ...] = (
     Level(1, 800, "beginner", Strength(50, 2, 1_000, 400)),
     Level(2, 1000, "novice", Strength(250, 3, 1_000, 270)),
     Level(3, 1200, "casual", Strength(600, 6, 2_000, 190)),
-    Level(4, 1400, "regular", Strength(1_200, 12, 5_000, 135)),
-    Level(5, 1600, "club", Strength(2_000, 24, 10_000, 90)),
-    Level(6, 1800, "strong", Strength(3_500, 48, 20_000, 50)),
-    Level(7, 2000, "expert", Strength(6_000, 96, 50_000, 18)),
-    Level(8, 2200, "master", Strength(10_000, 160, 100_000, 0)),
+    Level(4, 1400, "steady", Strength(1_200, 12, 5_000, 135)),
+    Level(5, 1600, "practised", Strength(2_000, 24, 10_000, 90)),
+    Level(6, 1700, "skilled", Strength(2_700, 34, 14_000, 70)),
+    Level(7, 1800, "strong", Strength(3_500, 48, 20_000, 50)),
+    Level(8, 2000, "expert", Strength(6_000, 96, 50_000, 18)),
+    Level(9, 2200, "nearly full", Strength(10_000, 160, 100_000, 0)),
 )
 """All levels, the weakest first. Each is stronger than the one before, and looks further."""
 

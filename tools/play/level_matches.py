@@ -7,7 +7,7 @@
 Each pair of players plays an `obscuro match`, one after the other, one game at a time. The journals
 of the matches lie in --folder until they are removed: the same command goes on where it was. Then
 one scale of ratings is fitted to all games (`obscuro/arena/rating.py`), with `greedy` at 1000. With
---raw FILE the games are kept beside the figures.
+--raw FILE the moves of all games are kept beside the figures.
 
 A level is limited by work and not by time, so its games may be played on a busy machine. `full` has
 200 ms for a move and one thread: what it reaches depends on the machine.
@@ -64,18 +64,17 @@ PAIRINGS = (
     Pairing("level 2", "level 3", 120),
     Pairing("level 3", "level 4", 120),
     Pairing("level 4", "level 5", 120),
+    Pairing("level 5", "level 7", 100),
     Pairing("level 5", "level 6", 100),
     Pairing("level 6", "level 7", 100),
+    Pairing("random", "level 1", 60),
     Pairing("level 1", "greedy", 100),
     Pairing("greedy", "level 2", 100),
-    Pairing("random", "level 1", 60),
     Pairing("level 7", "level 8", 100),
-    Pairing("level 8", FULL, 60),
-    Pairing("depth1", "level 5", 60),
+    Pairing("level 8", "level 9", 80),
+    Pairing("level 9", FULL, 40),
     Pairing("level 1", "level 3", 60),
-    Pairing("level 3", "level 5", 60),
-    Pairing("level 5", "level 7", 40),
-    Pairing("level 6", "level 8", 40),
+    Pairing("level 3", "level 5", 40),
 )
 
 
@@ -117,8 +116,8 @@ def main(words: Sequence[str] | None = None) -> int:
     if arguments.raw:
         games = "games.pgn.gz"
         arguments.raw.parent.mkdir(parents=True, exist_ok=True)
-        texts = b"".join((arguments.folder / f"{pair.stem}.pgn").read_bytes() for pair in played)
-        raw.write_bytes(arguments.raw.parent / games, texts)
+        texts = [text for pair in played for text in games_of(pair, arguments.folder)]
+        raw.write_bytes(arguments.raw.parent / games, "".join(texts).encode())
     publish(parser, words, arguments.raw, figures, render, games=games)
     return 0
 
@@ -136,7 +135,7 @@ def match_command(pairing: Pairing, folder: Path) -> list[str]:
         settings += [f"--movetime-{letter}", str(milliseconds)]
         for name, text in options.items():
             settings += [f"--option-{letter}", f"{name}={text}"]
-    seed = 1 + PAIRINGS.index(next(each for each in PAIRINGS if each.name == pairing.name))
+    seed = 1 + [each.name for each in PAIRINGS].index(pairing.name)
     files = [f"--{kind}={folder / pairing.stem}.{kind}" for kind in ("pgn", "json")]
     log = f"--log={folder / pairing.stem}.jsonl"
     return [
@@ -160,14 +159,6 @@ def player_settings(player: str) -> tuple[str, dict[str, str], int]:
 
 def figures_of(pairings: Sequence[Pairing], folder: Path) -> dict[str, Any]:
     """Return the limits of all levels, and the first player's points in each game of each match."""
-    levels = [
-        {
-            "number": level.number,
-            "name": level.name,
-            **{name: getattr(level.strength, name) for name in type(level.strength).__slots__},
-        }
-        for level in LEVELS
-    ]
     matches = [
         {
             "first": pair.first,
@@ -176,7 +167,30 @@ def figures_of(pairings: Sequence[Pairing], folder: Path) -> dict[str, Any]:
         }
         for pair in pairings
     ]
-    return {"levels": levels, "matches": matches}
+    return {"levels": limits(), "matches": matches}
+
+
+def games_of(pairing: Pairing, folder: Path) -> Iterator[str]:
+    """Yield the games of a match as PGN, with the players' names and without comments."""
+    with (folder / f"{pairing.stem}.pgn").open(encoding="utf-8") as stream:
+        while (game := chess.pgn.read_game(stream)) is not None:
+            sides = (pairing.first, pairing.second)
+            white, black = sides if int(game.headers["Round"]) % 2 else sides[::-1]
+            game.headers.update(Event=pairing.name, White=white, Black=black)
+            exporter = chess.pgn.StringExporter(columns=100, comments=False, variations=False)
+            yield game.accept(exporter) + "\n\n"
+
+
+def limits() -> list[dict[str, Any]]:
+    """Return what each level limits, as the figures keep it."""
+    return [
+        {
+            "number": level.number,
+            "name": level.name,
+            **{name: getattr(level.strength, name) for name in type(level.strength).__slots__},
+        }
+        for level in LEVELS
+    ]
 
 
 def scores_of(file: Path) -> Iterator[float]:
