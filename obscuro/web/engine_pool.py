@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -49,7 +50,9 @@ class PooledEngine:
         """Get ready for a game with these options. Raises EngineError."""
 
         def work() -> None:
-            self._mover.configure(options)
+            # A process that has ended since the last game is an error here; another one starts.
+            with contextlib.suppress(EngineError):
+                self._mover.configure(options)
             self._mover.prepare()
 
         await self._in_turn(work)
@@ -145,6 +148,11 @@ class EnginePool:
             await engine.prepare(options)
         finally:
             self.give(engine)
+
+    async def at_rest(self) -> None:
+        """Wait until the engines that were given back do nothing."""
+        while self._giving:
+            await asyncio.wait(list(self._giving))
 
     async def close(self) -> None:
         """End all engines, also those in use."""

@@ -20,6 +20,8 @@ GREETING = (
     "option name UCI_Variant type combo default fogofwar var fogofwar",
     "option name Move Overhead type spin default 30 min 0 max 5000",
     "option name Ponder type check default false",
+    "option name Stalemate type combo default loss var loss var draw",
+    "option name UCI_LimitStrength type check default false",
     "uciok",
 )
 
