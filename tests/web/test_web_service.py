@@ -16,8 +16,8 @@ from obscuro.web.web_service import ListenError, WebService
 from tests.hanging import HANG_SECONDS
 from tests.processes import is_running
 from tests.web.server_process import (
-    WebPlayer,
     ServerProcess,
+    WebPlayer,
     my_turn_at,
     scripted_engine,
     send_move,
