@@ -112,7 +112,7 @@ def test_two_games_go_on_at_once(board: BoardPage) -> None:
     other.await_turn()
     other.button("Resign").click()
     other.button("Yes").click()
-    other.await_result("You lost: black resigned")
+    other.await_result("You lost: Black resigned")
     board.type("d4")
     board.await_square("d4, white pawn")
     assert other.faults == []

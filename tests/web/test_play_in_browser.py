@@ -236,7 +236,7 @@ def test_draw_resignation_and_rematch(board: BoardPage) -> None:
     expect(board.button("Resign")).to_be_focused()
     board.button("Resign").click()
     board.button("Yes").click()
-    board.await_result("You lost: white resigned")
+    board.await_result("You lost: White resigned")
     board.button("Rematch").click()
     board.page.wait_for_url(lambda url: "/play/" in url and game not in url)
     expect(board.page.locator("#own-row")).to_contain_text("You, Black")

@@ -15,7 +15,7 @@ import { otherSide, pieceName, turnText } from "obscuro/play_state.js";
  */
 export function newsOf(before, after) {
   const told = before === null ? [greeting(after)] : changes(before, after);
-  if (after.note !== null && after.note !== before?.note) told.push(sentence(after.note));
+  if (after.note !== null && after.note !== before?.note) told.push(sentenceOf(after.note));
   told.push(turnText(after));
   return told.join(" ");
 }
@@ -55,9 +55,13 @@ function otherMove(move) {
   return seen === null ? `${side} moved in the fog.` : `${side}: ${seen}.`;
 }
 
-/** @param {string} text */
-function sentence(text) {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+/**
+ * A remark of the server as a sentence.
+ * @param {string} remark
+ */
+export function sentenceOf(remark) {
+  const text = remark.slice(0, 1).toUpperCase() + remark.slice(1);
+  return text === "" || /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /**

@@ -4,8 +4,10 @@
  * @typedef {{number: number, elo: number | null, name: string}} Level
  * @typedef {{name: string, base: number, increment: number}} TimeControl
  * @typedef {{levels: Level[], full: string, times: TimeControl[], moves: number[]}} Settings
- * @typedef {{game: string, you: "white" | "black", status: string, result: string | null,
- *   level: number | null, started: string, plies: number}} OwnGame
+ * @typedef {{game: string, you: "white" | "black" | null, status: string, result: string | null,
+ *   level: number | null, started: string, plies: number, file?: boolean, white?: string,
+ *   black?: string}} OwnGame
+ *   you: null where the visitor only watches. file: it comes from the file of a visitor.
  * @typedef {{game: string, white: string, black: string, result: string}} FileGame
  */
 

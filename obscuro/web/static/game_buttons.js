@@ -40,7 +40,6 @@ export class GameButtons {
     this.takeBack.hidden = !state.takebacks;
     this.takeBack.disabled = !state.can_take_back;
     this.draw.disabled = !playing || state.draw_offered;
-    this.draw.textContent = state.draw_offered ? "Draw offered" : "Offer draw";
     this.resign.textContent = this.aborts ? "Abort" : "Resign";
     if (!playing) this.sure.hidden = true;
   }

@@ -3,24 +3,34 @@
 import { html } from "obscuro/elements.js";
 import { sideName } from "obscuro/game.js";
 
+/** @typedef {import("obscuro/api.js").OwnGame} OwnGame */
+
 /**
- * A game of the visitor: one that goes on leads to its board, a finished one to the viewer.
- * @param {import("obscuro/api.js").OwnGame} game
+ * A game of the visitor: one that goes on leads to its board, another to the viewer.
+ * @param {OwnGame} game
  */
 export function gameItem(game) {
   const over = game.status === "over";
-  const href = over ? `/look/${game.game}` : `/play/${game.game}`;
-  const level = game.level === null ? "full strength" : `level ${game.level}`;
+  const plays = !over && game.you !== null;
+  const href = plays ? `/play/${game.game}` : `/look/${game.game}`;
   const count = Math.ceil(game.plies / 2);
   const moves = count === 1 ? "1 move" : `${count} moves`;
   return html(
     "li",
     {},
-    html("a", { href }, over ? "Look" : "Go on"),
-    `${sideName(game.you)} against ${level}`,
+    html("a", { href }, plays ? "Go on" : over ? "Look" : "Watch"),
+    playersOf(game),
     html("span", {}, over ? (game.result ?? "") : "", ` ${moves}`),
     html("span", {}, new Date(game.started).toLocaleString()),
   );
+}
+
+/** @param {OwnGame} game */
+function playersOf(game) {
+  if (game.file) return `${game.white} – ${game.black}`;
+  if (game.you === null) return "Two engines";
+  const level = game.level === null ? "full strength" : `level ${game.level}`;
+  return `${sideName(game.you)} against ${level}`;
 }
 
 /**

@@ -19,11 +19,12 @@ const ANIMATION = 150; // ms
 export class PlayBoard {
   /**
    * @param {HTMLElement} host
-   * @param {(uci: string) => void} onMove
+   * @param {{onMove: (uci: string) => void, onPremove: (text: string) => void}} player
+   *   onPremove: is given a sentence
    */
-  constructor(host, onMove) {
+  constructor(host, player) {
     this.host = host;
-    this.onMove = onMove;
+    this.player = player;
     this.flipped = false;
     /** @type {PlayState | null} */
     this.state = null;
@@ -40,7 +41,12 @@ export class PlayBoard {
         rookCastle: true,
         events: { after: (from, to, how) => void this.afterMove(from, to, how) },
       },
-      premovable: { events: { set: () => this.label(), unset: () => this.label() } },
+      premovable: {
+        events: {
+          set: (from, to) => player.onPremove(`Premove from ${from} to ${to}.`),
+          unset: () => this.label(),
+        },
+      },
       events: { select: () => setTimeout(() => this.label()) },
     });
     /** @param {string} name */
@@ -120,7 +126,7 @@ export class PlayBoard {
       uci = fitting.find((each) => each.endsWith(letter)) ?? "";
     }
     const now = this.state ?? state; // another one may have come while the player chose
-    if (uci && now.ply === state.ply) this.onMove(uci);
+    if (uci && now.ply === state.ply) this.player.onMove(uci);
     else this.show(now);
   }
 

@@ -1,6 +1,6 @@
 // Starts the page of a game: the server's state goes to all parts, the player's wishes go back.
 
-import { newsOf } from "obscuro/announcer.js";
+import { newsOf, sentenceOf } from "obscuro/announcer.js";
 import { ask, levelName } from "obscuro/api.js";
 import { Connection } from "obscuro/connection.js";
 import { byId } from "obscuro/elements.js";
@@ -34,7 +34,10 @@ class PlayPage {
     this.sheet = new ScoreSheet(byId("sheet"));
     this.own = new PlayerRow(byId("own-row"));
     this.other = new PlayerRow(byId("other-row"));
-    this.board = new PlayBoard(byId("board"), (uci) => this.move(uci));
+    this.board = new PlayBoard(byId("board"), {
+      onMove: (uci) => this.move(uci),
+      onPremove: (text) => (byId("news").textContent = text),
+    });
     this.buttons = new GameButtons((request) => this.request(request));
     this.field = /** @type {HTMLInputElement} */ (byId("typed"));
     this.listen();
@@ -73,7 +76,7 @@ class PlayPage {
       this.onState(message);
     } else if (message.type === "error") {
       this.unconfirmed = null;
-      this.tell(message.error);
+      this.tell(sentenceOf(message.error));
       if (this.state) this.board.show(this.state); // a move that was refused goes back
     }
   }
@@ -88,6 +91,7 @@ class PlayPage {
     this.showRows(state);
     this.showEnd(state);
     byId("turn").textContent = turnText(state);
+    byId("turn").hidden = state.result !== null; // it stands in the box of the result
     if (before?.version !== state.version) this.announce(before, state);
     this.resend(state);
     this.anew = false;
@@ -99,7 +103,7 @@ class PlayPage {
    */
   announce(before, state) {
     byId("news").textContent = newsOf(before, state);
-    byId("note").textContent = state.note ?? "";
+    byId("note").textContent = sentenceOf(state.note ?? "");
     document.title = `${isYourTurn(state) ? "● Your move" : turnText(state)} – Obscuro`;
     if (!before) return;
     if (before.ply !== state.ply) this.tell("");
@@ -117,9 +121,13 @@ class PlayPage {
   resend(state) {
     const waiting = this.unconfirmed;
     if (!waiting) return;
-    const legal = state.ply === waiting.ply && state.moves.includes(waiting.uci);
-    if (!legal) this.unconfirmed = null;
-    else if (this.anew) this.connection.send({ type: "move", ...waiting });
+    if (state.ply === waiting.ply && state.moves.includes(waiting.uci)) {
+      if (this.anew) this.connection.send({ type: "move", ...waiting });
+      return;
+    }
+    this.unconfirmed = null;
+    const made = state.sheet.some((move) => move.ply > waiting.ply && move.uci === waiting.uci);
+    if (!made) this.tell("Your move could not be made any more.");
   }
 
   /** @param {string} uci */

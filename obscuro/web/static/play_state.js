@@ -76,7 +76,10 @@ export function lastSquares(state) {
 /** @param {PlayState} state */
 export function resultText(state) {
   if (!state.result) return "";
-  const { winner, ending, score } = state.result;
+  const { winner, score } = state.result;
+  const ending = state.result.ending.replace(/^(white|black)/, (side) =>
+    sideName(/** @type {Side} */ (side)),
+  );
   if (score === "*") return `No result: ${ending}`;
   if (winner === null) return `Draw: ${ending}`;
   const won = winner === state.you;

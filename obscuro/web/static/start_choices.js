@@ -4,6 +4,9 @@ import { html } from "obscuro/elements.js";
 
 /** @typedef {import("obscuro/api.js").Settings} Settings */
 
+/** The value of the option whose minutes and seconds the player types. */
+export const OTHER_CLOCK = "other";
+
 /**
  * @param {string} value
  * @param {string} text
@@ -18,20 +21,22 @@ export function levelOptions(settings) {
   const middle = settings.levels[Math.floor((settings.levels.length - 1) / 2)];
   const levels = settings.levels.map((level) => {
     const elo = level.elo === null ? "" : ` · Elo ${level.elo}`;
-    return option(String(level.number), `${level.name}${elo}`, level === middle);
+    const name = `Level ${level.number}, ${level.name}${elo}`;
+    return option(String(level.number), name, level === middle);
   });
-  return [...levels, option("", settings.full, settings.levels.length === 0)];
+  const full = settings.full.slice(0, 1).toUpperCase() + settings.full.slice(1);
+  return [...levels, option("", full, settings.levels.length === 0)];
 }
 
 /** @param {Settings} settings */
 export function timeOptions(settings) {
   const calm = settings.moves.map((move, index) =>
-    option(JSON.stringify({ move }), `No clock; the engine takes ${move} s a move`, index === 0),
+    option(JSON.stringify({ move }), `No clock · engine ${move} s a move`, index === 0),
   );
-  const clocks = settings.times.map(({ name, base, increment }) =>
-    option(JSON.stringify({ base, increment }), `${name} (minutes + seconds a move)`),
+  const clocks = settings.times.map(({ base, increment }) =>
+    option(JSON.stringify({ base, increment }), `${base / 60} min + ${increment} s a move`),
   );
-  return [...calm, ...clocks];
+  return [...calm, ...clocks, option(OTHER_CLOCK, "Another clock …")];
 }
 
 /** @param {Settings} settings */

@@ -3,7 +3,7 @@
 import { ask } from "obscuro/api.js";
 import { byId } from "obscuro/elements.js";
 import { fileItem, gameItem } from "obscuro/game_list.js";
-import { levelOptions, moveOptions, timeOptions } from "obscuro/start_choices.js";
+import { OTHER_CLOCK, levelOptions, moveOptions, timeOptions } from "obscuro/start_choices.js";
 
 /**
  * @typedef {import("obscuro/api.js").Settings} Settings
@@ -12,7 +12,7 @@ import { levelOptions, moveOptions, timeOptions } from "obscuro/start_choices.js
  */
 
 const STORED = "obscuro.choices";
-const KEPT = ["level", "time", "takebacks", "stalemate"]; // and the colour
+const KEPT = ["level", "time", "minutes", "seconds", "takebacks", "stalemate"]; // and the colour
 
 /** @param {string} id */
 function field(id) {
@@ -66,11 +66,20 @@ function levelOf(text) {
   return text === "" ? null : Number(text);
 }
 
+function chosenTime() {
+  if (field("time").value !== OTHER_CLOCK) return JSON.parse(field("time").value);
+  return { base: 60 * Number(field("minutes").value), increment: Number(field("seconds").value) };
+}
+
+function showClock() {
+  byId("clock").hidden = field("time").value !== OTHER_CLOCK;
+}
+
 async function play() {
   keepChoices();
   const answer = await ask("/api/games", {
     color: chosenColor(),
-    time: JSON.parse(field("time").value),
+    time: chosenTime(),
     level: levelOf(field("level").value),
     fen: field("fen").value.trim() || null,
     takebacks: isTicked("takebacks"),
@@ -84,8 +93,6 @@ async function watch() {
     white: levelOf(field("watch-white").value),
     black: levelOf(field("watch-black").value),
     move: Number(field("watch-move").value),
-    fen: field("fen").value.trim() || null,
-    stalemate: field("stalemate").value,
   });
   location.assign(`/look/${answer.game}`);
 }
@@ -116,7 +123,8 @@ function recallChoices() {
   for (const id of KEPT) {
     if (!(id in chosen)) continue;
     const each = field(id);
-    if (each instanceof HTMLInputElement) each.checked = chosen[id] === true;
+    if (each.type === "checkbox") /** @type {HTMLInputElement} */ (each).checked = chosen[id];
+    else if (each instanceof HTMLInputElement) each.value = chosen[id];
     else if ([...each.options].some((option) => option.value === chosen[id])) {
       each.value = chosen[id];
     }
@@ -135,6 +143,7 @@ function fill(settings) {
   byId("time").append(...timeOptions(settings));
   byId("watch-move").append(...moveOptions(settings));
   recallChoices();
+  showClock();
 }
 
 /** @param {OwnGame[]} games */
@@ -143,6 +152,7 @@ function list(games) {
   byId("games").replaceChildren(...games.map(gameItem));
 }
 
+byId("time").addEventListener("change", showClock);
 onSubmit("new-game", play);
 onSubmit("watch", watch);
 byId("file").addEventListener("change", () => void attempt(null, openFile));
