@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.games.game_tree import NO_SLOT, GameTree
-from obscuro.games.k_centre import k_centres
 from obscuro.games.root_rules import RootView
 from obscuro.games.sequence_form import SequenceForm
 from obscuro.search.game import MAX, MIN
+from obscuro.search.k_centre import k_centres
 
 
 @dataclass(frozen=True)

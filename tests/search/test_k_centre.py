@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from obscuro.games.k_centre import k_centres, nearest
+from obscuro.search.k_centre import k_centres, nearest
 
 
 def radius(values: NDArray[np.float64], centres: NDArray[np.int64] | tuple[int, ...]) -> float:
@@ -51,3 +51,13 @@ def test_hundreds_of_numbers_need_no_patience() -> None:
 def test_nearest_centre_of_each_number() -> None:
     values = np.array([0.0, 1.0, 2.0, 10.0])
     assert nearest(values, np.array([3, 0])).tolist() == [0, 0, 0, 3]
+
+
+def test_nearest_is_the_nearest() -> None:
+    rng = np.random.default_rng(3)
+    for values in instances():
+        centres = rng.permutation(len(values))[: rng.integers(1, len(values) + 1)].astype(np.int64)
+        gaps = np.abs(values[:, np.newaxis] - values[centres][np.newaxis, :])
+        found = nearest(values, centres)
+        assert set(found.tolist()) <= set(centres.tolist())
+        assert np.abs(values - values[found]) == pytest.approx(gaps.min(axis=1), abs=1e-12)
