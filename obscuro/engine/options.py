@@ -195,6 +195,13 @@ OPTIONS: tuple[Option, ...] = (
         help="per cent of them that are drawn anew each turn, at least",
     ),
     Option(
+        "Sampling",
+        "combo",
+        "uniform",
+        known=lambda: ("uniform", "diversity"),
+        help="how new ones are drawn of a larger belief; `diversity`: by their values, as in GS2",
+    ),
+    Option(
         "Max Kept Infosets",
         "spin",
         MAX_KEPT_INFOSETS,
@@ -334,4 +341,5 @@ class Options:
             mixed_prior=self.text("Resolve Prior") == "mixed",
             soft_root=self.integer("Soft Root") / 100,
             root_temperature=self.integer("Root Temperature") / self.integer("Tau"),
+            diverse=self.text("Sampling") == "diversity",
         )

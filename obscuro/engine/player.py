@@ -16,6 +16,7 @@ from obscuro.board.layout import STATE, WORDS
 from obscuro.board.position import move_to_uci
 from obscuro.engine.comparison import compare
 from obscuro.engine.constants import BELIEF_SHARE, SAMPLING_SHARE
+from obscuro.engine.diverse_roots import EXTRA_SHARE, ExtraTime
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.game_follower import GameFollower, LastTurn, Words
 from obscuro.engine.kernel_compiling import compile_in_processes
@@ -187,7 +188,11 @@ class Player(GameFollower):
         def late() -> bool:
             return stop.is_set() or (deadline is not None and time.monotonic() >= deadline)
 
-        self.searched_at = build_subgame(search, known, self.random(), self.searched_at, late)
+        share = EXTRA_SHARE / SAMPLING_SHARE
+        extra = ExtraTime(None if deadline is None else share * (deadline - time.monotonic()))
+        self.searched_at = build_subgame(
+            search, known, self.random(), self.searched_at, late, extra.is_over
+        )
 
     def _search_moves(
         self,

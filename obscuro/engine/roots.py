@@ -11,9 +11,10 @@ import numpy.typing as npt
 from obscuro.board.layout import WORDS
 from obscuro.engine.chess_game import STATE_WORDS
 from obscuro.engine.constants import SAMPLING_CHUNK
+from obscuro.engine.diverse_roots import MOST_CANDIDATES, diverse
 from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.root_states import drawn_states, root_keys
-from obscuro.search.game import Expansion
+from obscuro.search.game import Expansion, joined, selected
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values
 
@@ -26,12 +27,14 @@ def build_subgame(
     random: np.random.Generator,
     searched_at: int,
     late: Callable[[], bool],
+    enough: Callable[[], bool],
 ) -> int:
     """Make the search's tree the subgame of this turn, and expand its roots.
 
     known: up to date, with our side to move. searched_at: plies of the game at the roots of the
-    last tree. late: returns whether the time for expanding is over; asked after each chunk. Returns
-    the plies of the game at the new tree's roots.
+    last tree. late: returns whether the time for expanding is over; asked after each chunk. enough:
+    returns whether the time is over for positions that may be left out again. Returns the plies of
+    the game at the new tree's roots.
     """
     own_states = search.keep(known.key, known.plies - searched_at)
     # These fit all that was seen; a belief that was rebuilt may lack them.
@@ -40,7 +43,7 @@ def build_subgame(
         _build_from_start(search, known, late)
         search.note_roots()
         return 0
-    _build_here(search, known, own_states, random, late)
+    _build_here(search, known, own_states, random, late, enough)
     search.note_roots()
     return known.plies
 
@@ -51,13 +54,15 @@ def _build_here(
     own_states: Words,
     random: np.random.Generator,
     late: Callable[[], bool],
+    enough: Callable[[], bool],
 ) -> None:
     """Keep what the old tree knows, and add positions of the belief as new roots.
 
     own_states: uint64[n, W], histories of our infoset that the old tree holds.
     """
     wanted = min(_wanted(search, known, own_states), search.most_new_roots)
-    states = drawn_states(known, wanted, own_states, random)
+    most = max(wanted, MOST_CANDIDATES) if search.parameters.diverse and wanted > 0 else wanted
+    states = drawn_states(known, most, own_states, random)
     keys = root_keys(states, known.key)
     expansions: list[Expansion] = []
     size = SAMPLING_CHUNK * search.threads
@@ -66,7 +71,7 @@ def _build_here(
         chunk = slice(done, done + size)
         expansions.append(search.expand_roots(states[chunk], keys[chunk]))
         done = min(done + size, len(states))
-        if late():
+        if late() or (done >= wanted and enough()):
             break
     values = np.array(
         [
@@ -76,6 +81,12 @@ def _build_here(
         ],
         dtype=np.float32,
     )
+    states, keys, masses = states[:done], keys[:done], None
+    if done > wanted:
+        chosen, masses = diverse(values, wanted)
+        states, keys, values = states[chosen], keys[chosen], values[chosen]
+        expansions = [selected(joined(expansions), chosen)]
+        done = wanted
     if known.plies == 0:
         # The start is common knowledge: ▼ has no other infoset to choose instead.
         alternate = np.full(done, -1, dtype=np.float32)
@@ -83,11 +94,12 @@ def _build_here(
         alternate = alternate_values(values, search.last_value)
     new = NewRoots(
         np.arange(done + 1, dtype=np.int64),
-        states[:done],
-        keys[:done],
+        states,
+        keys,
         np.ones(done, dtype=np.float32),
         values,
         alternate,
+        masses,
     )
     search.begin(known.key, new, expansions)
     search.expand_our_infoset(size, late)

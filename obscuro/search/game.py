@@ -39,6 +39,18 @@ def joined(parts: Sequence[Expansion]) -> Expansion:
     return Expansion(*whole)
 
 
+def selected(expansion: Expansion, leaves: npt.NDArray[np.int64]) -> Expansion:
+    """The expansion of some of its leaves, by their indices, int64[b]."""
+    begins = expansion.offsets[leaves]
+    lengths = expansion.offsets[leaves + 1] - begins
+    ends = np.cumsum(lengths)
+    children = np.repeat(begins - (ends - lengths), lengths) + np.arange(lengths.sum())
+    offsets = np.concatenate((np.zeros(1, np.int64), ends))
+    return Expansion(
+        expansion.player[leaves], offsets, *(array[children] for array in expansion[2:])
+    )
+
+
 class Game(Protocol):
     """What the search asks of a game. One thread at a time uses one object."""
 

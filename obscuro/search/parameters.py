@@ -55,7 +55,8 @@ class SearchParameters:
 
     purification, unfrozen, one_sided, mixed_prior: techniques that the ablations of Obscuro §4.1
     switch off. puct_least_variance, puct_by_deviation: see `selection.explore`. soft_root,
-    root_temperature: see `subgame.build_subgame`; the paper's are 0.
+    root_temperature: see `subgame.build_subgame`; the paper's are 0. diverse: new roots are chosen by
+    diversity of their values, not drawn uniformly as in the paper.
     """
 
     edges_per_expansion: int = EDGES_PER_EXPANSION
@@ -73,3 +74,4 @@ class SearchParameters:
     mixed_prior: bool = True
     soft_root: float = 0.0
     root_temperature: float = 0.0
+    diverse: bool = False

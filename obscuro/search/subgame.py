@@ -45,6 +45,7 @@ class NewRoots(NamedTuple):
     weights: Reals  # [n] chance's probability of h within its J
     values: Reals  # [n] ▲'s view
     alternate: Reals  # [m] alternate values, ▲'s view
+    masses: Reals | None = None  # [m] how many J each stands for, mean 1; None: 1 each
 
 
 def alternate_values(
@@ -225,13 +226,16 @@ def _even_or_by_value(kept: KeptRoots, new: NewRoots, temperature: float) -> Rea
     """The share e(J) of each root infoset, the kept ones first: float32[m]; see `build_subgame`."""
     new_count = len(new.offsets) - 1
     roots = len(kept.offsets) - 1 + new_count
+    even = np.full(roots, 1 / max(roots, 1), dtype=np.float32)
+    if new.masses is not None:
+        even[roots - new_count :] *= new.masses
     if temperature <= 0 or not roots:
-        return np.full(roots, 1 / max(roots, 1), dtype=np.float32)
+        return even
     fresh = np.zeros(new_count, dtype=np.float32)
     if new_count:
         fresh = np.add.reduceat(new.weights * new.values, new.offsets[:-1])
     values = np.concatenate((kept.alternate + kept.gift, fresh))
-    likely = np.exp(-np.arctanh(np.clip(values, -MOST_VALUE, MOST_VALUE)) / temperature)
+    likely = even * np.exp(-np.arctanh(np.clip(values, -MOST_VALUE, MOST_VALUE)) / temperature)
     return np.asarray(likely / likely.sum(), dtype=np.float32)
 
 
@@ -250,10 +254,11 @@ def build_subgame(
 
     old: the tree that `kept` was chosen from. Among the roots the kept infosets come first, then
     the new ones, whose histories are leaves. our_key: our information key at the roots.
-    mixed_prior: α(J) = ½ (y(J) / Σ y + e(J)), else e(J). e(J) = 1 / m, or with a temperature T above
-    0 in proportion to exp(−artanh(u) / T), where u is J's value for ▲: so J that are good for ▼ are
-    likelier. soft: see `new_gadget`. freeze: 1-KLSS, ▲'s infosets outside our own keep their
-    strategy. Raises ValueError if the tree has no room for the roots.
+    mixed_prior: α(J) = ½ (y(J) / Σ y + e(J)), else e(J). e(J) = 1 / m, times the number of J that a
+    new one stands for (`NewRoots.masses`). With a temperature T above 0 it is in proportion to that
+    times exp(−artanh(u) / T), where u is J's value for ▲: so J that are good for ▼ are likelier.
+    soft: see `new_gadget`. freeze: 1-KLSS, ▲'s infosets outside our own keep their strategy.
+    Raises ValueError if the tree has no room for the roots.
     """
     kept_count, new_count = len(kept.offsets) - 1, len(new.offsets) - 1
     roots = kept_count + new_count

@@ -101,6 +101,40 @@ def test_new_positions_are_worth_what_they_look_or_what_the_last_search_said_if_
     player.close()
 
 
+def test_positions_drawn_by_diversity_are_as_many_and_span_more_values():
+    found = {}
+    for sampling in ("uniform", "diversity"):
+        player = Player(options(Min_Infoset_Size=12, Sampling=sampling), quiet)
+        tell(player, 0, "e2e4 d7d5 e4d5 d8d5 b1c3 d5a5 d2d4 g8f6 g1f3 c8g4 f1e2 e7e6")
+        player.search(go(nodes=100), Event())
+        assert player.belief_size > 100
+        search = search_of(player)
+        check(search.tree)
+        first = search.tree.node_first_edge[: search.tree.counts[ROOTS]]
+        assert len(first) == search.progress.sampled == 12
+        assert (search.tree.edge_child[first] != LEAF).all()
+        found[sampling] = search.tree.edge_value[first], search.gadget.prior, player
+    values, prior, _ = found["uniform"]
+    assert prior == pytest.approx(np.full(12, 1 / 12))
+    spread, masses, _ = found["diversity"]
+    assert np.ptp(spread) >= np.ptp(values)
+    assert masses.sum() == pytest.approx(1) and np.ptp(masses) > 0.01
+    for *_, player in found.values():
+        player.close()
+
+
+def test_a_belief_that_is_wanted_whole_is_the_same_by_diversity():
+    played = []
+    for sampling in ("uniform", "diversity"):
+        player = Player(options(Min_Infoset_Size=1000, Sampling=sampling), quiet)
+        tell(player, 0, "e2e4 d7d5 e4d5 g8f6")
+        choice = player.search(go(nodes=3000), Event())
+        assert choice.info is not None
+        played.append((choice.move, choice.info.policy, choice.info.value))
+        player.close()
+    assert played[0] == played[1]
+
+
 def test_the_start_is_common_knowledge_so_that_the_first_move_may_mix():
     player = Player(options(), quiet)
     tell(player, 0, "")

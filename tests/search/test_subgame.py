@@ -359,6 +359,24 @@ def test_without_a_last_search_only_the_new_roots_are_there() -> None:
     assert np.array_equal(gadget.alternate, new.alternate)
 
 
+@pytest.mark.parametrize("temperature", [0.0, 0.2])
+def test_a_new_root_counts_for_those_that_it_stands_for(temperature: float) -> None:
+    new = GAME.roots(4, 5, np.random.default_rng(1))
+    masses = np.array([2.5, 0.5, 0.25, 0.75], np.float32)
+    priors = []
+    for stands_for in (None, np.ones(4, np.float32), masses):
+        old, tree = allocate_tree(4096, 2), allocate_tree(4096, 2)
+        roots = new._replace(masses=stands_for)
+        gadget = build_subgame(
+            old, tree, nothing_kept(), roots, OUR_KEY, True, False, 0.0, temperature
+        )
+        priors.append(gadget.prior)
+    plain, even, weighed = priors
+    assert np.array_equal(plain, even)
+    expected = plain * masses / (plain * masses).sum()
+    assert weighed == pytest.approx(expected, rel=1e-5)
+
+
 # -- turn after turn -------------------------------------------------------------------------------
 
 
