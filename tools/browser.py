@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 """Programs that will do, as engine_bin/install_chromium looks for them."""
@@ -20,6 +23,8 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+COLORS = 256
 
 
 class NoBrowserError(RuntimeError):
@@ -38,3 +43,10 @@ def running_browser() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+def save_picture(page: Page, path: Path) -> None:
+    """Write what a page shows as a PNG file. The few colours of ours need a third of the bytes."""
+    page.mouse.move(0, 0)
+    picture = Image.open(io.BytesIO(page.screenshot()))
+    picture.quantize(COLORS).save(path, optimize=True)

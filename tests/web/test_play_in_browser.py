@@ -8,6 +8,7 @@ import chess
 import pytest
 from playwright.sync_api import Browser, expect
 
+from obscuro.engine.strength import LEVELS
 from obscuro.fog.board import FogOfWarBoard
 from tests.browser import GROUP
 from tests.web.board_page import BoardPage
@@ -36,7 +37,7 @@ def capture_the_king(board: BoardPage) -> str:
 def test_a_newcomer_starts_a_game_and_wins_it_by_drag(board: BoardPage) -> None:
     page = board.page
     page.goto(board.url)
-    expect(page.get_by_label("Strength", exact=True).locator("option")).to_have_count(9)
+    expect(page.get_by_label("Strength", exact=True).locator("option")).to_have_count(len(LEVELS) + 1)
     page.get_by_role("radio", name="White").check()
     page.get_by_label("Strength", exact=True).select_option(index=0)
     page.get_by_text("More", exact=True).click()

@@ -13,23 +13,19 @@ docs/pictures/shown.pgn is the second game of
 from __future__ import annotations
 
 import argparse
-import io
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from PIL import Image
-
 from obscuro.engine.machine import usable_cores
 from obscuro.show.game_file import GameFileError, read_game
 from obscuro.show.html_page import html_page
 from obscuro.show.make_document import make_document
-from tools.browser import NoBrowserError, running_browser
+from tools.browser import NoBrowserError, running_browser, save_picture
 from tools.common import given, tool_parser
 
 MAX_POSITIONS = 1_000_000  # as in `obscuro show`
-COLORS = 256
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -71,10 +67,7 @@ def take_picture(file: Path, chosen: argparse.Namespace) -> None:
         )
         page.goto(f"{file.as_uri()}#{chosen.ply}")
         page.get_by_role("button", name=chosen.piece, exact=True).click()
-        page.mouse.move(0, 0)
-        png = page.screenshot()
-    # The few colours of the page need a third of the bytes.
-    Image.open(io.BytesIO(png)).quantize(COLORS).save(chosen.out, optimize=True)
+        save_picture(page, chosen.out)
 
 
 if __name__ == "__main__":

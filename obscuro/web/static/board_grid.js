@@ -42,6 +42,12 @@ export class BoardGrid {
     );
     this.root = html("div", { role: "grid", class: "cells", "aria-label": "Board" });
     this.root.addEventListener("keydown", (event) => this.onKey(event));
+    this.root.addEventListener("focusin", (event) => this.onFocus(event));
+    // A screen reader clicks a cell that the mouse can't hit.
+    this.root.addEventListener("click", (event) => {
+      this.onFocus(event);
+      this.onChoose(squareName(this.current));
+    });
     host.append(this.root);
     this.layOut();
     this.mark(this.current);
@@ -81,6 +87,12 @@ export class BoardGrid {
    */
   at(column, row) {
     return this.flipped ? 8 * row + 7 - column : 8 * (7 - row) + column;
+  }
+
+  /** @param {Event} event */
+  onFocus(event) {
+    const square = this.cells.findIndex((cell) => cell === event.target);
+    if (square >= 0) this.mark(square);
   }
 
   /** @param {KeyboardEvent} event */

@@ -147,7 +147,11 @@ class PlayPage {
 
   type() {
     const text = this.field.value;
-    if (!this.state || text.trim() === "") return;
+    if (text.trim() === "") return;
+    if (!this.state) {
+      this.tell("The game is not here yet. Try again in a moment.");
+      return;
+    }
     if (!isYourTurn(this.state)) {
       this.tell(this.state.status === "over" ? "The game is over." : "It is not your turn yet.");
       return;

@@ -16,13 +16,13 @@ function option(value, text, selected = false) {
   return html("option", { value, selected }, text);
 }
 
-/** @param {Settings} settings strongest last; the middle level is chosen */
+/** @param {Settings} settings weakest first; one that a newcomer can beat is chosen */
 export function levelOptions(settings) {
-  const middle = settings.levels[Math.floor((settings.levels.length - 1) / 2)];
+  const first = settings.levels[Math.floor(settings.levels.length / 4)];
   const levels = settings.levels.map((level) => {
     const elo = level.elo === null ? "" : ` · Elo ${level.elo}`;
     const name = `Level ${level.number}, ${level.name}${elo}`;
-    return option(String(level.number), name, level === middle);
+    return option(String(level.number), name, level === first);
   });
   const full = settings.full.slice(0, 1).toUpperCase() + settings.full.slice(1);
   return [...levels, option("", full, settings.levels.length === 0)];

@@ -1,0 +1,104 @@
+r"""Take a picture of the start page, or of a game in progress, of `obscuro web` in Chromium.
+
+    python -m tools.record.web_picture start --out docs/pictures/web_start.png
+    python -m tools.record.web_picture play --select d4 --out docs/pictures/web_play.png
+    python -m tools.record.web_picture play --dark --width 390 --height 844 \
+        --out docs/pictures/web_phone.png
+
+The server must run, by `obscuro web --no-browser`. The engine answers as it likes, so no two
+pictures of a game are the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from playwright.sync_api import Error, Page, expect
+
+from tools.browser import NoBrowserError, running_browser, save_picture
+from tools.common import given, tool_parser
+
+MOVES = "e4 Nf3 d4 Nc3 Bc4 O-O Qe2 Be3 Rad1 Bf7 Bxf7 Ne5 Nxe5 Qh5"
+WAIT = 60_000  # ms
+PAGES = ("start", "play")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = tool_parser("tools.record.web_picture", __doc__, stores=False)
+    parser.add_argument("page", choices=PAGES, help="what to show")
+    parser.add_argument("--url", default="http://127.0.0.1:8000/", help="default: %(default)s")
+    parser.add_argument("--level", default="1", help="of the engine; default: %(default)s")
+    parser.add_argument(
+        "--moves",
+        default=MOVES,
+        help="White's; what can't be played is left out; default: %(default)s",
+    )
+    parser.add_argument("--select", help="the square of the piece whose moves are shown")
+    parser.add_argument("--width", type=int, default=1280, help="of the window; default: 1280")
+    parser.add_argument("--height", type=int, default=800, help="of the window; default: 800")
+    parser.add_argument("--dark", action="store_true", help="in dark colours")
+    parser.add_argument("--out", type=Path, required=True, help="the PNG file to write")
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Take the picture; returns the exit code."""
+    chosen = make_parser().parse_args(given(words))
+    try:
+        take_picture(chosen)
+    except (Error, NoBrowserError, OSError) as error:
+        print(f"web_picture: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def take_picture(chosen: argparse.Namespace) -> None:
+    """Open the page, play if that is wanted, and write what it shows. Raises NoBrowserError."""
+    with running_browser() as browser:
+        page = browser.new_page(
+            viewport={"width": chosen.width, "height": chosen.height},
+            color_scheme="dark" if chosen.dark else "light",
+        )
+        page.set_default_timeout(WAIT)
+        page.goto(chosen.url)
+        expect(page.locator("#level option")).not_to_have_count(0)
+        if chosen.page == "play":
+            play(page, chosen)
+        save_picture(page, chosen.out)
+
+
+def play(page: Page, chosen: argparse.Namespace) -> None:
+    """Start a game as White, and play the moves until the game ends or they do."""
+    page.get_by_role("radio", name="White").check()
+    page.locator("#level").select_option(chosen.level)
+    page.locator("#time").select_option(label="5 min + 3 s a move")
+    page.get_by_role("button", name="Play", exact=True).click()
+    turn = page.locator("#turn")
+    sheet = page.locator("#sheet tbody tr")
+    number = 0
+    for move in chosen.moves.split():
+        expect(turn).to_have_text(re.compile("^Your move|^(You|Draw)"), timeout=WAIT)
+        if page.locator("#end").is_visible():
+            return
+        page.get_by_label("Type a move").fill(move)
+        page.keyboard.press("Enter")
+        if page.locator("#notice").inner_text():
+            continue  # it can't be played
+        number += 1
+        expect(sheet).to_have_count(number, timeout=WAIT)
+        expect(turn).to_have_text(re.compile("thinks|^Your|^(You|Draw)"), timeout=WAIT)
+    expect(turn).to_have_text(re.compile("^Your move|^(You|Draw)"), timeout=WAIT)
+    page.locator("#typed").fill("")
+    page.locator("#typed").blur()
+    if chosen.select:
+        page.locator(f'[data-square="{chosen.select}"]').focus()
+        page.keyboard.press("Enter")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
