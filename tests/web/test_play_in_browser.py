@@ -37,7 +37,9 @@ def capture_the_king(board: BoardPage) -> str:
 def test_a_newcomer_starts_a_game_and_wins_it_by_drag(board: BoardPage) -> None:
     page = board.page
     page.goto(board.url)
-    expect(page.get_by_label("Strength", exact=True).locator("option")).to_have_count(len(LEVELS) + 1)
+    expect(page.get_by_label("Strength", exact=True).locator("option")).to_have_count(
+        len(LEVELS) + 1
+    )
     page.get_by_role("radio", name="White").check()
     page.get_by_label("Strength", exact=True).select_option(index=0)
     page.get_by_text("More", exact=True).click()

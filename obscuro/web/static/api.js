@@ -5,9 +5,9 @@
  * @typedef {{name: string, base: number, increment: number}} TimeControl
  * @typedef {{levels: Level[], full: string, times: TimeControl[], moves: number[]}} Settings
  * @typedef {{game: string, you: "white" | "black" | null, status: string, result: string | null,
- *   level: number | null, started: string, plies: number, file?: boolean, white?: string,
+ *   level: number | null, started: string, plies: number, white?: string,
  *   black?: string}} OwnGame
- *   you: null where the visitor only watches. file: it comes from the file of a visitor.
+ *   you: null where the visitor only watches; white and black are the names of the players then
  * @typedef {{game: string, white: string, black: string, result: string}} FileGame
  */
 

@@ -27,7 +27,7 @@ export function gameItem(game) {
 
 /** @param {OwnGame} game */
 function playersOf(game) {
-  if (game.file) return `${game.white} – ${game.black}`;
+  if (game.white && game.black) return `${game.white} – ${game.black}`;
   if (game.you === null) return "Two engines";
   const level = game.level === null ? "full strength" : `level ${game.level}`;
   return `${sideName(game.you)} against ${level}`;

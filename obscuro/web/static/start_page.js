@@ -105,7 +105,10 @@ async function openFile() {
   /** @type {FileGame[]} */
   const games = answer.games;
   byId("file-games").replaceChildren(...games.map(fileItem));
-  if (games.length === 1) location.assign(`/look/${games[0].game}`);
+  /** @type {string[]} */
+  const faults = answer.faults ?? [];
+  byId("notice").textContent = faults.join(" · ");
+  if (games.length === 1 && faults.length === 0) location.assign(`/look/${games[0].game}`);
 }
 
 function keepChoices() {
