@@ -8,7 +8,7 @@ import contextlib
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from obscuro.web.look_desk import LookDesk
-from obscuro.web.play_socket import LOST, TOO_BUSY, UNKNOWN_GAME, refuse_socket
+from obscuro.web.play_socket import LOST, TOO_BUSY, UNKNOWN_GAME, first_of, refuse_socket
 from obscuro.web.visitors import visitor_of
 from obscuro.web.watchers import Watcher
 from obscuro.web.web_context import WebContext
@@ -36,15 +36,13 @@ async def _serve(websocket: WebSocket, context: WebContext, desk: LookDesk) -> N
         await refuse_socket(websocket, UNKNOWN_GAME if final else TOO_BUSY, str(error))
         return
     watcher = room.attach()
-    sender = asyncio.create_task(_send(websocket, watcher, context.limits.send_seconds))
-    receiver = asyncio.create_task(_wait_for_end(websocket, context.limits.strikes))
     try:
-        await asyncio.wait({sender, receiver}, return_when=asyncio.FIRST_COMPLETED)
+        await first_of(
+            _send(websocket, watcher, context.limits.send_seconds),
+            _wait_for_end(websocket, context.limits.strikes),
+        )
     finally:
         room.detach(watcher)
-        for task in (sender, receiver):
-            task.cancel()
-        await asyncio.gather(sender, receiver, return_exceptions=True)
 
 
 async def _send(websocket: WebSocket, watcher: Watcher, seconds: float) -> None:

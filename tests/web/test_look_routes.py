@@ -1,0 +1,334 @@
+"""Looking at games over HTTP and sockets: who sees what, files, watching, advice, analyses."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient, WebSocketTestSession
+from starlette.websockets import WebSocketDisconnect
+
+from obscuro.bridge.messages import Think
+from obscuro.show.game_file import games_of_text
+from obscuro.show.make_document import make_document
+from obscuro.web.look_room import LookLimits
+from obscuro.web.play_socket import UNKNOWN_GAME
+from tests.hanging import HANG_SECONDS
+from tests.show.recorded import ADVICE, SHORT_GAME
+from tests.web.analysts import QuickAnalyst
+from tests.web.rooms import (
+    ORIGIN,
+    WebMover,
+    browser,
+    is_over,
+    join,
+    move,
+    my_turn,
+    quick_app,
+    scripted,
+    start_game,
+    until,
+)
+
+MOVES = ["e2e4", "f7f6", "d1h5", "a7a6", "h5e8"]
+HOSTILE = "<img src=x onerror=alert(1)></script>"
+
+
+def look(client: TestClient, game: str) -> WebSocketTestSession:
+    """Return the socket of one who looks, for a `with` statement."""
+    return client.websocket_connect(f"ws://localhost/ws/look/{game}")
+
+
+def first(socket: WebSocketTestSession, kind: str) -> dict[str, Any]:
+    """Return the first message of a kind; no error may come before it."""
+    while True:
+        message: dict[str, Any] = socket.receive_json()
+        if message["type"] == kind:
+            return message
+        assert message["type"] != "error", message
+
+
+def document_of(client: TestClient, game: str) -> dict[str, Any]:
+    response = client.get(f"/api/games/{game}/document")
+    assert response.status_code == 200, response.text
+    document: dict[str, Any] = response.json()
+    return document
+
+
+def stranger(app: Starlette) -> TestClient:
+    """Another visitor of the same server."""
+    return TestClient(app, base_url=ORIGIN, headers={"origin": ORIGIN})
+
+
+def opened(client: TestClient, text: str = SHORT_GAME) -> str:
+    """Open a file and return the id of its first game."""
+    response = client.post("/api/files", content=text)
+    assert response.status_code == 201, response.text
+    return str(response.json()["games"][0]["game"])
+
+
+class Stepper:
+    """Two engines that make the moves of MOVES, each when it may."""
+
+    def __init__(self) -> None:
+        self.left = list(MOVES)
+        self.may = threading.Semaphore(0)
+
+    def mover(self) -> WebMover:
+        return WebMover(self._pick)
+
+    def _pick(self, think: Think) -> str:
+        assert self.may.acquire(timeout=HANG_SECONDS)
+        return self.left.pop(0)
+
+
+def start_match(client: TestClient) -> str:
+    response = client.post("/api/matches", json={"move": 0.05})
+    assert response.status_code == 201, response.text
+    return str(response.json()["game"])
+
+
+class TestAPersonsGame:
+    def test_is_shown_to_nobody_while_it_goes_on(self, tmp_path: Path) -> None:
+        app = quick_app(tmp_path, make_analyst=QuickAnalyst)
+        with browser(app) as client:
+            game = start_game(client)
+            answers = [
+                client.get(f"/api/games/{game}/document"),
+                client.get(f"/api/games/{game}/pgn"),
+                client.post(f"/api/games/{game}/advice", json={"ply": 0}),
+                client.post(f"/api/games/{game}/analysis"),
+            ]
+            for answer in answers:
+                assert (answer.status_code, answer.json()) == (
+                    409,
+                    {"error": "the game is not over"},
+                )
+            with look(client, game) as socket:
+                assert socket.receive_json() == {"type": "error", "error": "the game is not over"}
+                with pytest.raises(WebSocketDisconnect) as closed:
+                    socket.receive_json()
+            assert closed.value.code == UNKNOWN_GAME
+
+    def test_is_shown_to_its_player_once_it_is_over(self, tmp_path: Path) -> None:
+        app = quick_app(tmp_path, lambda: WebMover(scripted(MOVES[1::2])))
+        with browser(app) as client:
+            game = start_game(client)
+            with join(client, game) as socket:
+                for uci in MOVES[::2]:
+                    socket.send_json(move(until(socket, my_turn), uci))
+                until(socket, is_over)
+            pgn = client.get(f"/api/games/{game}/pgn").text
+            document = document_of(client, game)
+            (of_text,) = games_of_text(pgn).games
+            assert document == make_document(of_text, LookLimits().finished)
+            assert [each["uci"] for each in document["moves"]] == MOVES
+            with look(client, game) as socket:
+                assert first(socket, "document")["document"] == document
+            for path in ("document", "pgn"):
+                assert stranger(app).get(f"/api/games/{game}/{path}").status_code == 404
+
+
+class TestFiles:
+    def test_are_games_of_the_visitor(self, tmp_path: Path) -> None:
+        app = quick_app(tmp_path)
+        with browser(app) as client:
+            text = f'{SHORT_GAME}\n[Variant "Atomic"]\n\n1. e4 *\n\n1. d4 *\n'
+            answer = client.post("/api/files", content=text).json()
+            assert [(each["white"], each["result"]) for each in answer["games"]] == [
+                ("A & <b>B</b>", "1-0"),
+                ("?", "*"),
+            ]
+            assert answer["faults"] == ["game 2: its variant is 'Atomic', not 'Fog of War'"]
+            game = answer["games"][0]["game"]
+            document = document_of(client, game)
+            (of_text,) = games_of_text(SHORT_GAME).games
+            assert document == make_document(of_text, LookLimits().finished)
+            rows = client.get("/api/games").json()
+            assert {row["game"] for row in rows} == {each["game"] for each in answer["games"]}
+            assert {row["plies"] for row in rows} == {5, 1}
+            assert stranger(app).get(f"/api/games/{game}/document").status_code == 404
+        with browser(quick_app(tmp_path)) as later:  # the server has been started again
+            later.cookies = client.cookies
+            assert document_of(later, game) == document
+
+    def test_texts_of_strangers_stay_texts(self, tmp_path: Path) -> None:
+        with browser(quick_app(tmp_path)) as client:
+            game = opened(client, f'[White "{HOSTILE}"]\n\n1. e4 {{ {HOSTILE} }} *\n')
+            document = document_of(client, game)
+            assert document["white"] == document["moves"][0]["text"] == HOSTILE
+            assert HOSTILE not in client.get(f"/look/{game}").text
+
+    @pytest.mark.parametrize(
+        ("body", "status", "error"),
+        [
+            (b"", 400, "the text holds no game in PGN"),
+            (b"\xff\x00\xfe<script>", 400, "neither headers nor moves"),
+            (b"1. e4 e5 2. Ke3 *", 400, "illegal san"),
+            (b"x" * ((1 << 20) + 1), 413, "the most is 1048576 bytes"),
+        ],
+    )
+    def test_that_are_none_are_refused_in_a_line(
+        self, tmp_path: Path, body: bytes, status: int, error: str
+    ) -> None:
+        with browser(quick_app(tmp_path)) as client:
+            answer = client.post("/api/files", content=body)
+            assert answer.status_code == status
+            assert error in answer.json()["error"] and "\n" not in answer.json()["error"]
+
+    @pytest.mark.parametrize("game", ["abcdefghijkl", "x", "..%2f..%2fetc", "ABCDEFGHIJKL"])
+    def test_there_is_no_game_of_an_unknown_id(self, tmp_path: Path, game: str) -> None:
+        with browser(quick_app(tmp_path)) as client:
+            assert client.get(f"/api/games/{game}/document").status_code == 404
+
+
+class TestTwoEngines:
+    def test_all_who_watch_get_each_ply_as_it_is_played(self, tmp_path: Path) -> None:
+        stepper = Stepper()
+        app = quick_app(tmp_path, stepper.mover, make_analyst=QuickAnalyst)
+        with browser(app) as client:
+            game = start_match(client)
+            with look(client, game) as one, look(client, game) as other:
+                start = first(one, "document")
+                assert start["live"] and not start["can_ask"]
+                assert len(start["document"]["positions"]) == 1
+                assert first(other, "document") == start
+                positions, moves = start["document"]["positions"], []
+                for uci in MOVES[:3]:
+                    stepper.may.release()
+                    ply = first(one, "ply")
+                    assert first(other, "ply") == ply
+                    assert ply["move"]["uci"] == uci
+                    positions.append(ply["position"])
+                    moves.append(ply["move"])
+                with look(client, game) as late:
+                    so_far = first(late, "document")["document"]
+                    assert so_far["positions"] == positions
+                    assert so_far["moves"] == moves
+                assert client.post(f"/api/games/{game}/advice", json={"ply": 0}).json() == {
+                    "error": "the game is not over"
+                }
+                for _ in MOVES[3:]:
+                    stepper.may.release()
+                    positions.append(first(one, "ply")["position"])
+                end = first(one, "end")
+                assert (end["result"], end["ending"]) == ("1-0", "king captured")
+                assert end["can_ask"]
+                assert first(other, "end") == end
+                whole = document_of(client, game)
+                assert (whole["positions"], whole["moves"]) == (positions, end["moves"])
+
+    def test_are_watched_by_anybody_who_knows_the_game(self, tmp_path: Path) -> None:
+        stepper = Stepper()
+        app = quick_app(tmp_path, stepper.mover)
+        with browser(app) as client:
+            game = start_match(client)
+            client.cookies.clear()
+            with look(client, game) as socket:
+                first(socket, "document")
+                stepper.may.release()
+                first(socket, "ply")
+            assert len(document_of(client, game)["moves"]) == 1
+            stepper.may.release(10)
+
+
+class TestTheEngine:
+    def test_says_what_it_would_play(self, tmp_path: Path) -> None:
+        analyst = QuickAnalyst()
+        with browser(quick_app(tmp_path, make_analyst=lambda: analyst)) as client:
+            game = opened(client)
+            answer = client.post(f"/api/games/{game}/advice", json={"ply": 3})
+            assert (answer.status_code, answer.json()) == (200, ADVICE)
+            assert analyst.asked == [3]
+            refused = client.post(f"/api/games/{game}/advice", json={"ply": 99})
+            assert refused.status_code == 409
+            assert refused.json() == {"error": "the game has 5 plies, and no ply 99"}
+
+    @pytest.mark.parametrize(
+        "wish", [None, [], {}, {"ply": "3"}, {"ply": True}, {"ply": 1, "x": 1}]
+    )
+    def test_is_asked_about_a_ply(self, tmp_path: Path, wish: object) -> None:
+        with browser(quick_app(tmp_path, make_analyst=QuickAnalyst)) as client:
+            game = opened(client)
+            assert client.post(f"/api/games/{game}/advice", json=wish).status_code == 400
+
+    def test_is_not_asked_too_often(self, tmp_path: Path) -> None:
+        app = quick_app(tmp_path, make_analyst=QuickAnalyst, clock=lambda: 0.0)
+        with browser(app) as client:
+            game = opened(client)
+            codes = [
+                client.post(f"/api/games/{game}/advice", json={"ply": 0}).status_code
+                for _ in range(round(LookLimits().advice_burst) + 1)
+            ]
+            assert codes == [200] * (len(codes) - 1) + [429]
+
+    def test_analyses_a_game_and_the_analysis_is_kept(self, tmp_path: Path) -> None:
+        with browser(quick_app(tmp_path, make_analyst=QuickAnalyst)) as client:
+            game = opened(client)
+            with look(client, game) as socket:
+                assert first(socket, "document")["can_ask"]
+                assert client.post(f"/api/games/{game}/analysis").status_code == 202
+                assert first(socket, "progress") == {
+                    "type": "progress",
+                    "what": "analysis",
+                    "done": 0,
+                    "of": 5,
+                }
+                assert first(socket, "moves")["moves"][0]["advice"] == ADVICE
+                told = first(socket, "analysed")
+                assert told["analysis"] == {"by": "Quick", "limit": "1 s a move"}
+                assert [each["advice"] for each in told["moves"]] == [ADVICE] * 5
+                assert any(each["loss"] and each["loss"]["analysed"] for each in told["moves"])
+            again = client.post(f"/api/games/{game}/analysis")
+            assert (again.status_code, again.json()) == (
+                409,
+                {"error": "the game has been analysed"},
+            )
+        with browser(quick_app(tmp_path)) as later:
+            later.cookies = client.cookies
+            document = document_of(later, game)
+            assert document["moves"] == told["moves"]
+            assert later.post(f"/api/games/{game}/analysis").status_code == 409
+
+    def test_that_fails_is_told_and_may_be_tried_again(self, tmp_path: Path) -> None:
+        analyst = QuickAnalyst(fails=True)
+        with browser(quick_app(tmp_path, make_analyst=lambda: analyst)) as client:
+            game = opened(client)
+            with look(client, game) as socket:
+                first(socket, "document")
+                for _ in range(2):
+                    assert client.post(f"/api/games/{game}/analysis").status_code == 202
+                    first(socket, "progress")
+                    assert socket.receive_json() == {
+                        "type": "error",
+                        "error": "can't start the engine",
+                        "analysing": False,
+                    }
+
+    def test_who_comes_during_an_analysis_gets_what_is_found(self, tmp_path: Path) -> None:
+        analyst = QuickAnalyst(hold=True)
+        with browser(quick_app(tmp_path, make_analyst=lambda: analyst)) as client:
+            game = opened(client)
+            assert client.post(f"/api/games/{game}/analysis").status_code == 202
+            with look(client, game) as socket:
+                assert first(socket, "document")["analysing"]
+                analyst.go_on.set()
+                first(socket, "analysed")
+
+    def test_is_ended_when_nobody_looks_and_when_the_server_ends(self, tmp_path: Path) -> None:
+        made: list[QuickAnalyst] = []
+
+        def make() -> QuickAnalyst:
+            made.append(QuickAnalyst())
+            return made[-1]
+
+        with browser(quick_app(tmp_path, make_analyst=make)) as client:
+            game = opened(client)
+            with look(client, game) as socket:
+                first(socket, "document")
+                assert client.post(f"/api/games/{game}/advice", json={"ply": 0}).is_success
+            assert client.post(f"/api/games/{game}/advice", json={"ply": 0}).is_success
+        assert [each.closed for each in made] == [1] * len(made)
