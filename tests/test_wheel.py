@@ -1,11 +1,13 @@
 """The files of a release: what is in the sdist and the wheel, and that the wheel plays by itself."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
+import urllib.request
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import obscuro
+from obscuro.browser_parts.parts import NAMES as PARTS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -47,6 +50,12 @@ def run(*command: str | Path, **options: object) -> str:
     )
     assert result.returncode == 0, f"{command}: {result.stdout}\n{result.stderr}"
     return str(result.stdout)
+
+
+def fetched(url: str) -> str:
+    """Return what a server of this machine answers."""
+    with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as answer:
+        return str(answer.read().decode())
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +148,7 @@ class TestContents:
         }
         assert {name for name in names if name.startswith("obscuro/")} == there
         assert {"obscuro/py.typed", "obscuro/bench/belief_games.txt"} <= names
+        assert {f"obscuro/browser_parts/files/{name}" for name in PARTS} <= names
         assert f"{metadata}/licenses/LICENSE" in names
 
 
@@ -164,6 +174,32 @@ class TestInstalled:
         told = installed("obscuro", "show", "game.pgn")
         assert told.startswith("game.html: obscuro - random"), told
         assert "JavaScript draws the game" in (tmp_path / "game.html").read_text()
+
+    def test_serves_the_board_and_all_that_its_page_names(
+        self, environment: Path, tmp_path: Path
+    ) -> None:
+        command = [environment / "bin" / "obscuro", "web", "--port", "0", "--no-browser"]
+        command += ["--data", tmp_path / "games", "--option", "Evaluator=material"]
+        variables = {name: value for name, value in os.environ.items() if "PYTHON" not in name}
+        with subprocess.Popen(
+            [str(word) for word in command],
+            cwd=tmp_path,
+            env=variables,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as server:
+            try:
+                assert server.stdout is not None
+                found = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
+                assert found is not None
+                for path in ("/", "/play/abcdefghijkl"):
+                    text = fetched(found[0] + path)
+                    named = set(re.findall(r'"(/(?:css|js|parts)/[^"]+)"', text))
+                    assert len(named) > 3
+                    for file in named:
+                        assert fetched(found[0] + file)
+            finally:
+                server.terminate()
 
     def test_finds_the_data_of_its_benchmarks(self, installed: Run) -> None:
         code = (
