@@ -67,6 +67,24 @@ def test_a_move_made_without_a_connection_is_sent_when_it_is_back(board: BoardPa
     expect(board.sheet).to_contain_text("e4")
 
 
+def test_a_move_that_can_no_longer_be_made_is_told_of(board: BoardPage) -> None:
+    cable = Cable(board)
+    game = board.new_game()
+    board.await_turn()
+    other = BoardPage(board.page.context, board.url)
+    other.open(game)
+    other.await_turn()
+    cable.cut()
+    expect(board.notice).to_have_text(LOST)
+    board.drag("e2", "e4")
+    other.type("d4")
+    other.await_square("d4, white pawn")
+    cable.mend()
+    board.await_square("d4, white pawn")
+    board.await_square("e2, white pawn")
+    expect(board.notice).to_have_text("Your move could not be made any more.")
+
+
 def test_after_a_reload_the_game_goes_on(board: BoardPage) -> None:
     game = board.new_game()
     board.await_turn()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import chess
@@ -22,6 +23,7 @@ PROMOTION = "7k/4P3/8/8/8/8/8/K7 w - - 0 1"
 EN_PASSANT = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"
 CASTLING = "k4r2/8/8/8/8/8/8/4K2R w K - 0 1"  # f1, which the king passes, is attacked
 LONE_PAWN = "k7/8/8/8/4P3/8/8/K7 w - - 0 1"  # Black has nothing that it could capture
+BLACK_TO_MOVE = "4k3/4p3/8/8/8/8/8/K7 b - - 0 1"
 TWO_KNIGHTS = "k7/8/8/8/8/2N5/8/K5N1 w - - 0 1"  # both reach e2
 
 
@@ -67,6 +69,7 @@ def test_a_game_is_won_by_keys_alone(board: BoardPage) -> None:
     board.walk("e2", "f6")
     board.page.keyboard.press("Enter")
     board.await_square("f6, white queen, chosen")
+    board.await_square("f7, empty, can go here")
     board.page.keyboard.press("Escape")
     board.await_square("f6, white queen")
     board.page.keyboard.press(" ")
@@ -79,6 +82,37 @@ def test_a_game_is_won_by_keys_alone(board: BoardPage) -> None:
     board.page.keyboard.press("Enter")
     board.await_result("You won: king captured")
     board.await_news(re.compile(r"You took a king\. You won: king captured\."))
+
+
+def test_a_board_that_is_turned_is_walked_as_it_is_seen(board: BoardPage) -> None:
+    board.new_game(fen=BLACK_TO_MOVE, color="black")
+    board.await_square("e7, black pawn")
+    board.square("e7").focus()
+    board.page.keyboard.press("Enter")
+    board.page.keyboard.press("ArrowUp")  # towards White, who is above
+    board.page.keyboard.press("Enter")
+    board.await_square("e6, black pawn")
+
+
+def test_a_screen_reader_clicks_squares_that_the_mouse_goes_through(board: BoardPage) -> None:
+    board.new_game()
+    board.await_turn()
+    for name in ("e2", "e4"):
+        board.square(name).dispatch_event("click")
+    board.await_square("e4, white pawn")
+
+
+def test_everything_that_can_be_used_has_a_name(board: BoardPage) -> None:
+    board.new_game()
+    board.await_turn()
+    for path in (board.page.url, board.url):
+        board.page.goto(path)
+        expect(board.page.get_by_role("heading").first).to_be_visible()
+        for role in ("button", "textbox", "combobox", "radio", "checkbox", "link", "gridcell"):
+            named = board.page.get_by_role(role, name=re.compile(r"\w"))  # type: ignore[arg-type]
+            expect(board.page.get_by_role(role)).to_have_count(named.count())  # type: ignore[arg-type]
+    board.page.go_back()
+    board.await_turn()
 
 
 def test_typed_moves_are_found_among_the_legal_ones(board: BoardPage) -> None:
@@ -197,6 +231,37 @@ def test_a_premove_is_dropped_by_a_click_or_where_it_became_illegal(
     assert [state["ply"] for state in board.states][-1] == 2
 
 
+def test_a_premove_promotes_to_a_queen(board: BoardPage, server: WebProcess) -> None:
+    board.new_game(fen=PROMOTION)
+    board.await_ready()
+    with server.frozen_engines():
+        board.type("Ka2")
+        board.await_turn("Black thinks …")
+        board.square("e7").focus()
+        board.page.keyboard.press("Enter")
+        board.page.keyboard.press("ArrowUp")
+        board.page.keyboard.press("Enter")
+        board.await_news("Premove from e7 to e8.")
+    board.await_square("e8, white queen")
+
+
+def test_a_clock_of_ones_own_is_kept_for_the_next_game(board: BoardPage) -> None:
+    page = board.page
+    page.goto(board.url)
+    page.get_by_label("Time", exact=True).first.select_option(label="Another clock …")
+    page.get_by_label("Minutes").fill("2.5")
+    page.get_by_label("Seconds a move").fill("4")
+    page.get_by_role("radio", name="Black").check()
+    board.button("Play").click()
+    expect(page.get_by_role("timer", name="Clock of Black")).to_have_text("2:30")
+    game = page.url
+    page.goto(board.url)
+    expect(page.get_by_label("Minutes")).to_have_value("2.5")
+    expect(page.get_by_role("radio", name="Black")).to_be_checked()
+    page.goto(game)
+    board.await_turn()
+
+
 def test_clocks_count_down_and_turn_red(board: BoardPage) -> None:
     board.new_game(time={"base": 5, "increment": 0})
     board.await_turn()
@@ -298,3 +363,35 @@ def test_on_a_phone_the_board_has_the_width_and_taps_move(
     finally:
         board.leave()
     assert board.faults == []
+
+
+@pytest.mark.slow
+def test_a_whole_game_from_the_start_by_drag_and_by_keyboard(board: BoardPage) -> None:
+    """A beginner who takes what it sees, king first: it plays until a king is captured."""
+    worth = " PNBRQK"
+    chance = random.Random(1)
+    board.new_game()
+    for number in range(1, 200):
+        board.await_turn(re.compile("^Your move|^You (won|lost)|^Draw"))
+        state = board.states[-1]
+        if state["status"] == "over":
+            break
+        pieces = chess.BaseBoard(state["seen"].replace("*", "1"))
+
+        def value(uci: str, pieces: chess.BaseBoard = pieces) -> tuple[int, float]:
+            taken = pieces.piece_at(chess.parse_square(uci[2:4]))
+            return worth.index(taken.symbol().upper() if taken else " "), chance.random()
+
+        uci = max((move for move in state["moves"] if move[4:] in ("", "q")), key=value)
+        start, end = uci[:2], uci[2:4]
+        if len(uci) == 5:
+            board.type(uci)
+        elif number % 2:
+            board.drag(start, end)
+        else:
+            board.square(start).focus()
+            board.page.keyboard.press("Enter")
+            board.walk(start, end)
+            board.page.keyboard.press("Enter")
+        expect(board.sheet.get_by_role("row")).to_have_count(number)
+    board.await_result(re.compile("king captured"))

@@ -57,13 +57,14 @@ export class BoardGrid {
    * @param {string[]} squares
    * @param {boolean} flipped
    * @param {string | undefined} selected the name of the square whose piece is to move
+   * @param {string[]} targets the names of the squares that it can move to
    */
-  show(squares, flipped, selected) {
+  show(squares, flipped, selected, targets) {
     this.cells.forEach((cell, square) => {
-      const chosen = squareName(square) === selected;
-      const label = squareLabel(square, squares[square]) + (chosen ? ", chosen" : "");
-      cell.setAttribute("aria-label", label);
-      cell.setAttribute("aria-selected", String(chosen));
+      const name = squareName(square);
+      const state = name === selected ? ", chosen" : targets.includes(name) ? ", can go here" : "";
+      cell.setAttribute("aria-label", squareLabel(square, squares[square]) + state);
+      cell.setAttribute("aria-selected", String(name === selected));
     });
     if (flipped === this.flipped) return;
     this.flipped = flipped;

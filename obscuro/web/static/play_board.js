@@ -28,12 +28,13 @@ export class PlayBoard {
     this.flipped = false;
     /** @type {PlayState | null} */
     this.state = null;
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const ground = html("div", { "aria-hidden": "true" });
     host.append(ground);
     this.ground = Chessground(ground, {
       fen: "8/8/8/8/8/8/8/8",
       coordinates: true,
-      animation: { duration: ANIMATION },
+      animation: { enabled: !calm, duration: ANIMATION },
       draggable: { showGhost: true },
       drawable: { enabled: true },
       movable: {
@@ -107,7 +108,9 @@ export class PlayBoard {
   label() {
     if (!this.state) return;
     const flipped = this.orientation(this.state) === "black";
-    this.grid.show(shownSquares(this.state), flipped, this.ground.state.selected);
+    const { selected, movable } = this.ground.state;
+    const targets = (selected && movable.dests?.get(selected)) ?? [];
+    this.grid.show(shownSquares(this.state), flipped, selected, targets);
   }
 
   /**
