@@ -28,6 +28,10 @@ CLOCK_SHARE = 0.5
 """An engine that uses up this part of its clock has hung too; engines plan with far less."""
 LEAST_PATIENCE = 1.0
 """The seconds that an engine gets in any case."""
+STARTING_ANEW = "starting it anew"
+"""Ends the report of a process that is replaced."""
+NO_ENGINE = "there is no engine; making any move"
+"""The report where no process could choose."""
 _SCORE = re.compile(r" score (cp|mate) (-?\d{1,9})\b")
 _MATE_CENTIPAWNS = 10_000
 
@@ -118,10 +122,10 @@ class EngineMover:
             try:
                 return self._ask(game, think, cancel)
             except EngineError as error:
-                self._report(f"engine: {error}; starting it anew")
+                self._report(f"engine: {error}; {STARTING_ANEW}")
                 self._engine.kill()
         if not cancel.is_set():
-            self._report("there is no engine; making any move")
+            self._report(NO_ENGINE)
         return MoverChoice(think.moves[0])
 
     def stop(self) -> None:

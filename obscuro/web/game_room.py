@@ -15,6 +15,7 @@ import chess
 
 from obscuro.arena.uci_process import EngineError
 from obscuro.bridge.messages import Think
+from obscuro.bridge.mover import NO_ENGINE, STARTING_ANEW
 from obscuro.web.engine_pool import EnginePool, PooledEngine
 from obscuro.web.game_store import GameStore, StoreError
 from obscuro.web.hosted_game import HostedGame, Status
@@ -221,14 +222,19 @@ class GameRoom:
     def _trouble_from_thread(self, loop: asyncio.AbstractEventLoop) -> Callable[[str], None]:
         def tell(text: str) -> None:
             logger.warning("game %s: %s", self.game.id, text)
-            if "starting it anew" in text:
-                loop.call_soon_threadsafe(self._trouble)
+            if text.endswith(STARTING_ANEW) or text == NO_ENGINE:
+                loop.call_soon_threadsafe(self._trouble, text == NO_ENGINE)
 
         return tell
 
-    def _trouble(self) -> None:
-        if not self._closed and self.game.status == Status.PLAYING:
-            self._troubled = True
+    def _trouble(self, for_good: bool) -> None:
+        """Show that the engine failed. for_good: it makes any move."""
+        if self._closed or self.game.status != Status.PLAYING:
+            return
+        self._troubled = True
+        if for_good:
+            self._do(lambda _: self.game.remark("the engine failed, and makes any move"))
+        else:
             self._show()
 
     def _ask(self) -> None:

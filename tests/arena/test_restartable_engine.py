@@ -124,3 +124,28 @@ def test_closing_during_a_start_leaves_no_process(
     with pytest.raises(EngineError, match="it was closed"):
         engine.running()
     assert engine.process is None and not is_alive(started[0])
+
+
+def test_options_that_are_changed_hold_for_this_process_and_the_next(
+    start: MakeProcess, started: list[Recorded]
+) -> None:
+    engine = RestartableEngine(FAKE, {"Seed": "1"}, print, start=start)
+    engine.running()
+    engine.configure({"Seed": "2"})
+    assert started[0].sent[-1] == "setoption name Seed value 2"
+    engine.kill()
+    engine.running()
+    assert "setoption name Seed value 2" in started[1].sent
+    assert "setoption name Seed value 1" not in started[1].sent
+    engine.close()
+
+
+def test_an_option_that_can_not_be_changed_ends_the_process(
+    start: MakeProcess, started: list[Recorded]
+) -> None:
+    engine = RestartableEngine(FAKE, {}, print, start=start)
+    engine.running()
+    with pytest.raises(EngineError, match="no option"):
+        engine.configure({"No Such Option": "2"})
+    assert engine.process is None
+    assert not is_alive(started[0])

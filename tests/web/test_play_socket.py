@@ -13,9 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.websockets import WebSocketDisconnect
 
+from obscuro.arena.uci_process import EngineError
 from obscuro.bridge.messages import Think
-from obscuro.web.game_store import GameStore
-from obscuro.web.play_socket import NO_MANNERS, TOO_BUSY, UNKNOWN_GAME, read_wish
+from obscuro.bridge.mover import NO_ENGINE, STARTING_ANEW
+from obscuro.web import game_room
+from obscuro.web.game_store import GameStore, StoreError
+from obscuro.web.play_socket import LOST, NO_MANNERS, TOO_BUSY, UNKNOWN_GAME, read_wish
 from obscuro.web.web_app import make_app
 from obscuro.web.web_error import WebError
 from tests.hanging import HANG_SECONDS
@@ -189,7 +192,7 @@ class TestTheEngine:
         gate = threading.Event()
 
         def pick(think: Think) -> str:
-            reports[0]("engine: Obscuro was killed by SIGKILL; starting it anew")
+            reports[0](f"engine: Obscuro was killed by SIGKILL; {STARTING_ANEW}")
             assert gate.wait(HANG_SECONDS)
             return "e7e5"
 
@@ -205,6 +208,70 @@ class TestTheEngine:
             until(socket, lambda m: m["engine"] == "starting anew")
             gate.set()
             assert until(socket, my_turn)["ply"] == 2
+
+    def test_a_move_that_no_engine_chose_is_called_so(self, tmp_path: Path) -> None:
+        reports: list[Any] = []
+
+        def pick(think: Think) -> str:
+            reports[-1](NO_ENGINE)
+            return think.moves[0]
+
+        def make(report: Any) -> WebMover:
+            reports.append(report)
+            return WebMover(pick)
+
+        with (
+            browser(make_app(make, tmp_path, limits=QUICK)) as client,
+            join(client, start_game(client)) as socket,
+        ):
+            socket.send_json(move(until(socket, my_turn), "e2e4"))
+            until(socket, lambda m: m["note"] == "the engine failed, and makes any move")
+            assert until(socket, my_turn)["ply"] == 2
+
+    def test_one_that_does_not_start_is_tried_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(game_room, "RETRY_SECONDS", 0.0)
+        failures = [EngineError("can't run it")] * 3
+
+        class LateMover(WebMover):
+            def prepare(self) -> None:
+                if failures:
+                    raise failures.pop()
+
+        with (
+            browser(quick_app(tmp_path, LateMover)) as client,
+            join(client, start_game(client)) as socket,
+        ):
+            assert until(socket, my_turn)["note"] == "the engine does not start; trying again"
+
+
+class TestTheFile:
+    def test_a_move_that_can_not_be_saved_is_not_shown_and_the_game_is_as_before(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        app = quick_app(tmp_path, lambda: answers("e7e5"))
+        store = app.state.context.lobby.store
+        with browser(app) as client:
+            game = start_game(client)
+            with join(client, game) as socket:
+                before = until(socket, my_turn)
+                with monkeypatch.context() as broken:
+                    broken.setattr(store, "save", fail_to_save)
+                    socket.send_json(move(before, "e2e4"))
+                    assert until(socket, is_error)["error"] == "can't save the game: disk full"
+                    with pytest.raises(WebSocketDisconnect) as caught:
+                        socket.receive_json()
+                    assert caught.value.code == LOST
+            with join(client, game) as socket:
+                state = until(socket, my_turn)
+                assert state["ply"] == 0
+                socket.send_json(move(state, "e2e4"))
+                assert until(socket, lambda m: my_turn(m) and m["ply"] == 2)
+
+
+def fail_to_save(game: object, now: float) -> None:
+    raise StoreError("can't save the game: disk full")
 
 
 JUNK = st.one_of(
