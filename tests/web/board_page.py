@@ -81,6 +81,12 @@ class BoardPage:
         """Return a square as screen readers and keys reach it."""
         return self.page.locator(f'#board [role="gridcell"][data-square="{name}"]')
 
+    def content(self, name: str) -> str:
+        """Return what a screen reader says is on a square, without its side: `pawn`, `fog`."""
+        label = self.square(name).get_attribute("aria-label")
+        assert label is not None
+        return label.split(", ")[1].split()[-1]
+
     def await_square(self, label: str) -> None:
         """Wait until a screen reader would say this of a square, such as `e4, white pawn`."""
         cell = self.page.get_by_role("gridcell", name=label, exact=True)
