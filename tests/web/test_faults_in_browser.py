@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -83,6 +84,48 @@ def test_a_move_that_can_no_longer_be_made_is_told_of(board: BoardPage) -> None:
     board.await_square("d4, white pawn")
     board.await_square("e2, white pawn")
     expect(board.notice).to_have_text("Your move could not be made any more.")
+
+
+def test_a_refusal_of_the_server_stays_on_the_page(board: BoardPage) -> None:
+    words = "the server is full; try later"
+    full = True
+
+    def connect(route: WebSocketRoute) -> None:
+        if full:
+            route.send(json.dumps({"type": "error", "error": words}))
+            route.close(code=4429)
+        else:
+            route.connect_to_server()
+
+    board.page.route_web_socket(re.compile("/ws/play/"), connect)
+    board.page.goto(board.url)
+    board.page.get_by_role("button", name="Play").click()
+    expect(board.notice).to_have_text("The server is full; try later.")
+    full = False
+    board.await_turn()
+    expect(board.notice).to_have_text("")
+
+
+def test_a_browser_that_keeps_nothing_can_play(board: BoardPage) -> None:
+    board.page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new Error('forbidden'); }})"
+    )
+    board.page.goto(board.url)
+    board.button("Play").click()
+    board.await_turn()
+    board.button("Sound").click()
+    expect(board.button("Sound")).to_have_attribute("aria-pressed", "true")
+
+
+def test_choices_that_can_not_be_read_are_passed_over(board: BoardPage) -> None:
+    for wrong in ("{", "null", "7", '{"level": {}, "time": 3, "minutes": null}'):
+        board.page.goto(board.url)
+        board.page.evaluate("text => localStorage.setItem('obscuro.choices', text)", wrong)
+        board.page.reload()
+        expect(board.page.locator("#level option")).not_to_have_count(0)
+        expect(board.page.locator("#time")).not_to_have_value("")
+    board.button("Play").click()
+    board.await_turn()
 
 
 def test_after_a_reload_the_game_goes_on(board: BoardPage) -> None:

@@ -1,6 +1,8 @@
 // Short tones for moves. They are off until the player switches them on, and come from no file.
 
-const STORED = "obscuro.sounds";
+import { recall, remember } from "obscuro/remembered.js";
+
+const STORED = "sounds";
 const LENGTH = 0.09; // s, of one tone
 const LOUDNESS = 0.12;
 
@@ -11,14 +13,14 @@ const TONES = { move: [440], capture: [330, 247], end: [392, 494, 587] }; // Hz,
 
 export class Sounds {
   constructor() {
-    this.on = localStorage.getItem(STORED) === "on";
+    this.on = recall(STORED) === "on";
     /** @type {AudioContext | null} */
     this.context = null;
   }
 
   toggle() {
     this.on = !this.on;
-    localStorage.setItem(STORED, this.on ? "on" : "off");
+    remember(STORED, this.on ? "on" : "off");
     this.play("move");
   }
 

@@ -3,6 +3,7 @@
 import { ask } from "obscuro/api.js";
 import { byId } from "obscuro/elements.js";
 import { fileItem, gameItem } from "obscuro/game_list.js";
+import { recall, remember } from "obscuro/remembered.js";
 import { OTHER_CLOCK, levelOptions, moveOptions, timeOptions } from "obscuro/start_choices.js";
 
 /**
@@ -11,7 +12,7 @@ import { OTHER_CLOCK, levelOptions, moveOptions, timeOptions } from "obscuro/sta
  * @typedef {import("obscuro/api.js").FileGame} FileGame
  */
 
-const STORED = "obscuro.choices";
+const STORED = "choices";
 const KEPT = ["level", "time", "minutes", "seconds", "takebacks", "stalemate"]; // and the colour
 
 /** @param {string} id */
@@ -113,7 +114,7 @@ async function openFile() {
 
 function keepChoices() {
   const chosen = Object.fromEntries(KEPT.map((id) => [id, valueOf(id)]));
-  localStorage.setItem(STORED, JSON.stringify({ ...chosen, color: chosenColor() }));
+  remember(STORED, JSON.stringify({ ...chosen, color: chosenColor() }));
 }
 
 /** @param {string} id */
@@ -121,8 +122,18 @@ function valueOf(id) {
   return field(id).type === "checkbox" ? isTicked(id) : field(id).value;
 }
 
+/** @returns {Record<string, any>} empty if there are none, or if they can't be read */
+function storedChoices() {
+  try {
+    const found = JSON.parse(recall(STORED) ?? "{}");
+    return found instanceof Object ? found : {};
+  } catch {
+    return {};
+  }
+}
+
 function recallChoices() {
-  const chosen = JSON.parse(localStorage.getItem(STORED) ?? "{}");
+  const chosen = storedChoices();
   for (const id of KEPT) {
     if (!(id in chosen)) continue;
     const each = field(id);
