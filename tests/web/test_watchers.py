@@ -32,7 +32,7 @@ def test_one_that_takes_nothing_is_let_go_and_the_others_go_on() -> None:
     asyncio.run(run())
 
 
-def test_one_that_waits_is_let_go_once_it_is_behind() -> None:
+def test_one_that_waits_gets_the_next_text() -> None:
     async def run() -> None:
         watchers = Watchers(1)
         watcher = watchers.add()

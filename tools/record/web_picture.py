@@ -1,9 +1,10 @@
-r"""Take a picture of the start page, or of a game in progress, of `obscuro web` in Chromium.
+r"""Take a picture of `obscuro web` in Chromium: the start page, a game, or the look at a file.
 
     python -m tools.record.web_picture start --out docs/pictures/web_start.png
     python -m tools.record.web_picture play --select d4 --out docs/pictures/web_play.png
     python -m tools.record.web_picture play --dark --width 390 --height 844 \
         --out docs/pictures/web_phone.png
+    python -m tools.record.web_picture look --ply 36 --out docs/pictures/web_look.png
 
 The server must run, by `obscuro web --no-browser`. The engine answers as it likes, so no two
 pictures of a game are the same.
@@ -24,7 +25,8 @@ from tools.common import given, tool_parser
 
 MOVES = "e4 Nf3 d4 Nc3 Bc4 O-O Qe2 Be3 Rad1 Bf7 Bxf7 Ne5 Nxe5 Qh5"
 WAIT = 60_000  # ms
-PAGES = ("start", "play")
+PAGES = ("start", "play", "look")
+ANALYSIS = 600_000  # ms
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -38,6 +40,14 @@ def make_parser() -> argparse.ArgumentParser:
         default=MOVES,
         help="White's; what can't be played is left out; default: %(default)s",
     )
+    parser.add_argument(
+        "--pgn",
+        type=Path,
+        default=Path("docs/pictures/shown.pgn"),
+        help="the file to look at, with one game, which is analysed; default: %(default)s",
+    )
+    parser.add_argument("--ply", type=int, default=0, help="of that game; default: 0, the start")
+    parser.add_argument("--view", default="Three boards", help="of that game; default: %(default)s")
     parser.add_argument("--select", help="the square of the piece whose moves are shown")
     parser.add_argument("--width", type=int, default=1280, help="of the window; default: 1280")
     parser.add_argument("--height", type=int, default=800, help="of the window; default: 800")
@@ -69,7 +79,21 @@ def take_picture(chosen: argparse.Namespace) -> None:
         expect(page.locator("#level option")).not_to_have_count(0)
         if chosen.page == "play":
             play(page, chosen)
+        elif chosen.page == "look":
+            look(page, chosen)
         save_picture(page, chosen.out)
+
+
+def look(page: Page, chosen: argparse.Namespace) -> None:
+    """Open the file, let the engine analyse its game, and go to the ply."""
+    page.locator("#file").set_input_files(chosen.pgn)
+    page.wait_for_url("**/look/*")
+    page.get_by_role("button", name="Analyse the game").click()
+    expect(page.locator("#method")).to_contain_text("Analysis: by", timeout=ANALYSIS)
+    page.get_by_role("button", name=chosen.view, exact=True).click()
+    page.evaluate("ply => location.hash = ply", str(chosen.ply))
+    expect(page.locator("#ply")).to_have_value(str(chosen.ply))
+    page.mouse.move(0, 0)
 
 
 def play(page: Page, chosen: argparse.Namespace) -> None:
