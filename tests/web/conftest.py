@@ -1,4 +1,4 @@
-"""The browser and the server that all tests of this folder share."""
+"""The browser and the server that the tests of a module share."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.web.board_page import BoardPage
 from tests.web.web_process import WebProcess, web_process
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with browser_or_skip() as browser:
         yield browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
     """A server for all tests that don't harm it. It starts only if there is a browser."""
     with web_process(tmp_path_factory.mktemp("web")) as server:
