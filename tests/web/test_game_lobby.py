@@ -1,0 +1,209 @@
+"""Games that nobody looks at sleep, those of two engines go on, and nothing stays in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from pathlib import Path
+
+import chess
+import pytest
+
+from obscuro.arena.time_control import TimeControl
+from obscuro.web.engine_pool import EnginePool
+from obscuro.web.game_lobby import GameLobby, is_game_id
+from obscuro.web.game_room import GameRoom
+from obscuro.web.game_setup import UNTIMED_MOVE, GameSetup
+from obscuro.web.game_store import GameStore
+from obscuro.web.hosted_game import HostedGame, Status
+from obscuro.web.web_app import game_options
+from obscuro.web.web_error import WebError
+from tests.hanging import HANG_SECONDS
+from tests.web.rooms import QUICK, WebMover
+
+NO_LEVELS = dict.fromkeys(chess.COLORS)
+GAME = GameSetup(chess.WHITE, UNTIMED_MOVE, NO_LEVELS)
+CLOCKS = GameSetup(chess.WHITE, TimeControl(None, 60_000, 0), NO_LEVELS)
+MATCH = GameSetup(None, TimeControl(1), NO_LEVELS)
+
+
+class Hours:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def in_lobby(
+    folder: Path, test: Callable[[GameLobby, Hours], Coroutine[None, None, None]]
+) -> list[WebMover]:
+    """Run a test with a lobby; return the engines that it made."""
+    made: list[WebMover] = []
+
+    def make(report: object) -> WebMover:
+        made.append(WebMover(lambda think: think.moves[0]))
+        return made[-1]
+
+    async def run() -> None:
+        hours = Hours()
+        store = GameStore(folder)
+        pool = EnginePool(make, QUICK.games)
+        limits = replace(QUICK, sleep_after=600.0)
+        lobby = GameLobby(store, pool, game_options, limits, hours)
+        try:
+            await asyncio.wait_for(test(lobby, hours), HANG_SECONDS)
+        finally:
+            lobby.close()
+            await pool.close()
+            store.close()
+
+    asyncio.run(run())
+    return made
+
+
+async def until(room: GameRoom, is_so: Callable[[HostedGame], bool]) -> None:
+    """Wait until something is so in a game."""
+    changed = asyncio.Event()
+
+    def look(game: HostedGame) -> None:
+        changed.set()
+
+    room.listen(look)
+    while not is_so(room.game):
+        changed.clear()
+        await changed.wait()
+    room.unlisten(look)
+
+
+def plays(game: HostedGame) -> bool:
+    return game.status == Status.PLAYING
+
+
+def test_a_game_that_nobody_looks_at_sleeps_and_wakes(tmp_path: Path) -> None:
+    async def test(lobby: GameLobby, hours: Hours) -> None:
+        room = lobby.create(GAME, "visitor")
+        await until(room, plays)
+        hours.now = 599.0
+        lobby.sweep()
+        assert lobby.is_awake(room.game.id)
+        hours.now = 601.0
+        lobby.sweep()
+        assert not lobby.is_awake(room.game.id)
+        again = lobby.room(room.game.id, "visitor")
+        assert again is not room
+        await until(again, plays)
+
+    made = in_lobby(tmp_path, test)
+    assert len(made) <= 2
+
+
+def test_a_game_with_a_running_clock_does_not_sleep(tmp_path: Path) -> None:
+    async def test(lobby: GameLobby, hours: Hours) -> None:
+        room = lobby.create(CLOCKS, "visitor")
+        await until(room, plays)
+        room.change(lambda now: room.game.move("e2e4", 0, now))
+        await until(room, lambda game: game.human_turn)
+        hours.now = 601.0
+        lobby.sweep()
+        assert lobby.is_awake(room.game.id)
+
+    in_lobby(tmp_path, test)
+
+
+def test_a_game_that_is_looked_at_does_not_sleep(tmp_path: Path) -> None:
+    async def test(lobby: GameLobby, hours: Hours) -> None:
+        room = lobby.create(GAME, "visitor")
+        box = room.attach()
+        await until(room, plays)
+        hours.now = 6000.0
+        lobby.sweep()
+        assert lobby.is_awake(room.game.id)
+        room.detach(box)
+        hours.now = 6601.0
+        lobby.sweep()
+        assert not lobby.is_awake(room.game.id)
+
+    in_lobby(tmp_path, test)
+
+
+def test_a_finished_game_leaves_the_memory_with_its_last_browser(tmp_path: Path) -> None:
+    async def test(lobby: GameLobby, hours: Hours) -> None:
+        room = lobby.create(GAME, "visitor")
+        box = room.attach()
+        room.change(room.game.resign)
+        lobby.leave(room)
+        assert lobby.is_awake(room.game.id)
+        room.detach(box)
+        lobby.leave(room)
+        assert not lobby.is_awake(room.game.id)
+
+    in_lobby(tmp_path, test)
+
+
+def test_a_match_goes_on_where_the_server_is_started_again(tmp_path: Path) -> None:
+    ids: list[str] = []
+
+    async def begin(lobby: GameLobby, hours: Hours) -> None:
+        room = lobby.create(MATCH, "visitor")
+        ids.append(room.game.id)
+        await until(room, lambda game: len(game.plies) >= 3)
+
+    async def go_on(lobby: GameLobby, hours: Hours) -> None:
+        lobby.take_up_matches()
+        room = lobby.room(ids[0], None)
+        assert len(room.game.plies) >= 3
+        await until(room, lambda game: game.result is not None)
+
+    in_lobby(tmp_path, begin)
+    in_lobby(tmp_path, go_on)
+
+
+def test_each_side_of_a_match_has_an_engine_of_its_own(tmp_path: Path) -> None:
+    async def test(lobby: GameLobby, hours: Hours) -> None:
+        await until(lobby.create(MATCH, "visitor"), lambda game: len(game.plies) >= 4)
+
+    made = in_lobby(tmp_path, test)
+    assert [{think.side for _, think in mover.asked} for mover in made] == [{True}, {False}]
+
+
+def test_a_flag_falls_though_nobody_does_anything(tmp_path: Path) -> None:
+    async def test(lobby: GameLobby, hours: Hours) -> None:
+        room = lobby.create(CLOCKS, "visitor")
+        await until(room, plays)
+        room.change(lambda now: room.game.move("e2e4", 0, now))
+        await until(room, lambda game: game.human_turn)
+        hours.now = 59.999
+        room.change(lambda now: room.game.remark("the timer is set by this time"))
+        hours.now = 61.0
+        await until(room, lambda game: game.result is not None)
+        assert room.game.result is not None
+        assert room.game.result.ending == "white lost on time"
+
+    in_lobby(tmp_path, test)
+
+
+def test_a_stranger_gets_no_game_of_a_player(tmp_path: Path) -> None:
+    async def test(lobby: GameLobby, hours: Hours) -> None:
+        room, match = lobby.create(GAME, "visitor"), lobby.create(MATCH, "visitor")
+        for stranger in (None, "another"):
+            for get in (lobby.room, lobby.stored, lobby.finished):
+                with pytest.raises(WebError) as caught:
+                    get(room.game.id, stranger)
+                assert caught.value.status == 404
+            assert lobby.finished(match.game.id, stranger).id == match.game.id
+        with pytest.raises(WebError) as caught:
+            lobby.finished(room.game.id, "visitor")
+        assert caught.value.status == 409
+
+    in_lobby(tmp_path, test)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "a" * 13, "A" * 12, "a" * 11 + "/", "../../../..a", "ä" * 12]
+)
+def test_other_texts_are_no_ids(text: str) -> None:
+    assert not is_game_id(text)
