@@ -17,6 +17,7 @@ from obscuro.bridge.messages import Think
 from obscuro.bridge.mover import EngineMover, MoverChoice
 from obscuro.web.engine_pool import EnginePool, PooledEngine
 from tests.hanging import HANG_SECONDS
+from tests.web.loops import run_alone
 from tests.web.rooms import WebMover
 from tests.web.server_process import scripted_engine
 
@@ -42,7 +43,7 @@ def test_an_engine_that_is_given_back_is_used_again() -> None:
         assert (await engine.choose("game", THINK)).move == "e2e4"
         await pool.close()
 
-    asyncio.run(play())
+    run_alone(play())
     assert len(made) == 1
     assert [options["Stalemate"] for options in made[0].configured] == ["loss", "draw"]
     assert made[0].closed
@@ -66,7 +67,7 @@ def test_engines_beyond_the_spare_ones_end_when_their_game_does() -> None:
         assert sorted(mover.closed for mover in made) == [0, 1, 1]
         await pool.close()
 
-    asyncio.run(play())
+    run_alone(play())
 
 
 def test_there_are_no_more_engines_than_two_for_each_game() -> None:
@@ -78,7 +79,7 @@ def test_there_are_no_more_engines_than_two_for_each_game() -> None:
             pool.take()
         await pool.close()
 
-    asyncio.run(play())
+    run_alone(play())
 
 
 def test_a_search_that_is_hurried_ends_before_the_next_begins() -> None:
@@ -96,7 +97,7 @@ def test_a_search_that_is_hurried_ends_before_the_next_begins() -> None:
         assert (await first, await second) == (MoverChoice("e2e4"), MoverChoice("e2e4"))
         await pool.close()
 
-    asyncio.run(play())
+    run_alone(play())
     assert len(made[0].asked) == 2
 
 
@@ -114,7 +115,7 @@ def test_an_engine_in_use_is_stopped_when_it_is_given_back() -> None:
         assert await settled(pool) is engine
         await pool.close()
 
-    asyncio.run(play())
+    run_alone(play())
 
 
 def test_a_process_that_has_ended_between_games_is_replaced(tmp_path: Path) -> None:
@@ -138,7 +139,7 @@ def test_a_process_that_has_ended_between_games_is_replaced(tmp_path: Path) -> N
         await pool.close()
         return first, second
 
-    first, second = asyncio.run(play())
+    first, second = run_alone(play())
     assert second is not None
     assert second != first
 
@@ -152,7 +153,7 @@ def test_no_thread_of_the_pool_stays() -> None:
         await pool.at_rest()
         await pool.close()
 
-    asyncio.run(play())
+    run_alone(play())
     for thread in set(threading.enumerate()) - before:
         thread.join(HANG_SECONDS)
         assert not thread.is_alive()

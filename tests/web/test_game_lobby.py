@@ -20,6 +20,7 @@ from obscuro.web.hosted_game import HostedGame, Status
 from obscuro.web.web_app import game_options
 from obscuro.web.web_error import WebError
 from tests.hanging import HANG_SECONDS
+from tests.web.loops import run_alone
 from tests.web.rooms import QUICK, WebMover
 
 NO_LEVELS = dict.fromkeys(chess.COLORS)
@@ -61,7 +62,7 @@ def in_lobby(
             await pool.close()
             store.close()
 
-    asyncio.run(run())
+    run_alone(run())
     return made
 
 

@@ -6,6 +6,7 @@ import asyncio
 
 from obscuro.web.mailbox import Mailbox
 from obscuro.web.play_socket import first_of
+from tests.web.loops import run_alone
 
 
 def emptied(box: Mailbox) -> list[str]:
@@ -18,7 +19,7 @@ def emptied(box: Mailbox) -> list[str]:
         return texts
 
     box.close()
-    return asyncio.run(take())
+    return run_alone(take())
 
 
 def test_a_slow_browser_gets_the_last_state_only() -> None:
@@ -44,7 +45,7 @@ def test_who_waits_gets_what_comes() -> None:
         asyncio.get_running_loop().call_soon(box.put_state, "state")
         return await box.next()
 
-    assert asyncio.run(wait()) == "state"
+    assert run_alone(wait()) == "state"
 
 
 def test_the_first_work_that_ends_ends_the_others() -> None:
@@ -59,5 +60,5 @@ def test_the_first_work_that_ends_ends_the_others() -> None:
     async def short() -> None:
         await asyncio.sleep(0)
 
-    asyncio.run(first_of(endless(), short()))
+    run_alone(first_of(endless(), short()))
     assert ended == ["endless"]
