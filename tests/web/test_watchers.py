@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from obscuro.web.watchers import Watchers
+from tests.web.loops import run_alone
 
 
 def test_all_get_the_very_same_text() -> None:
@@ -16,7 +17,7 @@ def test_all_get_the_very_same_text() -> None:
         assert first == '{"type":"ply","number":1}'
         assert await other.next() is first
 
-    asyncio.run(run())
+    run_alone(run())
 
 
 def test_one_that_takes_nothing_is_let_go_and_the_others_go_on() -> None:
@@ -29,7 +30,7 @@ def test_one_that_takes_nothing_is_let_go_and_the_others_go_on() -> None:
         assert slow.lost and not quick.lost
         assert await slow.next() is None
 
-    asyncio.run(run())
+    run_alone(run())
 
 
 def test_one_that_waits_gets_the_next_text() -> None:
@@ -41,7 +42,7 @@ def test_one_that_waits_gets_the_next_text() -> None:
         watchers.send("a")
         assert await waiting == "a"
 
-    asyncio.run(run())
+    run_alone(run())
 
 
 def test_after_the_end_come_only_the_texts_that_wait() -> None:
@@ -54,4 +55,4 @@ def test_after_the_end_come_only_the_texts_that_wait() -> None:
         watchers.remove(watcher)
         assert not watchers
 
-    asyncio.run(run())
+    run_alone(run())
