@@ -86,6 +86,27 @@ def test_a_move_that_can_no_longer_be_made_is_told_of(board: BoardPage) -> None:
     expect(board.notice).to_have_text("Your move could not be made any more.")
 
 
+def test_a_dead_network_is_found_out_by_the_answer_that_does_not_come(board: BoardPage) -> None:
+    connections: list[WebSocketRoute] = []
+
+    def connect(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        connections.append(route)
+        if len(connections) == 1:
+            route.on_message(lambda message: None)  # what the page says gets lost
+        else:
+            route.on_message(server.send)
+
+    board.page.route_web_socket(re.compile("/ws/play/"), connect)
+    board.page.clock.install()
+    board.new_game()
+    board.await_turn()
+    board.type("e4")
+    board.page.clock.fast_forward(11_000)
+    board.await_square("e4, white pawn")
+    assert len(connections) == 2
+
+
 def test_a_refusal_of_the_server_stays_on_the_page(board: BoardPage) -> None:
     words = "the server is full; try later"
     full = True

@@ -25,6 +25,9 @@ export function choosePromotion(host, side, letters) {
   );
   host.append(dialog);
   dialog.showModal();
+  const [board, box] = [host.getBoundingClientRect(), dialog.getBoundingClientRect()];
+  dialog.style.left = `${board.left + (board.width - box.width) / 2}px`;
+  dialog.style.top = `${board.top + (board.height - box.height) / 2}px`;
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close(""); // beside the buttons
   });

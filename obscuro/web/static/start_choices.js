@@ -21,7 +21,7 @@ export function levelOptions(settings) {
   const first = settings.levels[Math.floor(settings.levels.length / 4)];
   const levels = settings.levels.map((level) => {
     const elo = level.elo === null ? "" : ` · Elo ${level.elo}`;
-    const name = `Level ${level.number}, ${level.name}${elo}`;
+    const name = `${level.number} · ${level.name}${elo}`;
     return option(String(level.number), name, level === first);
   });
   const full = settings.full.slice(0, 1).toUpperCase() + settings.full.slice(1);
