@@ -6,7 +6,7 @@ A key that the search chains therefore equals the key that the enumeration chain
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -40,7 +40,7 @@ def mix(key: Word, word: Word) -> Word:
     return hashed
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def event(action: int | None, observation: Observation) -> int:
     """Hash one ply in one player's view, for chaining to the player's key.
 

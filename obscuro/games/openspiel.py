@@ -30,21 +30,29 @@ class OpenSpielGame:
     """One of OpenSpiel's games. Its first player is ▲. In simultaneous moves ▲ chooses first.
 
     A player's observation after a ply is OpenSpiel's information state and whether the player is
-    to move.
+    to move. In games without information states it is OpenSpiel's observation instead, and players
+    remember what they observed.
+
+    cumulative: whether observations are information states. Then a player does not notice a ply
+    that changes none of its observation; see `obscuro.anygame.histories.is_cumulative`.
 
     Parameters
     ----------
     text : str
         The game with its parameters in OpenSpiel's notation, such as `liars_dice(dice_sides=5)`.
+    remembers : bool
+        Whether players remember what their information states forget. Some of OpenSpiel's, such as
+        those of `dark_hex`, forget how many plies had been made when a player chose.
 
     Raises
     ------
     ValueError
-        If the game does not have two players, or is not zero-sum.
+        If the game does not have two players, is not zero-sum, or tells players nothing that this
+        class can read.
 
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, remembers: bool = False) -> None:
         """Load the game."""
         game = pyspiel.load_game(text)
         kind = game.get_type()
@@ -52,6 +60,10 @@ class OpenSpielGame:
             raise ValueError(f"not a zero-sum game of two players: {text}")
         if kind.dynamics == _SIMULTANEOUS:
             game = pyspiel.convert_to_turn_based(game)
+        self.remembers = remembers
+        self.cumulative: bool = kind.provides_information_state_string
+        if not (self.cumulative or kind.provides_observation_string):
+            raise ValueError(f"it has neither information states nor observations: {text}")
         self.name = text.lower()
         self.scale = 1.0 / max(abs(game.max_utility()), abs(game.min_utility()))
         self._game = game
@@ -83,7 +95,13 @@ class OpenSpielGame:
         """Return the first player's payoff."""
         return float(state.returns()[MAX])
 
+    def payoffs(self, state: SpielState) -> Sequence[float]:
+        """Return both players' payoffs."""
+        returns: list[float] = state.returns()
+        return returns
+
     def observation(self, state: SpielState, player: int) -> Observation:
-        """Return a hash of OpenSpiel's information state, and whether the player is to move."""
-        seen = blake2b(state.information_state_string(player).encode(), digest_size=8)
+        """Return a hash of what the player knows or sees, and whether it is to move."""
+        tell = state.information_state_string if self.cumulative else state.observation_string
+        seen = blake2b(tell(player).encode(), digest_size=8)
         return (int.from_bytes(seen.digest()), int(state.current_player() == player))
