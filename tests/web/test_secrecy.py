@@ -10,6 +10,7 @@ from typing import Any
 
 import chess
 import pytest
+from starlette.websockets import WebSocketDisconnect
 
 from obscuro.bridge.mover import MoverChoice
 from obscuro.fog.account import Account
@@ -20,7 +21,17 @@ from obscuro.web.game_store import GameStore
 from obscuro.web.hosted_game import HostedGame
 from obscuro.web.player_notes import PlayerNotes, color_name
 from obscuro.web.player_state import state_message
-from tests.web.rooms import WebMover, browser, is_over, join, move, my_turn, quick_app, start_game
+from tests.web.rooms import (
+    WebMover,
+    browser,
+    is_over,
+    join,
+    move,
+    my_turn,
+    quick_app,
+    start_game,
+    until,
+)
 
 FIELDS = {
     *("type", "game", "version", "you", "status", "turn", "ply", "start", "seen", "moves"),
@@ -114,6 +125,26 @@ def test_every_message_of_a_game_holds_what_its_player_sees_and_nothing_else(
                         socket.send_json(move(message, chance.choice(message["moves"])))
         truth.close()
         assert read > 10
+
+
+def test_no_other_answer_tells_anything_of_a_game_that_goes_on(tmp_path: Path) -> None:
+    with browser(quick_app(tmp_path)) as client:
+        game = start_game(client)
+        with join(client, game) as socket:
+            socket.send_json(move(until(socket, my_turn), "e2e4"))
+            until(socket, lambda m: my_turn(m) and m["ply"] == 2)
+        (row,) = client.get("/api/games").json()
+        told = {"game", "you", "status", "result", "ending", "level", "started", "plies"}
+        assert row.keys() == told
+        for wanted in ("document", "pgn"):
+            assert client.get(f"/api/games/{game}/{wanted}").status_code == 409
+        for wanted in ("advice", "analysis"):
+            answer = client.post(f"/api/games/{game}/{wanted}", json={"ply": 0})
+            assert answer.status_code == 409
+        with client.websocket_connect(f"ws://localhost/ws/look/{game}", headers={}) as socket:
+            assert socket.receive_json().keys() == {"type", "error"}
+            with pytest.raises(WebSocketDisconnect):
+                socket.receive_json()
 
 
 def board_at(store: GameStore, game: str, ply: int) -> FogOfWarBoard:
