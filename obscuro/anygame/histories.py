@@ -49,7 +49,7 @@ def chained(key: int, happened: int) -> int:
     return key if happened == UNNOTICED else mix(key, happened)
 
 
-class History(NamedTuple):
+class PlayedHistory(NamedTuple):
     """One history. Columns of pairs are ▲'s and ▼'s."""
 
     state: Any
@@ -84,7 +84,7 @@ class HistoryTable:
         seen = self._observations(start)
         keys = (initial_key(self.person(MAX), seen[MAX]), initial_key(self.person(MIN), seen[MIN]))
         self._rows = [
-            History(start, self._player(start), -1, -1, (UNNOTICED, UNNOTICED), seen, keys)
+            PlayedHistory(start, self._player(start), -1, -1, (UNNOTICED, UNNOTICED), seen, keys)
         ]
         self._numbers: dict[tuple[int, int], int] = {}
 
@@ -92,7 +92,7 @@ class HistoryTable:
         """Return how many histories have a number."""
         return len(self._rows)
 
-    def __getitem__(self, number: int) -> History:
+    def __getitem__(self, number: int) -> PlayedHistory:
         """Return a history by its number."""
         return self._rows[number]
 
@@ -108,7 +108,7 @@ class HistoryTable:
         """Return ▲'s payoff at the end of a history, scaled to [-1, 1]."""
         return self.sign * self.game.payoff(self._rows[number].state) * self.game.scale
 
-    def after(self, number: int, action: int) -> History:
+    def after(self, number: int, action: int) -> PlayedHistory:
         """Return the history after one more action, which need not have a number."""
         known = self._numbers.get((number, action))
         if known is not None:
@@ -124,9 +124,9 @@ class HistoryTable:
         ]
         keys = (chained(row.keys[MAX], happened[MAX]), chained(row.keys[MIN], happened[MIN]))
         events = (happened[MAX], happened[MIN])
-        return History(state, player, number, action, events, seen, keys)
+        return PlayedHistory(state, player, number, action, events, seen, keys)
 
-    def number(self, history: History) -> int:
+    def number(self, history: PlayedHistory) -> int:
         """Return the number of a history that `after` returned; it gets one if it has none."""
         place = (history.parent, history.action)
         known = self._numbers.setdefault(place, len(self._rows))
