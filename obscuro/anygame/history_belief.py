@@ -105,10 +105,12 @@ class HistoryBelief:
         found: list[int] = []
         while pending and len(found) < _SPARE * self._most:
             number = pending.pop()
-            mine = table[number].player == MAX
-            if mine and own_action is None:
+            actions = table.actions(number)
+            if table[number].player == MAX:
+                actions = [action for action in actions if action == own_action]
+            elif own_action is not None:
                 continue
-            for action in [own_action] if mine else table.actions(number):
+            for action in actions:
                 row = table.after(number, action)
                 if row.player == TERMINAL:
                     continue

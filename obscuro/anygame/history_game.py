@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.anygame.histories import UNNOTICED, HistoryTable
-from obscuro.anygame.leaf_values import LeafValue
+from obscuro.anygame.rollouts import LeafValue
 from obscuro.games.extensive_form import TERMINAL
 from obscuro.games.information import mix
 from obscuro.search.game import CHANCE, Expansion
@@ -24,7 +24,7 @@ class HistoryGame:
     table : HistoryTable
         The histories; expanded ones are added.
     leaf_value : callable
-        The heuristic; see `leaf_values.LeafValue`. What it says is scaled, and cut to [-1, 1].
+        The heuristic; see `rollouts.LeafValue`. What it says is scaled, and cut to [-1, 1].
 
     """
 
