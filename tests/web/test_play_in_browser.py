@@ -25,6 +25,27 @@ CASTLING = "k4r2/8/8/8/8/8/8/4K2R w K - 0 1"  # f1, which the king passes, is at
 LONE_PAWN = "k7/8/8/8/4P3/8/8/K7 w - - 0 1"  # Black has nothing that it could capture
 BLACK_TO_MOVE = "4k3/4p3/8/8/8/8/8/K7 b - - 0 1"
 TWO_KNIGHTS = "k7/8/8/8/8/2N5/8/K5N1 w - - 0 1"  # both reach e2
+_FIND = """async ([text, moves, seen]) => {
+  const {findTypedMove} = await import("obscuro/typed_moves.js");
+  const {squaresOf} = await import("obscuro/game.js");
+  return findTypedMove(text, moves, squaresOf(seen));
+}"""
+TYPED: dict[str, dict[str, str | None]] = {
+    chess.STARTING_FEN: {"e4": "e2e4", "e2-e4": "e2e4", "Nf3!": "g1f3", "nc3": "b1c3"},
+    "4k3/8/8/3p1p2/4P3/8/8/R3K2R w KQ - 0 1": {
+        **dict.fromkeys(("O-O", "0-0", "oo", "e1g1", "e1h1", "Kg1"), "e1g1"),
+        **dict.fromkeys(("O-O-O", "0-0-0", "e1a1", "Kc1"), "e1c1"),
+        **{"exd5": "e4d5", "ed5": "e4d5", "exf5+": "e4f5", "e5": "e4e5", "d5": None},
+        **{"Rg1": "h1g1", "Rb1": "a1b1", "Rhf1": "h1f1", "R1f1": "h1f1", "": None},
+    },
+    "7k/1P6/8/2n5/1P1N4/3B1N2/8/K7 w - - 0 1": {
+        **{"b8=Q": "b7b8q", "b8r": "b7b8r", "b7b8n": "b7b8n", "b8": None, "b8=K": None},
+        **{"bxc5": "b4c5", "bc5": "b4c5", "Be4": "d3e4", "be4": "d3e4", "Bc5": None},
+        **{"Ne5": "f3e5", "N3e5": "f3e5", "Nfe5": "f3e5", "Nd4e6": "d4e6", "N4e6": "d4e6"},
+    },
+    "7k/8/8/3pP3/8/8/8/K7 w - d6 0 1": {"exd6": "e5d6", "exd6 e.p.": "e5d6", "e5d6": "e5d6"},
+}
+"""The move in UCI by what is typed in a position; None: it is refused."""
 
 
 def capture_the_king(board: BoardPage) -> str:
@@ -132,6 +153,19 @@ def test_typed_moves_are_found_among_the_legal_ones(board: BoardPage) -> None:
     board.await_turn()
     board.type("c3b5")
     board.await_square("b5, white knight")
+
+
+def test_what_can_be_typed(board: BoardPage) -> None:
+    page = board.page
+    page.goto(board.url)
+    for fen, typed in TYPED.items():
+        position = FogOfWarBoard(fen)
+        moves = [move.uci() for move in position.legal_moves]
+        seen = position.fog_fen(chess.WHITE)
+        for text, uci in typed.items():
+            found = page.evaluate(_FIND, [text, moves, seen])
+            assert found["uci"] == uci, text
+            assert (found["fault"] is None) == (uci is not None), text
 
 
 def test_the_fog_is_the_referees(board: BoardPage) -> None:
@@ -271,7 +305,7 @@ def test_clocks_count_down_and_turn_red(board: BoardPage) -> None:
     board.type("e4")
     expect(clock).to_contain_class("running")
     expect(clock).to_contain_class("low")
-    expect(clock).to_have_text(re.compile(r"0:04\.\d"))
+    expect(clock).to_have_text(re.compile(r"0:0[0-4]\.\d"))
     board.await_result(re.compile("You lost: .* on time"))
 
 

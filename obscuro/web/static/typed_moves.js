@@ -19,8 +19,12 @@ const TRIMMING = /[\s+#!?]|e\.?p\.?$/g;
  * @returns {TypedMove}
  */
 export function findTypedMove(text, moves, squares) {
-  const typed = text.replace(TRIMMING, "");
-  const found = moves.filter((uci) => fits(typed, uci, squares));
+  // A small letter will do for a piece. A small b is a pawn's file first, and then a bishop.
+  const typed = text.replace(TRIMMING, "").replace(/^[kqrn]/, (letter) => letter.toUpperCase());
+  let found = moves.filter((uci) => fits(typed, uci, squares));
+  if (found.length === 0 && typed.startsWith("b")) {
+    found = moves.filter((uci) => fits(`B${typed.slice(1)}`, uci, squares));
+  }
   if (found.length === 1) return { uci: found[0], fault: null };
   if (found.length === 0) {
     const known = [SQUARES, NAMED, CASTLE].some((form) => form.test(typed));
