@@ -157,6 +157,8 @@ class EnginePool:
     async def close(self) -> None:
         """End all engines, also those in use."""
         self._closed = True
+        for task in self._giving:
+            task.cancel()
         await asyncio.gather(*(engine.close() for engine in self._all))
         self._threads.shutdown(wait=False, cancel_futures=True)
 

@@ -80,6 +80,16 @@ def test_what_an_engine_is_told(tmp_path: Path) -> None:
         assert mover.said == ["engine: warning this is a fake"]
 
 
+def test_an_engine_with_other_options_takes_each_game_for_a_new_one(tmp_path: Path) -> None:
+    think = think_after([])
+    with fog(tmp_path) as mover:
+        mover.choose("a", think, NOBODY)
+        mover.configure({"Stalemate": "draw"})
+        mover.choose("a", think, NOBODY)
+        order = "setoption name Stalemate value draw"
+        assert mover.heard[mover.heard.index(order) + 1] == "ucinewgame"
+
+
 @pytest.mark.parametrize("mode", ["die", "illegal", "none", "babble"])
 def test_a_bad_engine_is_replaced_and_told_everything(mode: str, tmp_path: Path) -> None:
     with fog(tmp_path, mode) as mover:
