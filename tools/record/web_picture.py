@@ -4,7 +4,7 @@ r"""Take a picture of `obscuro web` in Chromium: the start page, a game, or the 
     python -m tools.record.web_picture play --select d4 --out docs/pictures/web_play.png
     python -m tools.record.web_picture play --dark --width 390 --height 844 \
         --out docs/pictures/web_phone.png
-    python -m tools.record.web_picture look --ply 36 --out docs/pictures/web_look.png
+    python -m tools.record.web_picture look --height 900 --out docs/pictures/web_look.png
 
 The server must run, by `obscuro web --no-browser`. The engine answers as it likes, so no two
 pictures of a game are the same.
@@ -46,7 +46,9 @@ def make_parser() -> argparse.ArgumentParser:
         default=Path("docs/pictures/shown.pgn"),
         help="the file to look at, with one game, which is analysed; default: %(default)s",
     )
-    parser.add_argument("--ply", type=int, default=0, help="of that game; default: 0, the start")
+    parser.add_argument(
+        "--ply", type=int, help="of that game; default: the first move that lost much"
+    )
     parser.add_argument("--view", default="Three boards", help="of that game; default: %(default)s")
     parser.add_argument("--select", help="the square of the piece whose moves are shown")
     parser.add_argument("--width", type=int, default=1280, help="of the window; default: 1280")
@@ -91,8 +93,11 @@ def look(page: Page, chosen: argparse.Namespace) -> None:
     page.get_by_role("button", name="Analyse the game").click()
     expect(page.locator("#method")).to_contain_text("Analysis: by", timeout=ANALYSIS)
     page.get_by_role("button", name=chosen.view, exact=True).click()
-    page.evaluate("ply => location.hash = ply", str(chosen.ply))
-    expect(page.locator("#ply")).to_have_value(str(chosen.ply))
+    if chosen.ply is None:
+        page.keyboard.press("m")
+    else:
+        page.evaluate("ply => location.hash = ply", str(chosen.ply))
+        expect(page.locator("#ply")).to_have_value(str(chosen.ply))
     page.mouse.move(0, 0)
 
 

@@ -98,17 +98,26 @@ function comparison(found, move, flipped) {
   const mover = sideName(move.mover);
   const other = `${pointsText(found.better, found.better_nodes)} with ${found.san}`;
   const played = `${pointsText(found.played, found.played_nodes)} with ${move.san}`;
-  const prefers = found.better > found.played ? found.san : move.san;
   const parts = [
     html("p", { class: "comparison" }, `Of 100 points ${mover} expects ${played}, ${other}.`),
   ];
   if (!found.because.length) return parts;
   const boards = found.because.map((reason) => reasonButton(reason, found, move, flipped));
-  parts.push(
-    html("p", {}, `What speaks most for ${prefers}, of the positions that were possible:`),
-    html("div", { class: "reasons" }, ...boards),
-  );
+  parts.push(html("p", {}, reasonsTitle(found, move)));
+  parts.push(html("div", { class: "reasons" }, ...boards));
   return parts;
+}
+
+/**
+ * @param {Comparison} found
+ * @param {Move} move
+ */
+function reasonsTitle({ better, played, san }, move) {
+  if (Math.round(100 * better) === Math.round(100 * played)) {
+    return "The possible positions in which the two differ most:";
+  }
+  const prefers = better > played ? san : move.san;
+  return `What speaks most for ${prefers}, of the positions that were possible:`;
 }
 
 /**

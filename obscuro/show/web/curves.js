@@ -24,6 +24,9 @@ const RING = 5.2;
 const HOVERS = "plies"; // all charts show the ply that the mouse points at in one of them
 const DASHES = new Map([["black", [4, 3]]]); // so that colour is not all that tells lines apart
 const darkness = matchMedia("(prefers-color-scheme: dark)");
+/** @type {Map<string, string>} */
+const colors = new Map(); // of the style sheet, by property; to ask the browser each time is slow
+darkness.addEventListener("change", () => colors.clear());
 
 export class Curve {
   /**
@@ -113,15 +116,15 @@ export class Curve {
   }
 
   /**
-   * Show another chart of the same title and lines.
+   * Show another chart of the same title and lines. `select` comes next.
    * @param {Chart} chart
    */
   update(chart) {
     this.chart = chart;
+    this.ply = Math.min(this.ply, chart.plies);
     this.place.setAttribute("aria-label", summary(chart));
     this.plot.setData(columnsOf(chart));
     this.drawMarks();
-    this.select(Math.min(this.ply, chart.plies));
   }
 
   resize() {
@@ -195,7 +198,12 @@ export class Curve {
 
   /** @param {string} name of a property in the style sheet; it differs in dark colours */
   color(name) {
-    return getComputedStyle(this.place).getPropertyValue(name);
+    let color = colors.get(name);
+    if (!color) {
+      color = getComputedStyle(this.place).getPropertyValue(name);
+      colors.set(name, color);
+    }
+    return color;
   }
 }
 

@@ -19,31 +19,50 @@ export class MoveList {
     this.onPick = onPick;
     /** @type {HTMLElement[]} */
     this.buttons = [];
+    /** @type {string[]} */
+    this.labels = []; // of the buttons
+    /** @type {HTMLElement | null} */
+    this.row = null; // the last one
+    this.result = html("li", { class: "result" });
+    this.list = html("ol", {}, this.result);
+    host.replaceChildren(this.list);
   }
 
   /**
-   * List the moves of a game anew. The button that has the focus keeps it.
+   * List the moves of a game. What is listed already stays, unless there is something else to say.
    * @param {Game} game
    */
   update(game) {
-    const focused = this.buttons.findIndex((button) => button === document.activeElement);
-    const list = html("ol");
-    this.buttons = game.moves.map((move, index) => this.button(move, index));
-    /** @type {HTMLElement | null} */
-    let row = null;
-    game.moves.forEach((move, index) => {
-      if (!row || move.mover === "white") {
-        row = html("li", {}, html("span", { class: "number" }, `${move.number}.`));
-        if (move.mover === "black") row.append(html("span", { class: "gap" }, "…"));
-        list.append(row);
-      }
-      row.append(this.buttons[index]);
-    });
-    list.append(html("li", { class: "result" }, game.result));
+    const labels = game.moves.map((move) => lossText(move) || moveName(move));
+    if (this.labels.some((label, index) => label !== labels[index])) this.clear();
+    const known = this.labels.length;
+    this.labels = labels;
+    game.moves.slice(known).forEach((move, index) => this.append(move, known + index));
+    this.result.textContent = game.result;
+  }
+
+  clear() {
     const top = this.host.scrollTop;
-    this.host.replaceChildren(list);
+    this.list.replaceChildren(this.result);
     this.host.scrollTop = top;
-    this.buttons[focused]?.focus({ preventScroll: true });
+    this.buttons = [];
+    this.labels = [];
+    this.row = null;
+  }
+
+  /**
+   * @param {Move} move
+   * @param {number} index
+   */
+  append(move, index) {
+    if (!this.row || move.mover === "white") {
+      this.row = html("li", {}, html("span", { class: "number" }, `${move.number}.`));
+      if (move.mover === "black") this.row.append(html("span", { class: "gap" }, "…"));
+      this.result.before(this.row);
+    }
+    const button = this.button(move, index);
+    this.row.append(button);
+    this.buttons.push(button);
   }
 
   /**

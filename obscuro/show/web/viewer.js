@@ -193,15 +193,22 @@ export class Viewer {
   show() {
     const { game, ply, choice, advice } = this;
     for (const side of SIDES) {
-      this.boards[side].draw(sideBoard(game, ply, side, choice, advice));
+      if (!this.hides(side)) {
+        this.boards[side].draw(sideBoard(game, ply, side, choice, advice));
+      }
       caption(side, knowledgeText(game, ply, side));
     }
-    this.boards.truth.draw(trueBoard(game, ply, choice));
+    if (!this.hides("truth")) this.boards.truth.draw(trueBoard(game, ply, choice));
     const next = game.moves[ply];
     caption("truth", next ? `${sideName(next.mover)} plays ${moveName(next)}` : ending(game));
     byId("square").replaceChildren(...this.squareWords());
     this.showChoices();
     this.onShow();
+  }
+
+  /** @param {string} board */
+  hides(board) {
+    return this.view !== "all" && this.view !== board;
   }
 
   /** Draw the buttons as they are pressed. */

@@ -18,6 +18,8 @@ const analyseButton = /** @type {HTMLButtonElement} */ (byId("analyse"));
 
 /** @type {Viewer | null} */
 let viewer = null;
+/** @type {Game | null} */
+let changed = null; // the game as it is, if that is not drawn yet
 let live = false;
 let canAsk = false;
 let analysing = false;
@@ -89,12 +91,23 @@ function takeDocument(message) {
   showButtons();
 }
 
-/** @param {(game: Game) => Game} how */
+/**
+ * Change the game, and draw it with the next frame: where plies come quicker than the browser can
+ * draw them, it leaves some out. A tab that nobody sees draws none.
+ * @param {(game: Game) => Game} how
+ */
 function change(how) {
   if (!viewer) return;
-  const before = viewer.last;
-  viewer.update(how(viewer.game), before);
-  describe(viewer.game);
+  if (!changed) requestAnimationFrame(draw);
+  changed = how(changed ?? viewer.game);
+}
+
+function draw() {
+  if (!viewer || !changed) return;
+  const [game, last] = [changed, viewer.last];
+  changed = null;
+  viewer.update(game, last);
+  describe(game);
   showButtons();
 }
 
