@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from obscuro.games.best_response import best_response
 from obscuro.games.game_tree import NO_SLOT, GameTree
+from obscuro.games.gifts import gifts_below
 from obscuro.games.infoset_hypergraph import KnowledgeGraph
 from obscuro.games.maxmargin import Choice, solve_maxmargin
 from obscuro.games.root_rules import MaxmarginRoot, RootBudget, RootRule, RootView
@@ -33,6 +34,9 @@ from obscuro.search.game import MAX, MIN
 _REACHED: Final = 1e-12
 """A group with a smaller share of the roots' reach counts as not reached."""
 
+WHOLE_GAME: Final = SubgameRoots(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_))
+"""The subgame that is the whole game."""
+
 
 class Nested(NamedTuple):
     """The result of subgame solving at every infoset, from a blueprint."""
@@ -40,6 +44,13 @@ class Nested(NamedTuple):
     policy: NDArray[np.float64]  # [S] ▲'s policy; at each infoset the solution found there
     infosets: int  # the number of infosets where ▲ solved a subgame, those it can still reach
     programs: int  # the number of solved programs; infosets with the same subgame share one
+
+
+class _Solution(NamedTuple):
+    """What the next subgame begins with."""
+
+    policy: NDArray[np.float64]  # [S] ▲'s policy, which the solution is a part of
+    gift: NDArray[np.float64]  # [N] what ▼ gave up on the way to each node; 0 without Reach
 
 
 class SubgameSolver:
@@ -78,6 +89,7 @@ class SubgameSolver:
         self._rule = MaxmarginRoot(rule) if isinstance(rule, Choice) else rule
         self._budget = budget
         self._look = values_when_all_is_seen(tree)
+        self._nothing = np.zeros(len(tree.states))
         mine = tree.infosets.player == MAX
         self._after: dict[int, list[int]] = {}
         for infoset in np.flatnonzero(mine).tolist():
@@ -119,34 +131,58 @@ class SubgameSolver:
 
         policy: float64[S], ▲'s policy before.
         """
-        return self._solve_below(self._kept_roots(infoset, policy), policy)
+        start = _Solution(policy, self._gifts_from_start(policy))
+        return self._solve_below(self._kept_roots(infoset, start), start).policy
 
-    def view(self, roots: SubgameRoots, policy: NDArray[np.float64]) -> RootView:
-        """Return what a rule knows of the groups of `roots`. policy: float64[S], of both players."""
+    def view(
+        self,
+        roots: SubgameRoots,
+        policy: NDArray[np.float64],
+        gift: NDArray[np.float64] | None = None,
+    ) -> RootView:
+        """Return what a rule knows of the groups of `roots`.
+
+        policy: float64[S], of both players. gift: float64[N], of each node; otherwise 0.
+        """
         form = self._form
         sub = subgame_form(form, roots, policy)
         weight = form.reach(policy)[roots.node]
         look = np.bincount(roots.group, weight * self._look[roots.node]) / sub.weight
         alternate = answer_values(form, sub, played_from_roots(form, sub, policy))
-        return RootView(form, sub, arrival(form, sub, policy), alternate, look)
+        given = np.zeros(sub.groups)
+        if gift is not None:
+            given[roots.group[roots.live]] = gift[roots.node[roots.live]]
+        return RootView(form, sub, roots, arrival(form, sub, policy), alternate, look, given)
 
-    def _kept_roots(self, infoset: int, policy: NDArray[np.float64]) -> SubgameRoots:
+    def _gifts_from_start(self, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gifts in the whole game, float64[N]; 0 if the rule does not ask for them."""
+        if not self._rule.reach:
+            return self._nothing
+        sub = subgame_form(self._form, WHOLE_GAME, policy)
+        x = played_from_roots(self._form, sub, policy)
+        return gifts_below(self._form, WHOLE_GAME, sub, policy, x, np.zeros(1))
+
+    def _kept_roots(self, infoset: int, last: _Solution) -> SubgameRoots:
         """Return the roots of the subgame without what the budget leaves out."""
-        roots = self.roots(infoset, policy)
+        roots = self.roots(infoset, last.policy)
         if self._budget is None:
             return roots
-        view = self.view(roots, policy)
+        view = self.view(roots, last.policy, last.gift)
         inside = np.isin(roots.node, self._nodes[infoset])
         kept = self._budget.kept(view, np.bincount(roots.group[inside], minlength=view.sub.groups))
         stays = kept[roots.group]
         number = np.cumsum(kept) - 1
         return SubgameRoots(roots.node[stays], number[roots.group[stays]], roots.live[stays])
 
-    def _solve_below(self, roots: SubgameRoots, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _solve_below(self, roots: SubgameRoots, last: _Solution) -> _Solution:
         """Solve the subgame below `roots`."""
-        view = self.view(roots, policy)
+        view = self.view(roots, last.policy, last.gift)
         x = self._rule.solve(view, self._floor)
-        return policy_from(self._form, view.sub.infosets, view.sub.slots, x, policy)
+        policy = policy_from(self._form, view.sub.infosets, view.sub.slots, x, last.policy)
+        if not self._rule.reach:
+            return _Solution(policy, self._nothing)
+        entered = self._rule.spare(view, x)
+        return _Solution(policy, gifts_below(self._form, roots, view.sub, policy, x, entered))
 
     def solve_everywhere(
         self,
@@ -172,7 +208,7 @@ class SubgameSolver:
         tree = self._tree
         offsets = tree.infosets.offsets
         played = blueprint.copy()
-        policies = [blueprint]
+        solutions = [_Solution(blueprint, self._gifts_from_start(blueprint))]
         shared: dict[tuple[int, bytes], int] = {}
         waiting = [(infoset, 0) for infoset in self._after.get(NO_SLOT, [])]
         done = 0
@@ -182,15 +218,15 @@ class SubgameSolver:
             infoset, before = waiting.pop()
             now = before
             if where is None or where[infoset]:
-                roots = self._kept_roots(infoset, policies[before])
+                roots = self._kept_roots(infoset, solutions[before])
                 label = (before, roots.node.tobytes() + roots.live.tobytes())
                 if label not in shared:
-                    shared[label] = len(policies)
-                    policies.append(self._solve_below(roots, policies[before]))
+                    shared[label] = len(solutions)
+                    solutions.append(self._solve_below(roots, solutions[before]))
                 now = shared[label]
                 done += 1
             for slot in range(offsets[infoset], offsets[infoset + 1]):
-                played[slot] = policies[now][slot]
+                played[slot] = solutions[now].policy[slot]
                 if played[slot] > 0.0:
                     waiting += [(later, now) for later in self._after.get(slot, [])]
         return Nested(policy=played, infosets=done, programs=len(shared))
@@ -209,8 +245,7 @@ def least_exploitable(tree: GameTree[Any], floor: NDArray[np.float64], choice: C
     If `floor` is 0 the result is an equilibrium with the game's value.
     """
     form = SequenceForm(tree)
-    start = SubgameRoots(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_))
-    sub = subgame_form(form, start, form.uniform())
+    sub = subgame_form(form, WHOLE_GAME, form.uniform())
     solved = solve_maxmargin(form, sub, floor, np.zeros(1), choice, lift=False)
     answered = policy_from(form, sub.answers, sub.rows, solved.y[1:], form.uniform())
     policy = policy_from(form, sub.infosets, sub.slots, solved.x, answered)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.games.maxmargin import Choice, solve_maxmargin
-from obscuro.games.sequence_form import SequenceForm, SubgameForm
+from obscuro.games.sequence_form import SequenceForm, SubgameForm, SubgameRoots, answer_values
 from obscuro.games.soft_root import Tie, solve_soft
 
 
@@ -22,9 +22,11 @@ class RootView(NamedTuple):
 
     form: SequenceForm
     sub: SubgameForm
+    roots: SubgameRoots
     played: NDArray[np.float64]  # [G] ▼'s probability of playing there, y(J)
     alternate: NDArray[np.float64]  # [G] if ▼ responds best to ▲'s strategy so far
     look: NDArray[np.float64]  # [G] if from there on both players saw everything
+    gift: NDArray[np.float64]  # [G] what ▼ gave up on the way, per unit of the live roots' reach
 
     @property
     def reach(self) -> NDArray[np.float64]:
@@ -90,13 +92,33 @@ over the belief, v*. "look" is Obscuro's min{ṽ, v*} for new J, where ṽ sees 
 """
 
 
-def alternate_values(view: RootView, alternates: Alternates) -> NDArray[np.float64]:
-    """Return the alternate value of each group, float64[G], in the game's units."""
-    if alternates == "blueprint":
-        return view.alternate
-    least = float(belief_prior(view) @ view.alternate)
-    values = view.look if alternates == "look" else view.alternate
-    return np.minimum(values, least)
+def alternate_values(
+    view: RootView, alternates: Alternates, reach: bool = False
+) -> NDArray[np.float64]:
+    """Return the alternate value of each group, float64[G], in the game's units.
+
+    reach: whether ▲ may give back what ▼ gave up on the way, as in Reach subgame solving.
+    """
+    values = view.alternate
+    if alternates != "blueprint":
+        least = float(belief_prior(view) @ view.alternate)
+        values = np.minimum(view.look if alternates == "look" else values, least)
+    if reach:
+        values = values - view.gift * view.sub.alive
+    return values
+
+
+def margins(
+    view: RootView, x: NDArray[np.float64], alternate: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return each group's margin under x, float64[G], per unit of its live roots' reach.
+
+    x: float64[X]. alternate: float64[G], as `alternate_values` returns it.
+    """
+    found: NDArray[np.float64] = (
+        answer_values(view.form, view.sub, x) - alternate
+    ) / view.sub.alive
+    return found
 
 
 # -- gadgets ------------------------------------------------------------------------------------
@@ -105,8 +127,19 @@ def alternate_values(view: RootView, alternates: Alternates) -> NDArray[np.float
 class RootRule(Protocol):
     """A gadget with its prior and its alternate values."""
 
+    @property
+    def reach(self) -> bool:
+        """Whether ▲ may give back what ▼ gave up on the way to the root."""
+
     def solve(self, view: RootView, floor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ▲'s strategy in the subgame, x, float64[X]. floor: float64[S]."""
+        ...
+
+    def spare(self, view: RootView, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what ▼ gives up by entering each group, if ▲ plays x, float64[X].
+
+        Returns float64[G], not negative, per unit of the live roots' reach.
+        """
         ...
 
 
@@ -116,11 +149,18 @@ class MaxmarginRoot:
 
     choice: Choice
     alternates: Alternates = "blueprint"
+    reach: bool = False
 
     def solve(self, view: RootView, floor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ▲'s strategy in the subgame, x, float64[X]. floor: float64[S]."""
-        alternate = alternate_values(view, self.alternates)
+        alternate = alternate_values(view, self.alternates, self.reach)
         return solve_maxmargin(view.form, view.sub, floor, alternate, self.choice).x
+
+    def spare(self, view: RootView, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return by how much each margin under x exceeds the least one, float64[G]."""
+        found = margins(view, x, alternate_values(view, self.alternates, self.reach))
+        spared: NDArray[np.float64] = found - found.min()
+        return spared
 
 
 @dataclass(frozen=True)
@@ -131,12 +171,18 @@ class SoftRoot:
     prior: Prior = mixed_prior
     tie: Tie = "margins"
     alternates: Alternates = "blueprint"
+    reach: bool = False
 
     def solve(self, view: RootView, floor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ▲'s strategy in the subgame, x, float64[X]. floor: float64[S]."""
-        alternate = alternate_values(view, self.alternates)
+        alternate = alternate_values(view, self.alternates, self.reach)
         prior = self.prior(view)
         return solve_soft(view.form, view.sub, floor, alternate, prior, self.epsilon, self.tie)
+
+    def spare(self, view: RootView, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each margin under x that exceeds 0, for which ▼ could have left; float64[G]."""
+        found = margins(view, x, alternate_values(view, self.alternates, self.reach))
+        return np.maximum(found, 0.0)
 
 
 # -- the budget ---------------------------------------------------------------------------------

@@ -280,6 +280,14 @@ def answer_values(
 
     x: float64[X]. Values are in the game's units, and in units of the reach of the group's roots.
     """
+    return row_values(form, sub, x)[: sub.groups]
+
+
+def row_values(form: SequenceForm, sub: SubgameForm, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ▲'s value of each row, u*(x|J) and u*(x|I'a'), float64[G+Y], in the same units.
+
+    From there on ▼ plays a best response to x, float64[X].
+    """
     offsets = form.tree.infosets.offsets
     values: NDArray[np.float64] = sub.payoff @ x + sub.fixed
     end = len(values)
@@ -289,7 +297,7 @@ def answer_values(
         begin = end - int(offsets[infoset + 1] - offsets[infoset])
         values[follows] += values[begin:end].min()
         end = begin
-    return values[: sub.groups]
+    return values
 
 
 def arrival(

@@ -83,6 +83,19 @@ def answer(tree: GameTree[Any], mine: Plays, weights: dict[int, float]) -> float
     return value + _by_class(tree, mine, passes)
 
 
+def action_answer(
+    tree: GameTree[Any], mine: Plays, weights: dict[int, float], action: int
+) -> float:
+    """`answer`, if ▼ plays `action` at its infoset, whose nodes have these weights."""
+    after = {
+        child: weight
+        for node, weight in weights.items()
+        for child in children(tree, node)
+        if tree.action[child] == action
+    }
+    return _by_class(tree, mine, after)
+
+
 def _by_class(tree: GameTree[Any], mine: Plays, weights: dict[int, float]) -> float:
     parts: dict[int, dict[int, float]] = defaultdict(dict)
     for node, weight in weights.items():

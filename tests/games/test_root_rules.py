@@ -43,7 +43,7 @@ def a_view(
     sub = subgame_form(form, start, form.uniform())
     sub = sub._replace(groups=3, weight=np.array(weight), alive=np.ones(3))
     values = np.array(alternate)
-    return RootView(form, sub, np.array(played), values, values[::-1].copy())
+    return RootView(form, sub, start, np.array(played), values, values[::-1].copy(), np.zeros(3))
 
 
 def test_priors_are_what_they_say(kuhn: GameTree[Any]) -> None:
