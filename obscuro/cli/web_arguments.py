@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from obscuro.cli.common_arguments import Parsers, add_command, add_option, whole
+from obscuro.web.web_limits import WebLimits
 
-HOST, PORT, MAX_GAMES = "127.0.0.1", 8000, 8
+HOST, PORT, MAX_GAMES = "127.0.0.1", 8000, WebLimits().games
 _EXAMPLES = """\
 examples:
   obscuro web

@@ -66,7 +66,7 @@ class GameLobby:
         self._make_place()
         game = HostedGame(new_game_id(), setup)
         started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self.store.prune(self._limits.stored)
+        self.store.prune(self._limits.stored, self._rooms)
         self.store.add(game, visitor, started)
         return self._open(game, visitor)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -179,17 +179,17 @@ class GameStore:
         rows = self._db.execute("SELECT id FROM games WHERE is_match AND NOT is_over")
         return [game_id for (game_id,) in rows]
 
-    def prune(self, most: int) -> None:
-        """Remove the oldest games but `most`. Raises StoreError."""
-        self._write(
-            [
-                (
-                    "DELETE FROM games WHERE rowid NOT IN "
-                    "(SELECT rowid FROM games ORDER BY rowid DESC LIMIT ?)",
-                    (most,),
-                )
-            ]
+    def prune(self, most: int, kept: Collection[str]) -> None:
+        """Remove the oldest games but `most`. kept: games that stay all the same.
+
+        Raises StoreError.
+        """
+        rows = self._db.execute(
+            "SELECT id FROM games ORDER BY rowid DESC LIMIT -1 OFFSET ?", (most,)
         )
+        old = [game_id for (game_id,) in rows if game_id not in kept]
+        if old:
+            self._write([("DELETE FROM games WHERE id = ?", (game_id,)) for game_id in old])
 
     def close(self) -> None:
         """Close the file. A second call does nothing."""

@@ -10,7 +10,11 @@ class WebLimits:
     """What browsers may ask of the server. Times are seconds, sizes bytes.
 
     games: awake at the same time; each has an engine's process, a match of two engines has two.
-    visitor_games: unfinished games of one visitor. stored: finished games that are kept.
+    visitor_games: unfinished games of one visitor. stored: games that are kept. sockets: of all
+    browsers. game_sockets: of one player's game. body, file, message: the most bytes. body_seconds,
+    send_seconds: after these a slow browser is given up. sleep_after: a game sleeps that nobody has
+    looked at for so long.
+
     post_burst, post_rate: requests that change something, of one visitor. created_burst,
     created_rate: new games of all visitors together. message_burst, message_rate: messages on one
     socket. strikes: refused messages in a row that close a socket. pause: an engine's move is shown

@@ -12,6 +12,7 @@ from obscuro.cli.play_command import HELP
 from obscuro.engine import constants
 from obscuro.protocol import order
 from obscuro.search import parameters
+from obscuro.web.web_limits import WebLimits
 from tests.docs.pages import page
 
 
@@ -58,6 +59,29 @@ def test_the_table_of_the_bridge_has_all_options_with_their_defaults() -> None:
         if written[option] not in told(action.default).split("|")
     ]
     assert wrong == []
+
+
+def test_the_page_of_the_web_server_has_its_limits() -> None:
+    limits = WebLimits()
+    written = dict(rows("docs/web.md", "Safety"))
+    told = {
+        "games that go on at the same time": f"`--max-games`, {limits.games}",
+        "unfinished games of a visitor": f"{limits.visitor_games}",
+        "new games of all visitors together": f"{limits.created_burst} at once, "
+        f"then one in {1 / limits.created_rate:g} s",
+        "sockets": f"{limits.sockets}, of a person's game {limits.game_sockets}",
+        "a PGN file": f"{limits.file >> 20} MiB",
+        "a message, a request": f"{limits.message >> 10} KiB",
+        "messages on a socket": f"{limits.message_burst} at once, "
+        f"then {limits.message_rate} in a second",
+    }
+    assert limits.body == limits.message
+    assert {name: written[name] for name in told} == told
+    text = page("docs/web.md").text
+    assert f"after {limits.sleep_after / 60:g} minutes" in text
+    assert f"The last {limits.stored:,} games" in text
+    assert f"its clock shows {limits.pause_clock:g} s or less" in text
+    assert limits.pause == 0.5  # half a second
 
 
 def test_the_readme_lists_every_command() -> None:

@@ -97,11 +97,13 @@ def test_the_result_and_the_rematch_are_kept(tmp_path: Path) -> None:
 
 def test_only_the_newest_games_stay(tmp_path: Path) -> None:
     store = GameStore(tmp_path)
-    for letter in "abc":
+    for letter in "abcd":
         saved_game(store, letter * 12)
-    store.prune(2)
-    assert store.load("a" * 12) is None
-    assert [row["game"] for row in store.summaries("visitor", 10)] == ["c" * 12, "b" * 12]
+    store.prune(2, kept={"a" * 12})
+    assert store.load("b" * 12) is None
+    assert GameStore(tmp_path).load("b" * 12) is None
+    left = [row["game"] for row in store.summaries("visitor", 10)]
+    assert left == ["d" * 12, "c" * 12, "a" * 12]
 
 
 def test_a_folder_that_can_not_be_used_is_one_line(tmp_path: Path) -> None:

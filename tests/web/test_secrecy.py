@@ -81,6 +81,7 @@ def check(message: dict[str, Any], board: FogOfWarBoard, side: chess.Color) -> N
     assert set(message["last"]) == {chess.square_name(square) for square in notes.marked}
     own_turn = board.turn == side and message["status"] != "over"
     assert message["moves"] == (list(view.moves()) if own_turn else [])
+    assert not own_turn or set(message["moves"]) == {each.uci() for each in board.legal_moves}
     captured = "".join(piece.symbol() for piece in notes.taken)
     assert message["captured"]["you"] == captured
     if message["status"] != "over":
