@@ -70,18 +70,36 @@ def test_poker_is_written_beside_the_paper(
     assert len(others) == 9, "two as solved, six against an opponent, one at random"
 
 
-@pytest.mark.parametrize("words", [["--games", "chess"], ["--games"], ["--range", "many"]])
+@pytest.mark.parametrize(
+    "words",
+    [["--games", "chess"], ["--games"], ["--range", "many"], ["--kinds", "common knowledge"]],
+)
 def test_unknown_words_are_refused(words: list[str]) -> None:
     with pytest.raises(SystemExit) as refused:
         main(words)
     assert refused.value.code == 2
 
 
-def test_lesser_weakness_is_not_compared_with_the_papers(
+def test_another_epsilon_is_not_compared_with_the_papers(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["--games", "kuhn", "--epsilon", "0.1"]) == 0
-    assert "all choices" not in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "K |" not in printed
+    rows = table(printed, "blueprint")
+    assert rows[0][:3] == ["Kuhn poker", "0.00444", "0.00021"]
+    assert float(rows[0][5]) == pytest.approx(0.00444 / 0.00021, rel=0.02)
+
+
+def test_equilibrium_has_no_ratio_and_each_choice_a_column(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["--games", "kuhn", "--epsilon", "0", "--range", "0", "--kinds", "1-KLSS"]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    (row,) = table(printed, "1-KLSS, as solved")
+    assert row[:4] == ["Kuhn poker", "0.00000", "0.00000", "–"]
+    assert row[4:] == ["0.00000"] * 8
 
 
 @pytest.mark.parametrize(
