@@ -7,7 +7,7 @@ import re
 
 import chess
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from obscuro.engine.strength import LEVELS
 from obscuro.fog.board import FogOfWarBoard
@@ -363,6 +363,24 @@ def test_sounds_are_off_until_they_are_switched_on(board: BoardPage) -> None:
     board.button("Sound").click()
     board.page.reload()
     expect(board.button("Sound")).to_have_attribute("aria-pressed", "true")
+
+
+def test_two_engines_are_started_as_the_form_says(board: BoardPage) -> None:
+    page = board.page
+    wishes: list[object] = []
+
+    def answer(route: Route) -> None:
+        wishes.append(route.request.post_data_json)
+        route.fulfill(status=201, json={"game": "a" * 12})
+
+    page.route("**/api/matches", answer)
+    page.goto(board.url)
+    page.get_by_label("White", exact=True).last.select_option(label="Full strength")
+    page.get_by_label("Black", exact=True).last.select_option(index=1)
+    page.get_by_label("Time", exact=True).last.select_option(label="5 s a move")
+    board.button("Watch").click()
+    page.wait_for_url("**/look/aaaaaaaaaaaa")
+    assert wishes == [{"white": None, "black": LEVELS[1].number, "move": 5}]
 
 
 def test_a_wrong_position_is_refused_in_words(board: BoardPage) -> None:
