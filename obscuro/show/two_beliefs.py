@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.belief.belief import Belief
-from obscuro.belief.buffers import Buffers
-from obscuro.board.position import from_board
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.observation import Observation
 from obscuro.show.marginals import levels, piece_counts
+
+if TYPE_CHECKING:
+    from obscuro.belief.belief import Belief
 
 Levels = npt.NDArray[np.uint8]
 
@@ -48,6 +48,11 @@ class TwoBeliefs:
 
         Raises ValueError for a `max_positions` or `threads` below 1.
         """
+        # They load numba. Who only reads games, or waits for one, does without.
+        from obscuro.belief.belief import Belief  # noqa: PLC0415
+        from obscuro.belief.buffers import Buffers  # noqa: PLC0415
+        from obscuro.board.position import from_board  # noqa: PLC0415
+
         buffers = Buffers()
         words = from_board(board)
         self._beliefs = {
