@@ -7,6 +7,7 @@ random order finds histories again that fit all that was seen.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -88,6 +89,11 @@ class HistoryBelief:
         self._advance(own_action)
         if not self.numbers:
             self._rebuild()
+
+    def include(self, numbers: Iterable[int]) -> None:
+        """Add histories at ▲'s present key that a sample may lack; the search has met them."""
+        if not self.exact:
+            self.numbers = sorted({*self.numbers, *numbers})
 
     def sample(self, wanted: int, without: set[int]) -> list[int]:
         """Draw up to so many histories that are not in a set, without replacement."""

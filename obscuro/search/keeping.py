@@ -3,6 +3,10 @@
 I is the set of histories with our present information key. J₀ is the set of ▼'s infosets that touch
 I. The next subgame keeps the histories at this ply in some J ∈ J₀, with all that is below them. For
 each J it keeps the histories' weights, ▼'s reach and the alternate value.
+
+In a game whose players do not know how many plies were made, I and J may lie in several plies, and
+a history of J may be below another one. Then the first histories in J on every path are kept, and I
+may lie below them.
 """
 
 from typing import NamedTuple
@@ -14,11 +18,12 @@ from obscuro.kernels import kernel
 from obscuro.search.gadget import Gadget
 from obscuro.search.game import MAX, MIN
 from obscuro.search.solver import refresh_values
-from obscuro.search.tree import NO_PARENT, NODES, ROOT_INFOSET, TERMINAL, Tree
+from obscuro.search.tree import LEAF, NO_PARENT, NODES, ROOT_INFOSET, TERMINAL, Tree
 
 Reals = npt.NDArray[np.float32]
 
 MAX_ROOT_SHARE = 4  # at most a quarter of the nodes and of the edges are kept roots
+ANY_DEPTH = -1  # in place of a depth: I may lie in several plies
 
 
 class KeptRoots(NamedTuple):
@@ -80,13 +85,22 @@ def _count_own(tree, our_key, depth):
     """Number of histories at `depth` plies below the root states with our key."""
     count = 0
     for node in range(tree.counts[NODES]):
-        if tree.node_depth[node] != depth - 1:
+        if depth != ANY_DEPTH and tree.node_depth[node] != depth - 1:
             continue
         first = tree.node_first_edge[node]
         for edge in range(first, first + tree.node_edges[node]):
             if tree.edge_keys[edge, MAX] == our_key and tree.edge_status[edge] != TERMINAL:
                 count += 1
     return count
+
+
+@kernel
+def _pass_down(tree, node, below):
+    """Mark a node's children in `below`, uint8[nodes]."""
+    first = tree.node_first_edge[node]
+    for edge in range(first, first + tree.node_edges[node]):
+        if tree.edge_child[edge] != LEAF:
+            below[tree.edge_child[edge]] = 1
 
 
 @kernel
@@ -103,7 +117,7 @@ def _find_kept(tree, our_key, depth, most_infosets, most_histories):
     keys = np.zeros(limit + 1, dtype=np.uint64)
     infosets = 0
     for node in range(tree.counts[NODES]):
-        if tree.node_depth[node] != depth - 1:
+        if depth != ANY_DEPTH and tree.node_depth[node] != depth - 1:
             continue
         first = tree.node_first_edge[node]
         for edge in range(first, first + tree.node_edges[node]):
@@ -117,8 +131,14 @@ def _find_kept(tree, our_key, depth, most_infosets, most_histories):
     edges = np.zeros(64, dtype=np.int32)
     above = np.zeros(64, dtype=np.int32)
     members = np.zeros(64, dtype=np.int32)
+    # Which nodes are below a kept history. It cannot be where all of these lie in one ply.
+    below = np.zeros(tree.counts[NODES] if depth == ANY_DEPTH else 0, dtype=np.uint8)
     for node in range(tree.counts[NODES]):
-        if tree.node_depth[node] != depth - 1:
+        if depth == ANY_DEPTH:
+            if below[node]:
+                _pass_down(tree, node, below)
+                continue
+        elif tree.node_depth[node] != depth - 1:
             continue
         first = tree.node_first_edge[node]
         for edge in range(first, first + tree.node_edges[node]):
@@ -127,6 +147,8 @@ def _find_kept(tree, our_key, depth, most_infosets, most_histories):
             slot = _slot_of(table, keys, tree.edge_keys[edge, MIN])
             if table[slot] == 0 or count == most_histories:
                 continue
+            if depth == ANY_DEPTH and tree.edge_child[edge] != LEAF:
+                below[tree.edge_child[edge]] = 1
             if count == edges.shape[0]:
                 edges = np.concatenate((edges, np.zeros(count, dtype=np.int32)))
                 above = np.concatenate((above, np.zeros(count, dtype=np.int32)))
@@ -207,7 +229,8 @@ def most_roots(tree: Tree) -> int:
 def keep_roots(tree: Tree, gadget: Gadget, our_key: int, depth: int) -> KeptRoots:
     """Choose what the next subgame keeps of the old tree, `depth` plies below its root states.
 
-    our_key: our information key now. Brings all values of the old tree up to date first.
+    our_key: our information key now. depth: or ANY_DEPTH. Brings all values of the old tree up to
+    date first.
     """
     key = np.uint64(our_key)
     refresh_values(tree, gadget)

@@ -30,13 +30,14 @@ class Limits:
     """When a search ends; None means no such limit. Times are seconds of `time.monotonic`.
 
     nodes: histories added to the tree. latest: the search may put its deadline off until then, and
-    may also end earlier; None: it ends at the deadline. Without any limit only `stop` ends a
-    search.
+    may also end earlier; None: it ends at the deadline. iterations: of the solver; a turn of it is
+    not cut short. Without any limit only `stop` ends a search.
     """
 
     deadline: float | None = None
     nodes: int | None = None
     latest: float | None = None
+    iterations: int | None = None
 
 
 class Look(NamedTuple):
@@ -169,6 +170,10 @@ class Clock:
             return True
         if limits.nodes is not None and progress.nodes >= limits.nodes:
             return True
+        if limits.iterations is not None and (
+            progress.iterations >= (1 - SOLVER_TAIL) * limits.iterations
+        ):
+            return True
         if self._deadline is not None:
             tail = SOLVER_TAIL * (self._deadline - self._begin)
             return time.monotonic() >= self._deadline - tail
@@ -181,6 +186,8 @@ class Clock:
             return True
         if self._deadline is not None and time.monotonic() + self._slowest_slice >= self._deadline:
             return True
+        if limits.iterations is not None and progress.iterations >= limits.iterations:
+            return True
         if limits.nodes is not None and (
             progress.nodes >= limits.nodes or progress.full or progress.exhausted
         ):
@@ -191,22 +198,27 @@ class Clock:
 
     def iteration_at_half(self) -> int:
         """How many iterations were done when half of the search was over (T½ of Obscuro, C.8)."""
-        limited = self._deadline is not None or self._limits.nodes is not None
+        limits = self._limits
+        numbers = (limits.nodes, limits.iterations)
+        limited = self._deadline is not None or any(number is not None for number in numbers)
         elapsed = time.monotonic() - self._begin
         ended = not limited or self._stop.is_set()
-        whole = self._share(elapsed, self._progress.nodes) if ended else 1.0
+        progress = self._progress
+        whole = self._share(elapsed, progress.nodes, progress.iterations) if ended else 1.0
         done = 0
         for seconds, nodes, iterations in self._history:
-            if self._share(seconds, nodes) > STABLE_SINCE * whole:
+            if self._share(seconds, nodes, iterations) > STABLE_SINCE * whole:
                 break
             done = iterations
         return done
 
-    def _share(self, elapsed: float, nodes: int) -> float:
+    def _share(self, elapsed: float, nodes: int, iterations: int) -> float:
         """The share of the search that was done then, 1 = all; without a limit, the seconds."""
         shares = []
         if self._deadline is not None:
             shares.append(elapsed / max(self._deadline - self._begin, 1e-9))
         if self._limits.nodes is not None:
             shares.append(nodes / max(self._limits.nodes, 1))
+        if self._limits.iterations is not None:
+            shares.append(iterations / max(self._limits.iterations, 1))
         return max(shares) if shares else elapsed

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.search.game import MAX, Expansion, joined
-from obscuro.search.keeping import KeptRoots, keep_roots, most_roots, nothing_kept
+from obscuro.search.keeping import ANY_DEPTH, KeptRoots, keep_roots, most_roots, nothing_kept
 from obscuro.search.parameters import ROOTS_PER_PART
 from obscuro.search.progress import Progress
 from obscuro.search.root_budget import position_hashes, thinned
@@ -25,7 +25,7 @@ from obscuro.search.search_loop import SearchLoop
 from obscuro.search.solver import refresh_values
 from obscuro.search.steps import NO_INFOSET
 from obscuro.search.subgame import NewRoots, build_subgame
-from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, find_infoset
+from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, TERMINAL, find_infoset
 
 
 class Search(SearchLoop):
@@ -43,12 +43,16 @@ class Search(SearchLoop):
     def keep(self, our_key: int, depth: int) -> npt.NDArray[np.uint64]:
         """Choose what the next subgame keeps; returns the kept states with our key, uint64[n, W].
 
-        our_key: our information key now; depth: plies since the last search's root.
+        our_key: our information key now; depth: plies since the last search's root, or ANY_DEPTH in
+        a game whose players do not know it. `keeping` says what it means; then all that touches our
+        infoset is kept, and of the states with our key those below the kept roots are returned too.
         """
         if self.tree.counts[ROOTS] == 0:
             self._kept = nothing_kept()
             return np.zeros((0, self.state_words), dtype=np.uint64)
         self._kept = keep_roots(self.tree, self.gadget, our_key, depth)
+        if depth == ANY_DEPTH:
+            return self._states_with(our_key)
         most = self.parameters.max_kept_infosets
         if most:
             words = self.position_words
@@ -56,6 +60,12 @@ class Search(SearchLoop):
         edges = self._kept.edges
         own = edges[self.tree.edge_keys[edges, MAX] == np.uint64(our_key)]
         return np.array(self.tree.edge_state[own])
+
+    def _states_with(self, our_key: int) -> npt.NDArray[np.uint64]:
+        """The states of all histories in the tree that go on and have our key, uint64[n, W]."""
+        tree, count = self.tree, self.tree.nodes
+        own = tree.edge_keys[:count, MAX] == np.uint64(our_key)
+        return np.array(tree.edge_state[:count][own & (tree.edge_status[:count] != TERMINAL)])
 
     def distinct_positions(self, states: npt.NDArray[np.uint64]) -> int:
         """How many positions there are among states uint64[n, W]."""

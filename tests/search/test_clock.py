@@ -160,6 +160,21 @@ def test_half_is_where_half_of_the_limit_was(by: str, seconds: FakeTime) -> None
     assert limited.iteration_at_half() == 100 + 90 + 80 + 70 + 60
 
 
+def test_iterations_end_expanding_and_then_the_search(seconds: FakeTime) -> None:
+    progress = Progress()
+    counted = Clock(progress, Limits(iterations=1000), threading.Event())
+    ends = []
+    for _ in range(20):
+        counted.start_slice()
+        progress.iterations += 50
+        counted.end_slice(1)
+        seconds.now += 1
+        ends.append((counted.expanding_over(), counted.over()))
+    assert ends.index((True, False)) == 17  # after 900 iterations
+    assert ends.index((True, True)) == 19
+    assert counted.iteration_at_half() == 500
+
+
 def test_half_of_a_search_without_limits_is_half_of_the_time_so_far(seconds: FakeTime) -> None:
     progress = Progress()
     endless = clock(progress)
