@@ -113,7 +113,7 @@ class TextLimits(NamedTuple):
     """
 
     games: int = 50
-    plies: int = 1_000
+    plies: int = 600
     visits: int = 20_000
     line: int = 100_000
 

@@ -27,7 +27,6 @@ from obscuro.web.web_error import BAD_REQUEST, CONFLICT, TOO_MANY, WebError
 
 MOST_ROOMS = 64
 """So many games may be looked at at the same time."""
-_THREADS = 2  # that make documents
 
 logger = logging.getLogger("obscuro.web")
 
@@ -59,7 +58,9 @@ class LookDesk:
         self.limits = limits or LookLimits()
         self._rooms: dict[str, LookRoom] = {}
         self._closing: set[asyncio.Task[None]] = set()
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="document")
+        # A long game that is over must not hold up one that goes on, nor a file.
+        self._slow = ThreadPoolExecutor(1, thread_name_prefix="document")
+        self._quick = ThreadPoolExecutor(2, thread_name_prefix="look")
         # A question about one position need not wait for the analysis of a whole game.
         most = self.limits.questions
         self._adviser = None if make_analyst is None else Consultant(make_analyst, most)
@@ -103,7 +104,7 @@ class LookDesk:
         """
         try:
             found = await asyncio.get_running_loop().run_in_executor(
-                self._pool, games_of_text, text
+                self._quick, games_of_text, text
             )
         except GameFileError as error:
             raise WebError(BAD_REQUEST, str(error)) from None
@@ -134,7 +135,8 @@ class LookDesk:
         for game_id in list(self._rooms):
             self._end(self._rooms.pop(game_id))
         await asyncio.gather(*self._closing, return_exceptions=True)
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._slow, self._quick):
+            pool.shutdown(wait=False, cancel_futures=True)
         self._store.close()
 
     # -- inside -----------------------------------------------------------------------------
@@ -150,7 +152,7 @@ class LookDesk:
             found.game,
             live=found.live,
             document=document,
-            pool=self._pool,
+            pool=self._quick if found.live else self._slow,
             limits=self.limits,
             save=lambda made: self._save(game_id, made),
             on_idle=lambda: self.close_unused(game_id),

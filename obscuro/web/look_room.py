@@ -39,11 +39,15 @@ class LookLimits:
     """
 
     live: int = 20_000
-    finished: int = 200_000
+    finished: int = 50_000
     backlog: int = 512
     questions: int = 4
     advice_burst: float = 10
     advice_rate: float = 0.2
+
+
+class _ClosedRoomError(Exception):
+    """Nobody looks at the game any more; what is worked out for it is of no use."""
 
 
 class LookRoom:
@@ -79,6 +83,8 @@ class LookRoom:
         self._analysis: asyncio.Task[None] | None = None
         self._finished = limits.finished
         self._most = limits.live if live else limits.finished
+        self._waiting = 0
+        self._closed = False
         self._failed = False
         self._on_close: list[Callable[[], None]] = []
         self._task = asyncio.get_running_loop().create_task(self._work())
@@ -87,8 +93,8 @@ class LookRoom:
 
     @property
     def used(self) -> bool:
-        """Whether anybody looks at the game, or an engine does."""
-        return bool(self._watchers) or self._analysis is not None
+        """Whether anybody looks at the game or waits for it, or an engine looks at it."""
+        return bool(self._watchers or self._waiting) or self._analysis is not None
 
     @property
     def watchers(self) -> int:
@@ -117,7 +123,11 @@ class LookRoom:
 
     async def document(self) -> GameDocument:
         """Wait until there is a document and return it. Raises WebError if it can't be made."""
-        await self._ready.wait()
+        self._waiting += 1
+        try:
+            await self._ready.wait()
+        finally:
+            self._waiting -= 1
         if self._document is None:
             raise WebError(UNAVAILABLE, _CANNOT)
         return self._document
@@ -137,6 +147,8 @@ class LookRoom:
         """Follow the game; a fault of ours is logged, and told to those who look."""
         try:
             await self._follow()
+        except _ClosedRoomError:
+            return
         except Exception:
             logger.exception("the document of a game can't be made")
             self._failed = True
@@ -149,7 +161,7 @@ class LookRoom:
             self._ready.set()
             return
         growing = await self._in_thread(lambda: GrowingDocument(self._game, self._most))
-        try:
+        with contextlib.closing(growing):
             while True:
                 self._news.clear()
                 game, live = self._game, self.live
@@ -158,8 +170,6 @@ class LookRoom:
                 if not live:
                     break
                 await self._news.wait()
-        finally:
-            await asyncio.shield(self._in_thread(growing.close))
         if self._most == self._finished:
             self._save(document)
 
@@ -171,6 +181,8 @@ class LookRoom:
 
         def on_ply() -> None:
             nonlocal done
+            if self._closed:
+                raise _ClosedRoomError
             done += 1
             if self._document is None and done % PROGRESS_STEP == 0:
                 with contextlib.suppress(RuntimeError):  # the loop ends together with the server
@@ -286,6 +298,8 @@ class LookRoom:
 
     async def close(self) -> None:
         """Let all browsers go, and end the work."""
+        self._closed = self._failed = True
+        self._ready.set()
         for act in self._on_close:
             act()
         self._watchers.close()
