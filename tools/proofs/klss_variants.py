@@ -37,6 +37,7 @@ from obscuro.games.sequence_form import SequenceForm
 from obscuro.games.transpositions import MergedTranspositions, transpositions
 from obscuro.search.game import MAX
 from tools.common import given, publish, say, table, tool_parser
+from tools.results.manifest import Loaded
 
 SEEDS: Final = 5
 MAXMARGIN: Final = "Maxmargin"
@@ -139,6 +140,12 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from render_safety(figures)
     yield ""
     yield from render_transpositions(figures)
+
+
+def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the three tables over the rows of several runs, in the order of Table 1."""
+    figures = [each for run in loaded for each in run.raw.data]
+    yield from render(sorted(figures, key=lambda each: list(ROWS).index(each["game"])))
 
 
 def render_roots(figures: Sequence[dict[str, Any]]) -> Iterator[str]:

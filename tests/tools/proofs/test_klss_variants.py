@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from obscuro.games.klss_rows import EPSILON, ROWS
-from tools.proofs.klss_variants import Game, is_safe, main, merged_nodes, render
+from tools.proofs.klss_variants import Game, is_safe, main, merged_nodes, render, render_runs
 from tools.results import raw
+from tools.results.manifest import Loaded, Run
 
 from .test_klss_table import table
 
@@ -33,6 +34,18 @@ def test_poker_is_measured_written_and_stored(
     (merged,) = table(text, "merged")
     assert merged[1:5] == ["12", "4", "0.01240", "0.00149"]
     assert merged[7] == "**0.02530**", "more exploitable than the blueprint"
+
+
+def test_runs_are_joined_in_the_order_of_the_papers_table(tmp_path: Path) -> None:
+    loaded = []
+    for name in ("matching_pennies", "kuhn_bet", "dark_hex"):
+        file = tmp_path / f"{name}.json"
+        assert main(["--games", name, "--seeds", "1", "--raw", str(file)]) == 0
+        loaded.append(Loaded(Run("page", name, "", file.name), raw.load(file), tmp_path))
+    text = "\n".join(render_runs(loaded))
+    for head in ("Reach-Resolve", "Algorithm 14", "merged"):
+        titles = [row[0] for row in table(text, head)]
+        assert titles == [ROWS[name].title for name in ("dark_hex", "kuhn_bet", "matching_pennies")]
 
 
 def test_game_without_transpositions_has_no_figures_for_merging(
