@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from obscuro.anygame.history_belief import MOST_HISTORIES
+from obscuro.games.solve import LEAST_VARIANCE
 from obscuro.search.parameters import SearchParameters
 
+PARAMETERS: Final = SearchParameters(puct_least_variance=LEAST_VARIANCE, purification=False)
+"""Of the search, unless the caller says otherwise."""
 MEMORY: Final = 64
 """MiB for the search's trees, unless the caller says otherwise."""
 
@@ -21,6 +24,10 @@ class PlaySettings:
     solver in a turn. nodes: histories that a search adds to its tree. most_histories: of the
     belief; more are sampled. rollouts: playouts of a leaf that no heuristic values. memory: MiB for
     the trees. parameters: of the search, such as `purification` and `unfrozen`.
+
+    The default parameters differ from the engine's in chess: an action that seems bad is tried
+    again sooner, and the strategy is played as it is, without purification. In small games both
+    make what is played far less exploitable (docs/any_game.md).
     """
 
     seconds: float | None = None
@@ -29,7 +36,7 @@ class PlaySettings:
     most_histories: int = MOST_HISTORIES
     rollouts: int = 1
     memory: int = MEMORY
-    parameters: SearchParameters = field(default_factory=SearchParameters)
+    parameters: SearchParameters = PARAMETERS
 
     def __post_init__(self) -> None:
         """Raise ValueError if there is no limit, or if a number makes no sense."""
