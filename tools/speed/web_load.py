@@ -4,9 +4,9 @@
 
 Starts the server as a user does, with the engine at its weakest level, and measures four things.
 How long it takes until it listens, and until the start page and a board can be used in Chromium.
-How long after a move was sent Chromium and so many other tabs show it. How evenly so many browsers
-get the moves of two engines, and the server's share of a core meanwhile. How much memory the server
-has after so many games. Prints tables.
+How long after a move was sent Chromium and so many other tabs show it. How much memory the server
+has after so many games. How evenly so many browsers get the moves of two engines, and the server's
+share of a core meanwhile. Prints tables.
 """
 
 from __future__ import annotations
@@ -289,10 +289,11 @@ def measure(watchers: int, moves: int, games: int) -> dict[str, Any]:
         try:
             say("moves")
             shown = measure_moves(server, browser, watchers, moves)
-            say("watching")
-            watched = measure_watching(server, watchers, moves)
             say("memory")
             memory = measure_memory(server, games)
+            say("watching")
+            watched = measure_watching(server, watchers, moves)
+            memory["watched"] = server.resident()
         finally:
             server.end()
     return {"start": start, "shown": shown, "watched": watched, "memory": memory}
@@ -336,7 +337,8 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
         [
             ["the server after the first game", f"{memory['before']:.0f}"],
             [f"after {memory['games']} games", f"{memory['after']:.0f}"],
-            ["at most", f"{memory['most']:.0f}"],
+            ["at most, until then", f"{memory['most']:.0f}"],
+            ["once a game of two engines was watched", f"{memory['watched']:.0f}"],
             [f"an engine, of which {memory['engines']} run then", f"{memory['engine']:.0f}"],
         ],
         "lr",
