@@ -64,7 +64,9 @@ class Goofspiel:
         parts = ["goofspiel", str(cards), order]
         parts += [f"{rounds}_rounds"] * (self.rounds < cards) + ["points"] * (stake == "points")
         self.name = "_".join(parts)
-        most = sum(sorted(range(1, cards + 1), reverse=True)[: self.rounds])
+        most = sum(range(cards, cards - self.rounds, -1))
+        if self.rounds == cards:  # with equal hands nobody wins every card
+            most = max(most - 2, 1)
         self.scale = 1.0 if stake == "win" else 1.0 / most
 
     def start(self) -> GoofspielState:

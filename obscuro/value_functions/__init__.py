@@ -1,0 +1,1 @@
+"""Depth-limited solving with value functions of both players' ranges, in small games."""

@@ -1,0 +1,65 @@
+"""Training data: random trunk strategies, and what the solved bottoms are worth (V, 6.1.2)."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obscuro.search.game import MAX, MIN
+from obscuro.value_functions.bottoms import SolvedBottoms
+from obscuro.value_functions.limited_trunk import LimitedGame, LimitedTrunk
+from obscuro.value_functions.region_cfr import RegionCfr
+
+Floats = NDArray[np.float64]
+
+PURE_SHARE: Final = 0.1
+"""How often an infoset plays one action for sure."""
+
+
+class Examples(NamedTuple):
+    """n examples: one for each public state of each random trunk strategy."""
+
+    state: NDArray[np.int64]  # [n] the public state
+    ranges: NDArray[np.float32]  # [n, w] ▲'s range, then ▼'s
+    values: NDArray[np.float32]  # [n, w] counterfactual values, each in its player's view
+
+    def where(self, chosen: NDArray[np.bool_]) -> Examples:
+        """Return the chosen examples. chosen: bool[n]."""
+        return Examples(self.state[chosen], self.ranges[chosen], self.values[chosen])
+
+
+def random_policy(region: RegionCfr, game: LimitedGame, random: np.random.Generator) -> Floats:
+    """Return a random policy, float64[S]: uniform from the simplex, or pure at every tenth infoset."""
+    offsets = game.tree.infosets.offsets
+    policy = region.policy.copy()
+    for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        if random.random() < PURE_SHARE:
+            policy[begin:end] = 0.0
+            policy[random.integers(begin, end)] = 1.0
+        else:
+            policy[begin:end] = random.dirichlet(np.ones(end - begin))
+    return policy
+
+
+def make_examples(
+    game: LimitedGame, strategies: int, iterations: int, random: np.random.Generator
+) -> Examples:
+    """Solve the bottoms below random trunk strategies by so many iterations of CFR+."""
+    trunk = LimitedTrunk(game)
+    region = RegionCfr(game.tree, (0, game.level))
+    bottoms = SolvedBottoms(game, iterations)
+    parts = []
+    for _ in range(strategies):
+        reach = region.reach(None, random_policy(region, game, random))
+        ranges = trunk.ranges(reach)
+        values = bottoms(trunk, reach)
+        parts.append(
+            Examples(
+                np.arange(len(trunk.public)),
+                np.concatenate([ranges[MAX], ranges[MIN]], axis=1).astype(np.float32),
+                np.concatenate([values[MAX], values[MIN]], axis=1).astype(np.float32),
+            )
+        )
+    return Examples(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))

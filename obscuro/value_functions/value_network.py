@@ -1,0 +1,142 @@
+"""A network from a public state and both ranges to the counterfactual values of all infosets.
+
+The encoding is V's, Section 6.1.5: each public observation as a one-hot vector, then the reach of
+each of ▲'s and ▼'s private sequences. Hidden layers are rectified, the output is linear. It is
+trained by scikit-learn (the extra `learn`) and asked by numpy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obscuro.search.game import MAX
+from obscuro.value_functions.limited_trunk import LimitedTrunk
+from obscuro.value_functions.random_trunks import Examples
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+
+def encoded_states(trunk: LimitedTrunk) -> Singles:
+    """Return each public state's observations as one-hot vectors, float32[m, e]."""
+    columns = []
+    for observed in trunk.public.T:
+        columns.append(np.eye(int(observed.max()) + 1, dtype=np.float32)[observed])
+    return np.concatenate(columns, axis=1)
+
+
+class ValueNetwork(NamedTuple):
+    """The weights and the biases of each layer. unit: what an output of 1 is worth, in game units."""
+
+    weights: tuple[Singles, ...]
+    biases: tuple[Singles, ...]
+    unit: float
+
+    def outputs(self, inputs: Singles) -> Singles:
+        """Return the outputs, float32[n, w], of inputs float32[n, e + w]."""
+        layer = inputs
+        last = len(self.weights) - 1
+        for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            layer = layer @ weight + bias
+            if number < last:
+                np.maximum(layer, 0.0, out=layer)
+        return layer
+
+    def save(self, path: Path) -> None:
+        """Write the network into a file of numpy's (.npz)."""
+        arrays: dict[str, Any] = {f"weight{n}": each for n, each in enumerate(self.weights)}
+        arrays |= {f"bias{n}": each for n, each in enumerate(self.biases)}
+        np.savez_compressed(path, unit=np.float64(self.unit), **arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> ValueNetwork:
+        """Read what `save` wrote."""
+        with np.load(path) as file:
+            count = sum(name.startswith("weight") for name in file.files)
+            return cls(
+                tuple(file[f"weight{n}"] for n in range(count)),
+                tuple(file[f"bias{n}"] for n in range(count)),
+                float(file["unit"]),
+            )
+
+
+class NetworkValues:
+    """A network as the value function of one trunk."""
+
+    def __init__(self, network: ValueNetwork, trunk: LimitedTrunk) -> None:
+        self._network = network
+        self._states = encoded_states(trunk)
+
+    def __call__(self, trunk: LimitedTrunk, reach: Floats) -> list[Floats]:
+        """Return both players' counterfactual values, float64[m, width]."""
+        ranges = np.concatenate(trunk.ranges(reach), axis=1).astype(np.float32)
+        inputs = np.concatenate([self._states, ranges], axis=1)
+        values = self._network.outputs(inputs).astype(np.float64) * self._network.unit
+        cut = trunk.width[MAX]
+        return [values[:, :cut], values[:, cut:]]
+
+
+def train(
+    trunk: LimitedTrunk,
+    examples: Examples,
+    *,
+    layers: int,
+    neurons: int,
+    epochs: int,
+    seed: int = 1,
+) -> Iterator[ValueNetwork]:
+    """Fit a network by Adam, and yield it after every epoch.
+
+    examples: those to learn from. Values are divided by the game's greatest payoff. No error is then
+    above 1 for long, and there V's Huber loss is half of the squared error that is minimised here.
+    """
+    from sklearn.neural_network import MLPRegressor  # noqa: PLC0415 - an optional dependency
+
+    unit = 1.0 / trunk.game.tree.game.scale
+    inputs = np.concatenate([encoded_states(trunk)[examples.state], examples.ranges], axis=1)
+    aims = examples.values / np.float32(unit)
+    model = MLPRegressor(
+        hidden_layer_sizes=(neurons,) * layers,
+        activation="relu",
+        solver="adam",
+        alpha=0.0,
+        batch_size=min(256, len(inputs)),
+        learning_rate_init=1e-3,
+        random_state=seed,
+    )
+    for _ in range(epochs):
+        model.partial_fit(inputs, aims)
+        yield ValueNetwork(
+            tuple(np.array(each, np.float32) for each in model.coefs_),  # it goes on with its own
+            tuple(np.array(each, np.float32) for each in model.intercepts_),
+            unit,
+        )
+
+
+def random_network(trunk: LimitedTrunk, *, layers: int, neurons: int, seed: int) -> ValueNetwork:
+    """Return a network that has learned nothing (He et al. 2015)."""
+    random = np.random.default_rng(seed)
+    width = sum(trunk.width)
+    sizes = [encoded_states(trunk).shape[1] + width, *(neurons,) * layers, width]
+    weights = [
+        random.normal(0.0, np.sqrt(2.0 / above), (above, below)).astype(np.float32)
+        for above, below in pairwise(sizes)
+    ]
+    biases = [np.zeros(below, np.float32) for below in sizes[1:]]
+    return ValueNetwork(tuple(weights), tuple(biases), 1.0 / trunk.game.tree.game.scale)
+
+
+def huber(network: ValueNetwork, trunk: LimitedTrunk, examples: Examples) -> float:
+    """Return the mean Huber loss of examples, with δ = 1 and values divided by the unit.
+
+    Outputs that stand for no infoset count as well, with the aim 0.
+    """
+    inputs = np.concatenate([encoded_states(trunk)[examples.state], examples.ranges], axis=1)
+    missed = np.abs(network.outputs(inputs) - examples.values / np.float32(network.unit))
+    return float(np.where(missed < 1.0, missed**2 / 2, missed - 0.5).mean())
