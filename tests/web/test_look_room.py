@@ -19,6 +19,7 @@ from obscuro.web.look_room import LookLimits, LookRoom
 from obscuro.web.web_error import WebError
 from tests.hanging import HANG_SECONDS
 from tests.show.recorded import SHORT_GAME
+from tests.web.loops import run_alone
 
 (GAME,) = games_of_text(SHORT_GAME).games
 
@@ -71,7 +72,7 @@ def test_who_waits_for_the_document_gets_it_though_others_leave() -> None:
             room.detach(room.attach())
             assert held.idle == 1
 
-    asyncio.run(run())
+    run_alone(run())
 
 
 def test_the_document_of_a_finished_game_is_kept() -> None:
@@ -85,7 +86,7 @@ def test_the_document_of_a_finished_game_is_kept() -> None:
             assert await room.document() is made  # although no thread works
             assert held.saved == []
 
-    asyncio.run(run())
+    run_alone(run())
 
 
 def test_whoever_waits_when_the_server_ends_is_told() -> None:
@@ -97,7 +98,7 @@ def test_whoever_waits_when_the_server_ends_is_told() -> None:
             with pytest.raises(WebError, match="can't show this game"):
                 await waiting
 
-    asyncio.run(run())
+    run_alone(run())
 
 
 def test_a_fault_of_ours_is_told_and_logged(
@@ -120,5 +121,5 @@ def test_a_fault_of_ours_is_told_and_logged(
             assert later == told
 
     with caplog.at_level(logging.ERROR):
-        asyncio.run(run())
+        run_alone(run())
     assert "a fault of ours" in caplog.text
