@@ -6,6 +6,11 @@ r"""Take a picture of `obscuro web` in Chromium: the start page, a game, or the 
         --out docs/pictures/web_phone.png
     python -m tools.record.web_picture look --height 900 --out docs/pictures/web_look.png
 
+docs/pictures/look.pgn is the second game of
+
+    obscuro match obscuro greedy --games 2 --movetime 300 --openings none \
+        --pgn docs/pictures/look.pgn
+
 The server must run, by `obscuro web --no-browser`. The engine answers as it likes, so no two
 pictures of a game are the same.
 """
@@ -43,7 +48,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--pgn",
         type=Path,
-        default=Path("docs/pictures/shown.pgn"),
+        default=Path("docs/pictures/look.pgn"),
         help="the file to look at, with one game, which is analysed; default: %(default)s",
     )
     parser.add_argument(
@@ -99,6 +104,7 @@ def look(page: Page, chosen: argparse.Namespace) -> None:
         page.evaluate("ply => location.hash = ply", str(chosen.ply))
         expect(page.locator("#ply")).to_have_value(str(chosen.ply))
     page.mouse.move(0, 0)
+    page.locator(":focus").blur()
 
 
 def play(page: Page, chosen: argparse.Namespace) -> None:
