@@ -32,8 +32,8 @@ class DeviationGraph:
     Raises
     ------
     ValueError
-        If ▼ does not always know whether ▲ is to move. Theorem 5 does not hold there: ▲'s next
-        infosets need not be those that ▼ holds possible at the same time.
+        If ▼ does not always know whether ▲ is to move. The proof of Theorem 5 needs that: else two
+        infosets of ▲ at different times may change what follows one J, without an edge in G'.
 
     """
 

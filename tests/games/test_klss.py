@@ -241,6 +241,27 @@ def test_equilibrium_is_not_ruined(name: str) -> None:
     assert measured.after(1, Margins()) == pytest.approx(0.0, abs=PRECISION)
 
 
+@pytest.mark.slow
+def test_equilibrium_of_liars_dice_stays_one_against_equilibria_only() -> None:
+    """`Margins` at all first infosets uses what ▼ loses elsewhere twice; at any of them once."""
+    measured = Measured("liars_dice", epsilon=0.0)
+    tree, form = measured.tree, SequenceForm(measured.tree)
+    solver = SubgameSolver(tree, measured.floor, 1, Margins())
+    first = (tree.infosets.player == MAX) & (form.before == NO_SLOT)
+    alone = []
+    for infoset in np.flatnonzero(first).tolist():
+        where = np.arange(len(first)) == infoset
+        policy = solver.solve_everywhere(measured.policy, where=where).policy
+        alone.append(measured.exploitability(policy))
+    assert alone == pytest.approx([0.0] * 5, abs=PRECISION)
+    policy = solver.solve_everywhere(measured.policy, where=first).policy
+    assert measured.exploitability(policy) == pytest.approx(0.0107, abs=0.0001)
+    equilibrium = least_exploitable(tree, measured.floor, AsSolved()).policy
+    theirs = np.repeat(tree.infosets.player == MIN, np.diff(tree.infosets.offsets))
+    value = expected_value(tree, strategy_of(tree, np.where(theirs, equilibrium, policy)))
+    assert value == pytest.approx(measured.value, abs=PRECISION)
+
+
 def test_order_two_can_undo_a_good_blueprint_in_kuhn_poker() -> None:
     """▲'s other hands are weighed there as if they were played as solved for, and they aren't."""
     measured = Measured("kuhn")

@@ -284,12 +284,14 @@ def render_other_epsilon(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     named = dict.fromkeys(
         label for each in measured for outcome in each.outcomes.values() for label in outcome.others
     )
-    head = ["game", "blueprint", *kinds, "ratio", *(f"{KLSS}, {label}" for label in named)]
+    weak = any(each.blueprint > NOTHING for each in measured)  # else no ratio says anything
+    head = ["game", "blueprint", *kinds, *["ratio"] * weak]
+    head += [f"{KLSS}, {label}" for label in named]
     rows = []
     for each in measured:
         cells = [each.row.title, number(each.blueprint)]
         cells += [number(each.outcomes[kind].exploitability) for kind in kinds]
-        cells.append(number(ratio(each, KLSS), 3) if each.blueprint > NOTHING else "–")
+        cells += [number(ratio(each, KLSS), 3)] * weak
         rows.append([*cells, *(number(each.outcomes[KLSS].others[label]) for label in named)])
     yield from table(head, rows, "l" + "r" * (len(head) - 1))
 
