@@ -5,9 +5,9 @@
     python -m tools.play.level_matches --rate-only
 
 Each pair of players plays an `obscuro match`, one after the other, one game at a time. The journals
-of the matches lie in --folder until they are removed: the same command goes on where it was. Then
-one scale of ratings is fitted to all games (`obscuro/arena/rating.py`), with `greedy` at 1000. With
---raw FILE the moves of all games are kept beside the figures.
+of the matches lie in --folder until they are removed: the same command goes on where it was. At the
+end, or after Ctrl-C, one scale of ratings is fitted to all games (`obscuro/arena/rating.py`), with
+`greedy` at 1000. With --raw FILE the moves of all games are kept beside the figures.
 
 A level is limited by work and not by time, so its games may be played on a busy machine. `full` has
 200 ms for a move and one thread: what it reaches depends on the machine.
@@ -16,6 +16,7 @@ A level is limited by work and not by time, so its games may be played on a busy
 from __future__ import annotations
 
 import argparse
+import io
 import shlex
 import subprocess
 import sys
@@ -99,18 +100,23 @@ def main(words: Sequence[str] | None = None) -> int:
     if arguments.games:
         pairings = [pair._replace(games=arguments.games) for pair in pairings]
     arguments.folder.mkdir(parents=True, exist_ok=True)
+    ended = 0
     try:
         for pairing in [] if arguments.rate_only else pairings:
             command = match_command(pairing, arguments.folder)
             say(shlex.join(command))
-            if code := subprocess.run(command, cwd=ROOT, check=False).returncode:
+            code = subprocess.run(command, cwd=ROOT, check=False).returncode
+            if code == INTERRUPTED:
+                raise KeyboardInterrupt
+            if code:
                 return code
     except KeyboardInterrupt:
-        return INTERRUPTED
-    played = [pair for pair in pairings if (arguments.folder / f"{pair.stem}.pgn").exists()]
+        say("broken off; these are the games so far")
+        ended = INTERRUPTED
+    played = [pair for pair in pairings if any(True for _ in scores_of(pair, arguments.folder))]
     if not played:
         say("there are no games")
-        return 1
+        return ended or 1
     figures = figures_of(played, arguments.folder)
     games = None
     if arguments.raw:
@@ -119,7 +125,7 @@ def main(words: Sequence[str] | None = None) -> int:
         texts = [text for pair in played for text in games_of(pair, arguments.folder)]
         raw.write_bytes(arguments.raw.parent / games, "".join(texts).encode())
     publish(parser, words, arguments.raw, figures, render, games=games)
-    return 0
+    return ended
 
 
 # -- the matches --------------------------------------------------------------------------------
@@ -163,7 +169,7 @@ def figures_of(pairings: Sequence[Pairing], folder: Path) -> dict[str, Any]:
         {
             "first": pair.first,
             "second": pair.second,
-            "scores": list(scores_of(folder / f"{pair.stem}.pgn")),
+            "scores": list(scores_of(pair, folder)),
         }
         for pair in pairings
     ]
@@ -193,10 +199,11 @@ def limits() -> list[dict[str, Any]]:
     ]
 
 
-def scores_of(file: Path) -> Iterator[float]:
-    """Yield the first player's points in the games of a PGN file, in the order of their rounds."""
+def scores_of(pairing: Pairing, folder: Path) -> Iterator[float]:
+    """Yield the first player's points in the games of a match so far, in the order of rounds."""
+    file = folder / f"{pairing.stem}.pgn"
     found: dict[int, float] = {}
-    with file.open(encoding="utf-8") as stream:
+    with file.open(encoding="utf-8") if file.exists() else io.StringIO() as stream:
         while (headers := chess.pgn.read_headers(stream)) is not None:
             number, white = int(headers["Round"]), SCORES[headers["Result"]]
             found[number] = white if number % 2 else 1 - white
