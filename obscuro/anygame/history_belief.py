@@ -8,7 +8,7 @@ random order finds histories again that fit all that was seen.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -65,6 +65,10 @@ class HistoryBelief:
     def __len__(self) -> int:
         """Return how many histories the belief holds."""
         return len(self.numbers)
+
+    def state(self, index: int) -> Any:
+        """Return the state of one of the histories, by its place in `numbers`."""
+        return self._table[self.numbers[index]].state
 
     @property
     def key(self) -> int:
