@@ -146,6 +146,9 @@ class IsMcts:
         return int(bot.step(self._state))
 
     def _in_python(self, begin: float) -> int:
+        legal = self._state.legal_actions()
+        if len(legal) == 1:  # the bot would not simulate, and that says nothing of its speed
+            return int(legal[0])
         simulations = max(1, int(self._per_second * self._seconds))
         bot = ismcts.ISMCTSBot(
             self._state.get_game(),
