@@ -16,6 +16,7 @@ from starlette.websockets import WebSocketDisconnect
 from obscuro.arena.uci_process import EngineError
 from obscuro.bridge.messages import Think
 from obscuro.bridge.mover import NO_ENGINE, STARTING_ANEW
+from obscuro.engine.strength import LEVELS
 from obscuro.web import game_room
 from obscuro.web.game_store import GameStore, StoreError
 from obscuro.web.play_socket import LOST, NO_MANNERS, TOO_BUSY, UNKNOWN_GAME, read_wish
@@ -167,8 +168,8 @@ class TestTheEngine:
             join(client, start_game(client, level=1, stalemate="draw")) as socket,
         ):
             until(socket, my_turn)
-        assert mover.configured[-1]["UCI_LimitStrength"] == "true"
-        assert mover.configured[-1]["Stalemate"] == "draw"
+        # The engine that is kept ready is given its options too.
+        assert {"Stalemate": "draw", **LEVELS[0].settings} in mover.configured
 
     def test_a_takeback_stops_its_search(self, tmp_path: Path) -> None:
         mover = answers("e7e5", "d7d5")
@@ -188,11 +189,12 @@ class TestTheEngine:
         assert len(mover.asked) == 2
 
     def test_its_failure_is_shown_while_another_process_starts(self, tmp_path: Path) -> None:
-        reports = []
+        reports: list[Any] = []
         gate = threading.Event()
 
         def pick(think: Think) -> str:
-            reports[0](f"engine: Obscuro was killed by SIGKILL; {STARTING_ANEW}")
+            for report in reports:  # one of them is of the engine that is kept ready
+                report(f"engine: Obscuro was killed by SIGKILL; {STARTING_ANEW}")
             assert gate.wait(HANG_SECONDS)
             return "e7e5"
 
@@ -213,7 +215,8 @@ class TestTheEngine:
         reports: list[Any] = []
 
         def pick(think: Think) -> str:
-            reports[-1](NO_ENGINE)
+            for report in reports:
+                report(NO_ENGINE)
             return think.moves[0]
 
         def make(report: Any) -> WebMover:
@@ -225,8 +228,8 @@ class TestTheEngine:
             join(client, start_game(client)) as socket,
         ):
             socket.send_json(move(until(socket, my_turn), "e2e4"))
-            until(socket, lambda m: m["note"] == "the engine failed, and makes any move")
-            assert until(socket, my_turn)["ply"] == 2
+            state = until(socket, lambda m: my_turn(m) and m["ply"] == 2)
+            assert state["note"] == "the engine failed, and makes any move"
 
     def test_one_that_does_not_start_is_tried_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
