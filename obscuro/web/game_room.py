@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import chess
 
+from obscuro.arena.time_control import MILLISECONDS
 from obscuro.arena.uci_process import EngineError
 from obscuro.bridge.messages import Think
 from obscuro.bridge.mover import NO_ENGINE, STARTING_ANEW
@@ -257,9 +258,10 @@ class GameRoom:
         self._do(lambda now: self.game.chosen(think.number, choice, now))
 
     def _pause(self, think: Think) -> float:
-        """Return the seconds that an answer to a person takes at least."""
-        if self.game.setup.human is None:
-            return 0.0
+        """Return the seconds that a move takes at least, so that people see it."""
+        movetime = self.game.setup.control.movetime
+        if self.game.setup.human is None and movetime is not None:
+            return min(self._limits.pause, movetime / MILLISECONDS)
         clocks = think.clocks
         if clocks is not None:
             own = clocks[0] if think.side == chess.WHITE else clocks[1]

@@ -40,7 +40,9 @@ class Hours:
 
 
 def in_lobby(
-    folder: Path, test: Callable[[GameLobby, Hours], Coroutine[None, None, None]]
+    folder: Path,
+    test: Callable[[GameLobby, Hours], Coroutine[None, None, None]],
+    pause: float = 0.0,
 ) -> list[WebMover]:
     """Run a test with a lobby; return the engines that it made."""
     made: list[WebMover] = []
@@ -53,7 +55,7 @@ def in_lobby(
         hours = Hours()
         store = GameStore(folder)
         pool = EnginePool(make, QUICK.games)
-        limits = replace(QUICK, sleep_after=600.0)
+        limits = replace(QUICK, sleep_after=600.0, pause=pause)
         lobby = GameLobby(store, pool, game_options, limits, hours)
         try:
             await asyncio.wait_for(test(lobby, hours), HANG_SECONDS)
@@ -169,6 +171,37 @@ def test_each_side_of_a_match_has_an_engine_of_its_own(tmp_path: Path) -> None:
 
     made = in_lobby(tmp_path, test)
     assert [{think.side for _, think in mover.asked} for mover in made] == [{True}, {False}]
+
+
+@pytest.mark.parametrize(
+    ("setup", "seconds"),
+    [
+        (replace(GAME, human=chess.BLACK), 0.5),
+        (replace(CLOCKS, human=chess.BLACK), 0.5),
+        (replace(MATCH, control=TimeControl(200)), 0.2),
+        (replace(MATCH, control=TimeControl(5000)), 0.5),
+    ],
+)
+def test_people_have_time_to_see_an_engines_move(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setup: GameSetup, seconds: float
+) -> None:
+    waited: list[float] = []
+    sleep = asyncio.sleep
+
+    async def note(delay: float) -> None:
+        waited.append(delay)
+        await sleep(0)
+
+    monkeypatch.setattr("obscuro.web.game_room.asyncio.sleep", note)
+
+    async def test(lobby: GameLobby, hours: Hours) -> None:
+        room = lobby.create(setup, "visitor")
+        if setup.human is not None:
+            room.attach()
+        await until(room, lambda game: len(game.plies) >= 1)
+
+    in_lobby(tmp_path, test, pause=0.5)
+    assert seconds in waited
 
 
 def test_a_flag_falls_though_nobody_does_anything(tmp_path: Path) -> None:
