@@ -83,7 +83,11 @@ def test_a_move_that_can_no_longer_be_made_is_told_of(board: BoardPage) -> None:
     cable.mend()
     board.await_square("d4, white pawn")
     board.await_square("e2, white pawn")
+    board.await_turn()  # the engine has answered the other tab's move
     expect(board.notice).to_have_text("Your move could not be made any more.")
+    board.type("e3")
+    board.await_square("e3, white pawn")
+    expect(board.notice).to_have_text("")
 
 
 def test_a_dead_network_is_found_out_by_the_answer_that_does_not_come(board: BoardPage) -> None:

@@ -28,6 +28,7 @@ class PlayPage {
     /** @type {{uci: string, ply: number} | null} a move that the server hasn't confirmed */
     this.unconfirmed = null;
     this.anew = true; // the next state is the first of its connection
+    this.lasting = false; // the notice stays until the player moves
     /** @type {Settings | null} */
     this.settings = null;
     this.sounds = new Sounds();
@@ -106,7 +107,7 @@ class PlayPage {
     byId("note").textContent = sentenceOf(state.note ?? "");
     document.title = `${isYourTurn(state) ? "● Your move" : turnText(state)} – Obscuro`;
     if (!before) return;
-    if (before.ply !== state.ply) this.tell("");
+    if (before.ply !== state.ply && !this.lasting) this.tell("");
     const taken = (/** @type {PlayState} */ each) => each.captured.you + each.captured.enemy;
     if (state.status === "over" && before.status !== "over") this.sounds.play("end");
     else if (taken(state).length > taken(before).length) this.sounds.play("capture");
@@ -127,13 +128,16 @@ class PlayPage {
     }
     this.unconfirmed = null;
     const made = state.sheet.some((move) => move.ply > waiting.ply && move.uci === waiting.uci);
-    if (!made) this.tell("Your move could not be made any more.");
+    if (made) return;
+    this.tell("Your move could not be made any more.");
+    this.lasting = true; // the answer to another tab's move may come at once
   }
 
   /** @param {string} uci */
   move(uci) {
     if (!this.state) return;
     this.unconfirmed = { uci, ply: this.state.ply };
+    this.tell("");
     if (!this.connection.send({ type: "move", ...this.unconfirmed })) {
       this.tell("There is no connection. Your move is sent as soon as it is back.");
     }
@@ -199,6 +203,7 @@ class PlayPage {
 
   /** @param {string} text one sentence about the page or the connection; "" for none */
   tell(text) {
+    this.lasting = false;
     byId("notice").textContent = text;
   }
 }
