@@ -22,7 +22,7 @@ from obscuro.cli.bridge_defaults import DRAW_MOVES, DRAW_SCORE
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_command import read_options
-from obscuro.engine.options import OptionError, Options
+from obscuro.cli.server_options import server_options
 
 if TYPE_CHECKING:
     from obscuro.bridge.bot import Bridge
@@ -129,18 +129,10 @@ def engine_options(given: Mapping[str, str], url: str = "") -> dict[str, str]:
 
     url: the server's; on pychess.org a side without a move has a draw.
     """
-    known, chosen = Options(), {"Move Overhead": DEFAULT_OVERHEAD}
+    defaults = {"Move Overhead": DEFAULT_OVERHEAD}
     if (urlsplit(url).hostname or "").endswith("pychess.org"):
-        chosen["Stalemate"] = "draw"
-    for text, value in given.items():
-        try:
-            name = known.set(text, value)
-        except OptionError as error:
-            raise CommandError(str(error)) from None
-        if name in FORBIDDEN_OPTIONS:
-            raise CommandError(f"--option {name}: the bridge does not set this option")
-        chosen[name] = value
-    return chosen
+        defaults["Stalemate"] = "draw"
+    return server_options(given, defaults, FORBIDDEN_OPTIONS, "the bridge")
 
 
 def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> Mover:

@@ -15,6 +15,7 @@ from obscuro.arena.uci_process import EngineError
 from obscuro.cli.bridge_command import MakeMover, engine_options, make_mover, take_token
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_command import read_options
+from obscuro.cli.stderr_log import logged_to_stderr
 
 TOKEN = "OBSCURO_MISTBOARD_TOKEN"
 MOST_PORT = 65535
@@ -42,7 +43,7 @@ def run(
     options = RULES | engine_options(read_options(arguments.option, "--option"))
     token = take_token(os.environ, TOKEN, "the token that the Mistboard server sends")
     leave = leave or threading.Event()
-    with _logging(arguments.quiet), _signals(leave):
+    with logged_to_stderr(logger, arguments.quiet), _signals(leave):
         movers = MoverPool(
             lambda: (make or make_mover)(options, logger.warning), spare=arguments.games
         )
@@ -79,19 +80,3 @@ def _signals(leave: threading.Event) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextlib.contextmanager
-def _logging(quiet: bool) -> Iterator[None]:
-    """Within this context, log to stderr."""
-    screen = logging.StreamHandler()
-    screen.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    before = logger.level, logger.propagate
-    logger.setLevel(logging.WARNING if quiet else logging.INFO)
-    logger.propagate = False
-    logger.addHandler(screen)
-    try:
-        yield
-    finally:
-        logger.level, logger.propagate = before
-        logger.removeHandler(screen)

@@ -7,14 +7,15 @@ import contextlib
 import logging
 import sys
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obscuro.arena.builtin_players import engine_command
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_command import read_options
-from obscuro.engine.options import OptionError, Options
+from obscuro.cli.server_options import server_options
+from obscuro.cli.stderr_log import logged_to_stderr
 
 if TYPE_CHECKING:
     from obscuro.show.analysis import Analyst
@@ -51,14 +52,14 @@ def run(arguments: argparse.Namespace) -> int:
             "starlette uvicorn websockets"
         ) from None
     from obscuro.browser_parts.parts import MissingPartsError  # noqa: PLC0415
-    from obscuro.web.game_store import StoreError  # noqa: PLC0415
+    from obscuro.web.game_database import StoreError  # noqa: PLC0415
     from obscuro.web.request_guard import LOOPBACK  # noqa: PLC0415
     from obscuro.web.web_limits import WebLimits  # noqa: PLC0415
     from obscuro.web.web_service import ListenError, WebService  # noqa: PLC0415
 
     limits = WebLimits(games=arguments.max_games)
     public = arguments.host not in LOOPBACK
-    with _logging(arguments.quiet):
+    with logged_to_stderr(logger, arguments.quiet):
         try:
             service = WebService(arguments.host, arguments.port)
             app = make_app(
@@ -81,16 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def engine_options(given: Mapping[str, str]) -> dict[str, str]:
     """Check the engine's options, add our defaults, and return all. Raises CommandError."""
-    known, chosen = Options(), dict(ENGINE_OPTIONS)
-    for text, value in given.items():
-        try:
-            name = known.set(text, value)
-        except OptionError as error:
-            raise CommandError(str(error)) from None
-        if name in FORBIDDEN_OPTIONS:
-            raise CommandError(f"--option {name}: the web server does not set this option")
-        chosen[name] = value
-    return chosen
+    return server_options(given, ENGINE_OPTIONS, FORBIDDEN_OPTIONS, "the web server")
 
 
 def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> AdjustableMover:
@@ -127,19 +119,3 @@ def announce(url: str, open_browser: bool) -> None:
     if open_browser:
         with contextlib.suppress(webbrowser.Error):
             webbrowser.open(url)
-
-
-@contextlib.contextmanager
-def _logging(quiet: bool) -> Iterator[None]:
-    """Within this context, log to stderr."""
-    screen = logging.StreamHandler()
-    screen.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    before = logger.level, logger.propagate
-    logger.setLevel(logging.WARNING if quiet else logging.INFO)
-    logger.propagate = False
-    logger.addHandler(screen)
-    try:
-        yield
-    finally:
-        logger.level, logger.propagate = before
-        logger.removeHandler(screen)

@@ -18,7 +18,8 @@ from obscuro.arena.uci_process import EngineError
 from obscuro.bridge.messages import Think
 from obscuro.bridge.mover import NO_ENGINE, STARTING_ANEW
 from obscuro.web.engine_pool import EnginePool, PooledEngine
-from obscuro.web.game_store import GameStore, StoreError
+from obscuro.web.game_database import StoreError
+from obscuro.web.game_store import GameStore
 from obscuro.web.hosted_game import HostedGame, Status
 from obscuro.web.mailbox import Mailbox
 from obscuro.web.player_state import state_message

@@ -15,6 +15,7 @@ from typing import Any
 import chess
 
 from obscuro.arena.record_json import turn_from_json, turn_to_json
+from obscuro.web.game_database import StoreError, open_database
 from obscuro.web.game_setup import GameSetup
 from obscuro.web.hosted_game import GameResult, HostedGame, HostedPly, Status
 from obscuro.web.player_notes import color_name
@@ -38,10 +39,6 @@ CREATE TABLE IF NOT EXISTS plies (
     PRIMARY KEY (game, ply)
 ) STRICT, WITHOUT ROWID;
 """
-
-
-class StoreError(Exception):
-    """The file of the games can't be opened or used; the text is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +73,7 @@ class GameStore:
     """Keeps games in a folder. Raises StoreError if it can't be used."""
 
     def __init__(self, folder: Path) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            # The thread that opens it may be another one than the thread that uses it.
-            self._db = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute("PRAGMA foreign_keys = ON")
-            self._db.executescript(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise StoreError(f"can't keep games in {folder}: {error}") from None
+        self._db = open_database(folder / FILE, _SCHEMA)
         self._saved: dict[str, list[HostedPly]] = {}  # the plies in the file, of games in use
 
     def add(self, game: HostedGame, visitor: str, started: str) -> None:

@@ -16,9 +16,10 @@ import chess.pgn
 from obscuro.show.document import GameDocument, ShownAdvice
 from obscuro.show.game_file import GameFileError, games_of_text
 from obscuro.web.consultant import Consultant, GameAnalyst
+from obscuro.web.game_database import StoreError
 from obscuro.web.game_lobby import GameLobby, new_game_id
 from obscuro.web.game_room import GameRoom
-from obscuro.web.game_store import StoredGame, StoreError
+from obscuro.web.game_store import StoredGame
 from obscuro.web.hosted_game import HostedGame
 from obscuro.web.look_room import LookLimits, LookRoom
 from obscuro.web.look_store import FileGame, LookStore

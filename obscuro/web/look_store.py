@@ -13,7 +13,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from obscuro.show.document import SCHEMA, GameDocument
-from obscuro.web.game_store import StoreError
+from obscuro.web.game_database import StoreError, open_database
 
 FILE = "look.sqlite3"
 MOST_DOCUMENTS = 1_000
@@ -60,15 +60,7 @@ class LookStore:
     """Keeps both in a folder. Raises StoreError if it can't be used."""
 
     def __init__(self, folder: Path) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            # The thread that opens it may be another one than the thread that uses it.
-            self._db = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.executescript(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise StoreError(f"can't keep games in {folder}: {error}") from None
+        self._db = open_database(folder / FILE, _SCHEMA)
 
     def add_games(self, games: Sequence[FileGame]) -> None:
         """Keep the games of a file; the oldest ones of all make place. Raises StoreError."""

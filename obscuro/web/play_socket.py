@@ -11,8 +11,8 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from obscuro.web.game_database import StoreError
 from obscuro.web.game_room import GameRoom
-from obscuro.web.game_store import StoreError
 from obscuro.web.hosted_game import RefusedMove
 from obscuro.web.mailbox import Mailbox
 from obscuro.web.token_bucket import TokenBucket

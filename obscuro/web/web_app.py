@@ -20,8 +20,9 @@ from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.fog.stalemate import LOSS
 from obscuro.web.consultant import GameAnalyst
 from obscuro.web.engine_pool import EnginePool, MakeAdjustable
+from obscuro.web.game_database import StoreError
 from obscuro.web.game_lobby import GameLobby
-from obscuro.web.game_store import GameStore, StoreError
+from obscuro.web.game_store import GameStore
 from obscuro.web.look_desk import LookDesk
 from obscuro.web.look_routes import LookRoutes
 from obscuro.web.play_routes import PlayRoutes

@@ -10,8 +10,9 @@ import pytest
 from obscuro.arena.move_report import Report
 from obscuro.arena.time_control import TimeControl
 from obscuro.bridge.mover import MoverChoice
+from obscuro.web.game_database import StoreError
 from obscuro.web.game_setup import GameSetup
-from obscuro.web.game_store import FILE, GameStore, StoreError
+from obscuro.web.game_store import FILE, GameStore
 from obscuro.web.hosted_game import HostedGame
 
 SETUP = GameSetup(

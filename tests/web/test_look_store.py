@@ -12,7 +12,7 @@ import pytest
 from obscuro.show.game_file import games_of_text
 from obscuro.show.make_document import make_document
 from obscuro.web import look_store
-from obscuro.web.game_store import StoreError
+from obscuro.web.game_database import StoreError
 from obscuro.web.look_store import FILE, FileGame, LookStore
 from tests.show.recorded import SHORT_GAME
 

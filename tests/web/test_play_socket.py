@@ -18,7 +18,8 @@ from obscuro.bridge.messages import Think
 from obscuro.bridge.mover import NO_ENGINE, STARTING_ANEW
 from obscuro.engine.strength import LEVELS
 from obscuro.web import game_room
-from obscuro.web.game_store import GameStore, StoreError
+from obscuro.web.game_database import StoreError
+from obscuro.web.game_store import GameStore
 from obscuro.web.play_socket import LOST, NO_MANNERS, TOO_BUSY, UNKNOWN_GAME, read_wish
 from obscuro.web.web_app import make_app
 from obscuro.web.web_error import WebError
