@@ -5,14 +5,15 @@ from threading import Event
 import numpy as np
 import pytest
 
-from obscuro.board.position import from_board, from_fen
+from obscuro.board.position import from_fen
 from obscuro.engine.comparison import MOST_REASONS, compare
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.player import Player
-from obscuro.fog.account import play_move
+from obscuro.engine.report import Choice
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.search.root_values import RootValues
 
+from .questioned import played
 from .test_player import START, after, go, options, tell
 
 # White has seen nothing of Black's last move. Only after Nc6 is d4 attacked.
@@ -147,29 +148,12 @@ def test_blacks_first_turn_is_compared_below_the_root(player):
     assert found.moves[0].value < found.moves[1].value + 0.01
 
 
-def played(*, asked: bool) -> list[object]:
-    """Play both sides of some plies; returns what was decided and all that the players hold."""
-    players = [Player(options(Seed=3 + side, Hash=16), lambda text: None) for side in range(2)]
-    board = FogOfWarBoard()
-    for side, each in enumerate(players):
-        each.new_game(side, from_board(board))
-    log: list[object] = []
-    for _ in range(6):
-        mover = players[not board.turn]
-        choice = mover.search(go(nodes=3000), Event())
-        assert choice.move is not None and choice.info is not None
-        if asked:
-            mover.compare(choice.move)
-        log.append((choice.move, choice.info.policy, choice.info.value, choice.info.iterations))
-        tree = mover.equipment.search.tree
-        log.extend(np.array(array).tobytes() for array in tree)
-        play_move(board, choice.move, players)
-    for each in players:
-        each.close()
-    return log
+def ask(player: Player, choice: Choice, board: FogOfWarBoard) -> None:
+    assert choice.move is not None
+    player.compare(choice.move)
 
 
 def test_play_is_the_same_bit_for_bit_whether_it_is_asked_or_not():
-    quiet = played(asked=False)
+    quiet = played(None)
     assert len(quiet) > 8
-    assert played(asked=True) == quiet
+    assert played(ask) == quiet

@@ -2,17 +2,16 @@
 
 from threading import Event
 
-import numpy as np
 import pytest
 
 from obscuro.board.position import from_board, from_fen
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
-from obscuro.engine.report import Coverage
-from obscuro.fog.account import play_move
+from obscuro.engine.report import Choice, Coverage
 from obscuro.fog.board import FogOfWarBoard
 
+from .questioned import played
 from .test_player import START, after, go, options, tell
 
 
@@ -112,35 +111,12 @@ def test_there_must_have_been_a_search_in_this_game_and_on_this_turn(player):
         player.coverage(START)
 
 
-def played(*, asked: bool) -> list[object]:
-    """Play both sides of some plies; returns what was decided and all that the players hold."""
-    players = [Player(options(Seed=3 + side, Hash=16), lambda text: None) for side in range(2)]
-    board = FogOfWarBoard()
-    for side, each in enumerate(players):
-        each.new_game(side, from_board(board))
-    log: list[object] = []
-    for _ in range(8):
-        mover = players[not board.turn]
-        choice = mover.search(go(nodes=3000), Event())
-        assert choice.move is not None and choice.info is not None
-        if asked:
-            assert mover.coverage(from_board(board)).in_belief
-            mover.coverage(START)
-        info = choice.info
-        log.append((choice.move, info.policy, info.play, info.value, info.iterations, info.nodes))
-        play_move(board, choice.move, players)
-        if board.is_game_over():
-            break
-    for each in players:
-        each.update()
-        tree = each.equipment.search.tree
-        log.extend(np.array(array).tobytes() for array in tree)
-        log.append(each.belief_fens(10**6))
-        each.close()
-    return log
+def ask(player: Player, choice: Choice, board: FogOfWarBoard) -> None:
+    assert player.coverage(from_board(board)).in_belief
+    player.coverage(START)
 
 
 def test_play_is_the_same_bit_for_bit_whether_it_is_asked_or_not():
-    quiet = played(asked=False)
+    quiet = played(None)
     assert len(quiet) > 8
-    assert played(asked=True) == quiet
+    assert played(ask) == quiet
