@@ -10,7 +10,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.search.k_centre import k_centres
+from obscuro.search.k_centre import k_centres, nearest
 
 MOST_CANDIDATES = 1024
 """So many positions of the belief are looked at, at most."""
@@ -47,9 +47,7 @@ def diverse(
     others = np.setdiff1d(np.arange(len(values)), centres)[: wanted - len(centres)]
     chosen = np.sort(np.concatenate((centres, others)))
     kinds, kind = np.unique(values[chosen], return_inverse=True)
-    after = np.clip(np.searchsorted(kinds, values), 0, len(kinds) - 1)
-    before = np.maximum(after - 1, 0)
-    nearer = np.where(values - kinds[before] <= kinds[after] - values, before, after)
-    stands_for = np.bincount(nearer, minlength=len(kinds)) / np.bincount(kind)
+    stood_for = np.searchsorted(kinds, values[nearest(values, chosen)])
+    stands_for = np.bincount(stood_for, minlength=len(kinds)) / np.bincount(kind)
     masses = stands_for[kind] * (wanted / len(values))
     return chosen, masses.astype(np.float32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,12 +60,12 @@ def _radius(line: list[float], centres: list[int]) -> float:
     return float(np.minimum(np.abs(points - placed[after]), np.abs(points - placed[before])).max())
 
 
-def nearest(values: npt.NDArray[np.float64], centres: Indices) -> Indices:
+def nearest(values: npt.NDArray[np.floating[Any]], centres: Indices) -> Indices:
     """Return for each number the index of the nearest kept one, int64[n].
 
     Of two that are equally near it is the lower number, of equal numbers the first of `centres`.
 
-    values: float64[n]. centres: int64[m], indices into `values`, one at least.
+    values: floats [n]. centres: int64[m], indices into `values`, one at least.
     """
     order = centres[np.argsort(values[centres], kind="stable")]
     placed = values[order]

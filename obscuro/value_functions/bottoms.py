@@ -48,11 +48,6 @@ class SolvedBottoms:
 
     def solve(self, above: Floats) -> None:
         """Solve the bottoms from the beginning. above: float64[r, 3], the reach of their roots."""
-        region = self.region
-        region.restart()
+        self.region.restart()
         for _ in range(self.iterations):
-            for learner in (MAX, MIN):
-                below = region.reach(above, region.policy)
-                region.values(below, region.policy, learner, None)
-                region.learn(below, learner)
-            region.iterations += 1
+            self.region.iterate(above)

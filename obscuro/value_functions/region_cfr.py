@@ -91,6 +91,7 @@ class RegionCfr:
     def __init__(self, tree: GameTree[Any], levels: tuple[int, int]) -> None:
         """Number the region's infosets."""
         self._tree = tree
+        self._edges = tree.player, tree.first, tree.degree, tree.slot, tree.chance
         bounds = tree.levels
         first, below = levels
         self.roots = slice(int(bounds[first]), int(bounds[first + 1]))
@@ -141,16 +142,11 @@ class RegionCfr:
         above: float64[r, 3], the reach of the region's first nodes; None: 1. The array is used again
         by the next call.
         """
-        tree = self._tree
         self._reach[self.roots] = 1.0 if above is None else above
         _spread(
             self.begin,
             self.end,
-            tree.player,
-            tree.first,
-            tree.degree,
-            tree.slot,
-            tree.chance,
+            *self._edges,
             policy,
             self._reach,
         )
@@ -172,11 +168,7 @@ class RegionCfr:
         _gather(
             self.begin,
             self.end,
-            tree.player,
-            tree.first,
-            tree.degree,
-            tree.slot,
-            tree.chance,
+            *self._edges,
             policy,
             reach,
             learner,
@@ -184,6 +176,17 @@ class RegionCfr:
             self._gains,
         )
         return self._values
+
+    def iterate(self, above: Floats | None) -> None:
+        """Run one iteration on a region whose leaves are ends, ▲'s update before ▼'s.
+
+        above: float64[r, 3], the reach of the region's first nodes; None: 1.
+        """
+        for learner in (MAX, MIN):
+            reach = self.reach(above, self.policy)
+            self.values(reach, self.policy, learner, None)
+            self.learn(reach, learner)
+        self.iterations += 1
 
     def learn(self, reach: Floats, learner: int) -> None:
         """Update one player's strategy by what the last `values` counted under `policy`.

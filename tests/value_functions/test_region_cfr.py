@@ -14,18 +14,13 @@ import pytest
 from obscuro.games.game_tree import GameTree, enumerate_game
 from obscuro.games.kuhn import KuhnPoker
 from obscuro.games.leduc import LeducPoker
-from obscuro.search.game import MAX, MIN
 from obscuro.value_functions.region_cfr import RegionCfr
 from tests.games.oracle import cfr_plus
 
 
 def run(region: RegionCfr, iterations: int) -> None:
     for _ in range(iterations):
-        for learner in (MAX, MIN):
-            reach = region.reach(None, region.policy)
-            region.values(reach, region.policy, learner, None)
-            region.learn(reach, learner)
-        region.iterations += 1
+        region.iterate(None)
 
 
 @pytest.mark.parametrize("game", [KuhnPoker(), LeducPoker()])
