@@ -201,19 +201,41 @@ class KeptInfoset:
 
 
 class NaiveSubgame:
-    """What the next subgame keeps of a tree (Obscuro, Fig. 9 and C.2), read off its definition."""
+    """What the next subgame keeps of a tree (Obscuro, Fig. 9 and C.2), read off its definition.
 
-    def __init__(self, tree: Tree, our_key: int, depth: int) -> None:
+    depth: None in a game whose players do not know it. Then a history is left out if it goes on
+    from another one that is in any of the infosets.
+    """
+
+    def __init__(self, tree: Tree, our_key: int, depth: int | None) -> None:
         self.tree = tree
         self.histories = all_histories(tree)
         self.by_edge = {history.edge: history for history in self.histories}
         alive = [
-            h for h in self.histories if h.ply == depth and tree.edge_status[h.edge] != TERMINAL
+            h
+            for h in self.histories
+            if depth in (None, h.ply) and tree.edge_status[h.edge] != TERMINAL
         ]
-        own = [h for h in alive if self.key(h, MAX) == our_key]
-        self.infosets: dict[int, KeptInfoset] = {}
-        for key in {self.key(h, MIN) for h in own}:
-            self.infosets[key] = self._describe([h for h in alive if self.key(h, MIN) == key])
+        theirs = {self.key(h, MIN) for h in alive if self.key(h, MAX) == our_key}
+        touching = [h for h in alive if self.key(h, MIN) in theirs]
+        self.below = self._those_below(touching)
+        members: dict[int, list[History]] = defaultdict(list)
+        for history in touching:
+            if history.edge not in self.below:
+                members[self.key(history, MIN)].append(history)
+        self.infosets = {key: self._describe(each) for key, each in members.items()}
+
+    def _those_below(self, histories: list[History]) -> set[int]:
+        """The edges of those among some histories that go on from another one of them."""
+        edges = {history.edge for history in histories}
+        return {
+            history.edge
+            for history in histories
+            if any(
+                int(self.tree.node_first_edge[node]) + action in edges
+                for node, action in history.path[:-1]
+            )
+        }
 
     def key(self, history: History, player: int) -> int:
         return int(self.tree.edge_keys[history.edge, player])

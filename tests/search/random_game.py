@@ -14,7 +14,7 @@ from obscuro.search.subgame import NewRoots
 OUR_KEY: Final = 12345
 """▲'s key in the root states that are in its own infoset."""
 
-_SEEN, _END, _VALUE = range(1, 4)
+_SEEN, _END, _VALUE, _FAILS = range(1, 5)
 
 
 class RandomGame:
@@ -107,3 +107,42 @@ class RandomGame:
             return mix(key, action + 1)
         shown = mix(mix(self.seed, child), _SEEN + 16 * player) % 4 == 0
         return mix(mix(key, 0), int(shown))
+
+
+class UntimedRandomGame(RandomGame):
+    """A random game whose players do not know how many plies were made.
+
+    Half of all actions fail: their player notices, the other one does not, and it tries again. An
+    action that succeeds shows the other player one bit. So a ▼-infoset lies in several plies, some
+    of its histories below others, and so does ▲'s. The second word of a state is twice its ply, plus 1
+    if it is ▼'s turn.
+    """
+
+    def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
+        players: list[int] = []
+        offsets = [0]
+        child_states: list[tuple[int, int]] = []
+        child_keys: list[list[int]] = []
+        for (state, clock), own_keys in zip(states.tolist(), keys.tolist(), strict=True):
+            mover = clock % 2
+            players.append(mover)
+            for action in range(1 + mix(self.seed, own_keys[mover]) % self.max_actions):
+                child = mix(mix(self.seed, state), action)
+                fails = mix(child, _FAILS) % 2
+                below = list(own_keys)
+                below[mover] = mix(mix(own_keys[mover], action + 1), fails)
+                if not fails:
+                    below[1 - mover] = mix(own_keys[1 - mover], mix(child, _SEEN) % 4 // 3)
+                child_keys.append(below)
+                turn = mover if fails else 1 - mover
+                child_states.append((child, clock - mover + 2 + turn))
+            offsets.append(len(child_states))
+        return Expansion(
+            player=np.array(players, np.int8),
+            offsets=np.array(offsets, np.int64),
+            states=np.array(child_states, np.uint64).reshape(-1, 2),
+            keys=np.array(child_keys, np.uint64).reshape(-1, 2),
+            values=np.array([self.value(state) for state, _ in child_states], np.float32),
+            terminal=np.array([self._ends(*child) for child in child_states], np.uint8),
+            chance=np.zeros(len(child_states), np.float32),
+        )

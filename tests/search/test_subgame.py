@@ -10,7 +10,13 @@ import pytest
 from obscuro.search.gadget import Gadget
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.invariants import check
-from obscuro.search.keeping import MAX_ROOT_SHARE, KeptRoots, keep_roots, nothing_kept
+from obscuro.search.keeping import (
+    ANY_DEPTH,
+    MAX_ROOT_SHARE,
+    KeptRoots,
+    keep_roots,
+    nothing_kept,
+)
 from obscuro.search.pace import Limits
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
@@ -30,7 +36,7 @@ from obscuro.search.tree import (
 )
 
 from .naive import History, NaiveSubgame, all_histories
-from .random_game import OUR_KEY, RandomGame
+from .random_game import OUR_KEY, RandomGame, UntimedRandomGame
 from .trees import (
     actions_of,
     copied,
@@ -109,8 +115,10 @@ def by_state(tree: Tree) -> dict[tuple[int, ...], History]:
 @pytest.mark.parametrize("seed", range(3))
 def test_kept_infosets_are_the_naive_ones(seed: int, depth: int) -> None:
     search, our_key, _, naive = a_turn(seed, depth)
-    tree = search.tree
-    kept = keep_roots(tree, search.gadget, our_key, depth)
+    compare_kept(keep_roots(search.tree, search.gadget, our_key, depth), search.tree, naive)
+
+
+def compare_kept(kept: KeptRoots, tree: Tree, naive: NaiveSubgame) -> None:
     assert len(kept.offsets) - 1 == len(naive.infosets) > 0
     for j in range(len(naive.infosets)):
         members = slice(int(kept.offsets[j]), int(kept.offsets[j + 1]))
@@ -124,6 +132,48 @@ def test_kept_infosets_are_the_naive_ones(seed: int, depth: int) -> None:
         assert kept.reach[j] == pytest.approx(expected.reach, abs=1e-5)
         assert kept.alternate[j] == pytest.approx(expected.value - expected.gift, abs=1e-5)
         assert expected.gift >= 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_kept_infosets_of_untimed_games_are_the_naive_ones(seed: int) -> None:
+    search, our_key, naive = an_untimed_turn(seed)
+    kept = keep_roots(search.tree, search.gadget, our_key, ANY_DEPTH)
+    compare_kept(kept, search.tree, naive)
+
+
+def test_untimed_cases_have_infosets_in_several_plies() -> None:
+    found: Counter[str] = Counter()
+    for seed in range(12):
+        _, our_key, naive = an_untimed_turn(seed)
+        kept = [naive.by_edge[e] for j in naive.infosets.values() for e in j.edges]
+        own = [h for h in naive.histories if naive.key(h, MAX) == our_key]
+        found["left out below another one"] += bool(naive.below)
+        found["ours below the roots"] += any(h.edge in naive.below for h in own)
+        found["ours in several plies"] += len({h.ply for h in own}) > 1
+        found["roots in several plies"] += len({h.ply for h in kept}) > 1
+        found["one J in several plies"] += any(
+            len({naive.by_edge[e].ply for e in j.edges}) > 1 for j in naive.infosets.values()
+        )
+        found["gift"] += any(j.gift > 0.01 for j in naive.infosets.values())
+    assert len(found) == 6 and min(found.values()) >= 3, found
+
+
+def an_untimed_turn(seed: int) -> tuple[Search, int, NaiveSubgame]:
+    """A turn of an untimed game at ▲'s commonest key; for odd seeds, after a try that failed."""
+    game = UntimedRandomGame(seed, plies=20)
+    search = random_search(seed, infosets=4, game=game, expansions=400)
+    run_iterations(search, 5)
+    random_strategies(search.tree, np.random.default_rng(seed), pure=0.4)
+    grow_at_random(search.tree, game, np.random.default_rng(seed), 20)  # these are NEW
+    tree, keys = search.tree, Counter[int]()
+    for history in all_histories(tree):
+        moves = int(tree.edge_state[history.edge, 1]) % 2 == MAX
+        tried = tree.node_player[history.path[-1][0]] == MAX
+        goes_on = history.ply > 0 and tree.edge_status[history.edge] != TERMINAL
+        if moves and goes_on and tried == seed % 2:
+            keys[int(tree.edge_keys[history.edge, MAX])] += 1
+    our_key = keys.most_common(1)[0][0]
+    return search, our_key, NaiveSubgame(tree, our_key, None)
 
 
 def test_the_cases_compared_are_not_all_alike() -> None:
