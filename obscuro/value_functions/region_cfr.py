@@ -180,10 +180,16 @@ class RegionCfr:
     def iterate(self, above: Floats | None) -> None:
         """Run one iteration on a region whose leaves are ends, ▲'s update before ▼'s.
 
-        above: float64[r, 3], the reach of the region's first nodes; None: 1.
+        above: float64[r, 3], the reach of the region's first nodes; None: 1. A player's average
+        weighs its policies by its reach within the region: above it, the reach is the same for all
+        iterations, and where it is 0 the average would say nothing of what is best there.
         """
         for learner in (MAX, MIN):
-            reach = self.reach(above, self.policy)
+            within = None
+            if above is not None:
+                within = above.copy()
+                within[:, learner] = 1.0
+            reach = self.reach(within, self.policy)
             self.values(reach, self.policy, learner, None)
             self.learn(reach, learner)
         self.iterations += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from obscuro.value_functions.bottoms import SolvedBottoms
 from obscuro.value_functions.depth_limited import DepthLimitedCfr, zero_values
 from obscuro.value_functions.domains import goofspiel
 from obscuro.value_functions.limited_trunk import LimitedGame, LimitedTrunk
+from obscuro.value_functions.region_cfr import RegionCfr
 from obscuro.value_functions.trunk_exploitability import TrunkExploitability
 
 Floats = NDArray[np.float64]
@@ -40,6 +42,32 @@ def test_exact_bottoms_lead_to_a_trunk_that_nobody_exploits(make: Any) -> None:
     solver.run(150)
     assert solver.region.iterations == 150
     assert measured.of(solver.average()) < min(0.01, uniform / 4)
+
+
+def test_exact_values_are_the_best_that_is_left_also_where_a_player_does_not_go() -> None:
+    game = kuhn_after_the_first_bet()
+    bottoms = SolvedBottoms(game, 2000)
+    trunk, above = LimitedTrunk(game), RegionCfr(game.tree, (0, game.level))
+    offsets, player = game.tree.infosets.offsets, game.tree.infosets.player
+    policy = above.policy.copy()
+    policy[::2], policy[1::2] = 1.0, 0.0  # nobody bets
+    policy[:2] = 0.0, 1.0  # but ▲ with one card
+    reach = above.reach(None, policy).copy()
+    assert (trunk.ranges(reach)[MAX] == 0.0).sum() == 3
+    values = bottoms(trunk, reach)
+    average = bottoms.region.average()
+    below_limit = np.unique(np.searchsorted(offsets, bottoms.region.slots, side="right") - 1)
+    for side in (MAX, MIN):
+        own = below_limit[player[below_limit] == side]
+        most = np.full_like(values[side], -np.inf)
+        for choices in product((0.0, 1.0), repeat=len(own)):
+            tried = average.copy()
+            for infoset, first in zip(own.tolist(), choices, strict=True):
+                tried[offsets[infoset] : offsets[infoset + 1]] = first, 1.0 - first
+            below = bottoms.region.reach(reach[bottoms.region.roots].copy(), tried)
+            found = bottoms.region.values(below, tried, side, None)
+            most = np.maximum(most, trunk.counterfactual(found[trunk.leaves], below, side))
+        np.testing.assert_allclose(values[side], most, atol=2e-3)
 
 
 def test_without_values_the_trunk_can_be_exploited() -> None:
