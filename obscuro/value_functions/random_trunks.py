@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from obscuro.search.game import MAX, MIN
 from obscuro.value_functions.bottoms import SolvedBottoms
+from obscuro.value_functions.depth_limited import ValueFunction
 from obscuro.value_functions.limited_trunk import LimitedGame, LimitedTrunk
 from obscuro.value_functions.region_cfr import RegionCfr
 
@@ -43,6 +45,24 @@ def random_policy(region: RegionCfr, game: LimitedGame, random: np.random.Genera
     return policy
 
 
+def as_examples(trunk: LimitedTrunk, reach: Floats, values: list[Floats]) -> Examples:
+    """Return one question and its answer as examples, one for each public state.
+
+    reach: float64[N, 3]. values: ▲'s and ▼'s, float64[m, width].
+    """
+    ranges = trunk.ranges(reach)
+    return Examples(
+        np.arange(len(trunk.public)),
+        np.concatenate([ranges[MAX], ranges[MIN]], axis=1).astype(np.float32),
+        np.concatenate([values[MAX], values[MIN]], axis=1).astype(np.float32),
+    )
+
+
+def joined(parts: Sequence[Examples]) -> Examples:
+    """Return all examples of these, in order. There must be some."""
+    return Examples(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
 def make_examples(
     game: LimitedGame, strategies: int, iterations: int, random: np.random.Generator
 ) -> Examples:
@@ -53,13 +73,23 @@ def make_examples(
     parts = []
     for _ in range(strategies):
         reach = region.reach(None, random_policy(region, game, random))
-        ranges = trunk.ranges(reach)
-        values = bottoms(trunk, reach)
-        parts.append(
-            Examples(
-                np.arange(len(trunk.public)),
-                np.concatenate([ranges[MAX], ranges[MIN]], axis=1).astype(np.float32),
-                np.concatenate([values[MAX], values[MIN]], axis=1).astype(np.float32),
-            )
-        )
-    return Examples(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        parts.append(as_examples(trunk, reach, bottoms(trunk, reach)))
+    return joined(parts)
+
+
+class RememberedValues:
+    """A value function that keeps what it was asked, and what it said."""
+
+    def __init__(self, values: ValueFunction) -> None:
+        self._values = values
+        self._parts: list[Examples] = []
+
+    def __call__(self, trunk: LimitedTrunk, reach: Floats) -> list[Floats]:
+        """Ask the value function, and return what it says."""
+        said = self._values(trunk, reach)
+        self._parts.append(as_examples(trunk, reach, said))
+        return said
+
+    def examples(self) -> Examples:
+        """Return all that was asked, in order. Something must have been asked."""
+        return joined(self._parts)

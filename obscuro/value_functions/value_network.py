@@ -7,10 +7,12 @@ trained by scikit-learn (the extra `learn`) and asked by numpy alone.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,10 @@ from obscuro.value_functions.random_trunks import Examples
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
+BATCH: Final = 256
+RATES: Final = ((0.0, 1e-3), (0.5, 3e-4), (0.7, 1e-4), (0.85, 3e-5))
+"""From so much of the training on, Adam's rate is this. V does not say its own."""
+
 
 def encoded_states(trunk: LimitedTrunk) -> Singles:
     """Return each public state's observations as one-hot vectors, float32[m, e]."""
@@ -29,6 +35,11 @@ def encoded_states(trunk: LimitedTrunk) -> Singles:
     for observed in trunk.public.T:
         columns.append(np.eye(int(observed.max()) + 1, dtype=np.float32)[observed])
     return np.concatenate(columns, axis=1)
+
+
+def network_inputs(trunk: LimitedTrunk, examples: Examples) -> Singles:
+    """Return what a network is asked for the values of examples, float32[n, e + w]."""
+    return np.concatenate([encoded_states(trunk)[examples.state], examples.ranges], axis=1)
 
 
 class ValueNetwork(NamedTuple):
@@ -82,6 +93,11 @@ class NetworkValues:
         return [values[:, :cut], values[:, cut:]]
 
 
+def rate_starts(epochs: int) -> dict[int, float]:
+    """Return the epochs, from 0, at which Adam's rate changes, and its rate from there on."""
+    return {math.ceil(share * epochs): rate for share, rate in RATES}
+
+
 def train(
     trunk: LimitedTrunk,
     examples: Examples,
@@ -93,25 +109,35 @@ def train(
 ) -> Iterator[ValueNetwork]:
     """Fit a network by Adam, and yield it after every epoch.
 
-    examples: those to learn from. Values are divided by the game's greatest payoff. No error is then
-    above 1 for long, and there V's Huber loss is half of the squared error that is minimised here.
+    examples: those to learn from. An output of 1 stands for their values' root mean square: Adam's
+    steps don't get smaller with the values, and most counterfactual values are small. V's Huber loss
+    is half of the squared error that is minimised here, but for the few errors above δ.
     """
-    from sklearn.neural_network import MLPRegressor  # noqa: PLC0415 - an optional dependency
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - an optional dependency
+    from sklearn.neural_network import MLPRegressor  # noqa: PLC0415
 
-    unit = 1.0 / trunk.game.tree.game.scale
-    inputs = np.concatenate([encoded_states(trunk)[examples.state], examples.ranges], axis=1)
+    unit = float(np.sqrt((examples.values.astype(np.float64) ** 2).mean())) or 1.0
+    inputs = network_inputs(trunk, examples)
     aims = examples.values / np.float32(unit)
     model = MLPRegressor(
         hidden_layer_sizes=(neurons,) * layers,
         activation="relu",
         solver="adam",
         alpha=0.0,
-        batch_size=min(256, len(inputs)),
-        learning_rate_init=1e-3,
+        batch_size=min(BATCH, len(inputs)),
+        max_iter=1,
+        warm_start=True,
         random_state=seed,
     )
-    for _ in range(epochs):
-        model.partial_fit(inputs, aims)
+    starts = rate_starts(epochs)
+    for epoch in range(epochs):
+        if epoch in starts:  # another rate begins with `fit`, which says that one epoch is too few
+            model.set_params(learning_rate_init=starts[epoch])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit(inputs, aims)
+        else:
+            model.partial_fit(inputs, aims)
         yield ValueNetwork(
             tuple(np.array(each, np.float32) for each in model.coefs_),  # it goes on with its own
             tuple(np.array(each, np.float32) for each in model.intercepts_),
@@ -119,8 +145,10 @@ def train(
         )
 
 
-def random_network(trunk: LimitedTrunk, *, layers: int, neurons: int, seed: int) -> ValueNetwork:
-    """Return a network that has learned nothing (He et al. 2015)."""
+def random_network(
+    trunk: LimitedTrunk, *, layers: int, neurons: int, unit: float, seed: int
+) -> ValueNetwork:
+    """Return a network that has learned nothing (He et al. 2015). unit: as a trained one's."""
     random = np.random.default_rng(seed)
     width = sum(trunk.width)
     sizes = [encoded_states(trunk).shape[1] + width, *(neurons,) * layers, width]
@@ -129,14 +157,30 @@ def random_network(trunk: LimitedTrunk, *, layers: int, neurons: int, seed: int)
         for above, below in pairwise(sizes)
     ]
     biases = [np.zeros(below, np.float32) for below in sizes[1:]]
-    return ValueNetwork(tuple(weights), tuple(biases), 1.0 / trunk.game.tree.game.scale)
+    return ValueNetwork(tuple(weights), tuple(biases), unit)
 
 
-def huber(network: ValueNetwork, trunk: LimitedTrunk, examples: Examples) -> float:
-    """Return the mean Huber loss of examples, with δ = 1 and values divided by the unit.
+class Losses(NamedTuple):
+    """Mean losses of examples, with values divided by the game's greatest payoff (V, Appendix D).
 
     Outputs that stand for no infoset count as well, with the aim 0.
     """
-    inputs = np.concatenate([encoded_states(trunk)[examples.state], examples.ranges], axis=1)
-    missed = np.abs(network.outputs(inputs) - examples.values / np.float32(network.unit))
-    return float(np.where(missed < 1.0, missed**2 / 2, missed - 0.5).mean())
+
+    huber: float  # with δ = 1, the mean of all outputs
+    l1: float  # the mean of all outputs
+    l_infinity: float  # the greatest of each example, their mean
+    unexplained: float  # squared errors as a share of squared values; needs no unit
+
+
+def losses(network: ValueNetwork, trunk: LimitedTrunk, examples: Examples) -> Losses:
+    """Return what a network misses."""
+    found = network.outputs(network_inputs(trunk, examples)) * network.unit
+    missed = np.abs(found - examples.values) * trunk.game.tree.game.scale
+    squared = float((missed.astype(np.float64) ** 2).sum())
+    aims = examples.values.astype(np.float64) * trunk.game.tree.game.scale
+    return Losses(
+        float(np.where(missed < 1.0, missed**2 / 2, missed - 0.5).mean()),
+        float(missed.mean()),
+        float(missed.max(axis=1).mean()),
+        squared / float((aims**2).sum()),
+    )

@@ -17,7 +17,9 @@ from obscuro.value_functions.value_network import (
     NetworkValues,
     ValueNetwork,
     encoded_states,
-    huber,
+    losses,
+    random_network,
+    rate_starts,
     train,
 )
 
@@ -37,7 +39,7 @@ def examples() -> Examples:
 @pytest.fixture(scope="module")
 def networks(trunk: LimitedTrunk, examples: Examples) -> list[ValueNetwork]:
     learned = examples.where(np.arange(len(examples.state)) >= 45)
-    return list(train(trunk, learned, layers=2, neurons=32, epochs=60))
+    return list(train(trunk, learned, layers=2, neurons=32, epochs=240))
 
 
 def test_examples_are_one_for_each_public_state(trunk: LimitedTrunk, examples: Examples) -> None:
@@ -56,8 +58,41 @@ def test_learning_lowers_the_loss_on_what_was_not_learned_from(
     trunk: LimitedTrunk, examples: Examples, networks: list[ValueNetwork]
 ) -> None:
     held = examples.where(np.arange(len(examples.state)) < 45)
-    losses = [huber(network, trunk, held) for network in (networks[0], networks[-1])]
-    assert losses[1] < losses[0] / 5
+    unit = networks[-1].unit
+    untrained = random_network(trunk, layers=2, neurons=32, unit=unit, seed=1)
+    first, last, none = (
+        losses(network, trunk, held) for network in (networks[0], networks[-1], untrained)
+    )
+    assert last.huber < first.huber / 5
+    assert last.unexplained < 0.1 < none.unexplained
+
+
+def test_losses_are_those_of_a_loop(
+    trunk: LimitedTrunk, examples: Examples, networks: list[ValueNetwork]
+) -> None:
+    few = examples.where(np.arange(len(examples.state)) < 6)
+    found = losses(networks[0], trunk, few)
+    huber, absolute, greatest, missed, aimed = [], [], [], 0.0, 0.0
+    states = encoded_states(trunk)
+    scale = GAME.tree.game.scale
+    for state, ranges, values in zip(*few, strict=True):
+        output = networks[0].outputs(np.concatenate([states[state], ranges])[None])[0]
+        errors = [
+            abs(float(a) * networks[0].unit - float(b)) * scale
+            for a, b in zip(output, values, strict=True)
+        ]
+        huber += [error**2 / 2 if error < 1 else error - 0.5 for error in errors]
+        absolute += errors
+        greatest.append(max(errors))
+        missed += sum(error**2 for error in errors)
+        aimed += sum((float(value) * scale) ** 2 for value in values)
+    expected = np.mean(huber), np.mean(absolute), np.mean(greatest), missed / aimed
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+def test_the_rate_falls_within_any_number_of_epochs() -> None:
+    assert rate_starts(100) == {0: 1e-3, 50: 3e-4, 70: 1e-4, 85: 3e-5}
+    assert max(rate_starts(1)) <= 1 and rate_starts(1)[0] == 1e-3
 
 
 def test_the_trunk_is_less_exploitable_with_a_trained_network(
@@ -78,5 +113,4 @@ def test_a_saved_network_answers_as_before(
 ) -> None:
     networks[-1].save(tmp_path / "network.npz")
     again = ValueNetwork.load(tmp_path / "network.npz")
-    assert huber(again, trunk, examples) == huber(networks[-1], trunk, examples)
-    assert again.unit == networks[-1].unit == 1 / GAME.tree.game.scale
+    assert losses(again, trunk, examples) == losses(networks[-1], trunk, examples)

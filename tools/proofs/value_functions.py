@@ -1,23 +1,27 @@
 """Depth-limited solving with trained value functions, beside Kovařík et al. (V).
 
-    python -m tools.proofs.value_functions data goofspiel --strategies 2000
+    python -m tools.proofs.value_functions data goofspiel
     python -m tools.proofs.value_functions train goofspiel --epochs 300 --seeds 1 2 3
-    python -m tools.proofs.value_functions exact goofspiel --bottoms 300
+    python -m tools.proofs.value_functions withhold goofspiel --epochs 60
+    python -m tools.proofs.value_functions exact goofspiel
+    python -m tools.proofs.value_functions prove leduc
 
-`data` solves the bottoms below random trunk strategies. `train` fits networks to nine tenths of them,
-measures checkpoints on the other tenth, and solves the trunk by each: the loss beside the
-exploitability. With `--withhold` it leaves out one public state after the other, and measures the loss
-there. `exact` solves the trunk with solved bottoms (CFR-D), with values of 0, and with networks that
-were not trained.
+`data` solves the bottoms below random trunk strategies. `train` fits networks to nine tenths of
+these, measures checkpoints on the other tenth, and solves the trunk by each: the loss beside the
+exploitability. `withhold` leaves out one public state after the other, and measures the loss there.
+`exact` solves the trunk with solved bottoms (CFR-D), with values of 0, and with networks that were
+not trained. `prove` does all that is needed in a folder of its own, and its exit code is 1 if the
+trunk of CFR-D or of a trained network can be exploited by more than it should.
 
 Data and networks are kept in a folder. Exploitability is the mean of both players', for payoffs in
-[-1, 1]. `train` needs the extra `learn`.
+[-1, 1]. `train`, `withhold` and `prove` need the extra `learn`.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,21 +34,33 @@ from obscuro.value_functions.bottoms import SolvedBottoms
 from obscuro.value_functions.depth_limited import DepthLimitedCfr, ValueFunction, zero_values
 from obscuro.value_functions.domains import DOMAINS
 from obscuro.value_functions.limited_trunk import LimitedGame, LimitedTrunk
-from obscuro.value_functions.random_trunks import Examples, make_examples
+from obscuro.value_functions.random_trunks import (
+    Examples,
+    RememberedValues,
+    joined,
+    make_examples,
+)
+from obscuro.value_functions.region_cfr import RegionCfr
 from obscuro.value_functions.trunk_exploitability import TrunkExploitability
 from obscuro.value_functions.value_network import (
     NetworkValues,
-    huber,
+    losses,
     random_network,
     train,
 )
-from tools.common import given, publish, say, table, tool_parser
+from tools.common import given, publish, say, tool_parser
+from tools.proofs import value_function_figures
 
 BOTTOM_ITERATIONS: Final = 1000
 TRUNK_ITERATIONS: Final = 1000
-CHECKPOINTS: Final = 10
+CHECKPOINTS: Final = 16
 HELD_OUT: Final = 10
 """Every tenth random trunk is not learned from."""
+UNTRAINED: Final = 10
+ASKED: Final = 20
+"""Iterations of CFR-D whose questions networks are asked, as in V's Appendix E.2."""
+EXACT_MOST, TRAINED_MOST, LOSS_MOST = 0.005, 0.01, 0.001
+"""What `prove` allows: exploitability of CFR-D and of a trained network, and its Huber loss."""
 
 
 def make_data(name: str, strategies: int, iterations: int, seed: int) -> Examples:
@@ -57,7 +73,7 @@ def make_data(name: str, strategies: int, iterations: int, seed: int) -> Example
         parts.append(make_examples(game, now, iterations, random))
         done += now
         say(f"{name}: {done} of {strategies} trunks, {time.monotonic() - begin:.0f} s")
-    return Examples(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return joined(parts)
 
 
 def save_data(path: Path, examples: Examples) -> None:
@@ -87,6 +103,14 @@ class Judge:
         solver.run(self._iterations)
         return self._measured.of(solver.average())
 
+    def whole(self) -> float:
+        """Return it for the trunk of what CFR+ finds on the whole game."""
+        tree = self._game.tree
+        region = RegionCfr(tree, (0, len(tree.levels) - 1))
+        for _ in range(self._iterations):
+            region.iterate(None)
+        return self._measured.of(region.average())
+
 
 def halves(trunk: LimitedTrunk, examples: Examples) -> tuple[Examples, Examples]:
     """Return what is learned from, and what is held out: whole random trunks."""
@@ -94,15 +118,37 @@ def halves(trunk: LimitedTrunk, examples: Examples) -> tuple[Examples, Examples]
     return examples.where(~held), examples.where(held)
 
 
+def asked_by_cfr_d(game: LimitedGame, bottoms: int) -> Examples:
+    """Return what CFR-D asks in its first iterations, and what the solved bottoms say."""
+    values = RememberedValues(SolvedBottoms(game, bottoms))
+    DepthLimitedCfr(game, values).run(ASKED)
+    return values.examples()
+
+
 def measure_training(
-    name: str, examples: Examples, epochs: int, seeds: Sequence[int], iterations: int, folder: Path
-) -> Iterator[dict[str, Any]]:
-    """Yield the figures of each checkpoint, and keep each seed's last network."""
+    name: str,
+    examples: Examples,
+    epochs: int,
+    seeds: Sequence[int],
+    iterations: int,
+    bottoms: int,
+    folder: Path,
+) -> dict[str, Any]:
+    """Measure checkpoints of a network for each seed, and keep the last one of each."""
     domain = DOMAINS[name]
     game = domain.make()
     trunk, judge = LimitedTrunk(game), Judge(game, iterations)
     learned, held = halves(trunk, examples)
-    marks = set(np.unique(np.geomspace(1, epochs, CHECKPOINTS).astype(int)).tolist())
+    asked = asked_by_cfr_d(game, bottoms)
+    marks = set(np.unique(np.geomspace(1, epochs, CHECKPOINTS).round().astype(int)).tolist())
+    figures: dict[str, Any] = {
+        "examples": len(learned.state),
+        "zero": judge.exploitability(zero_values),
+        "whole": judge.whole(),
+        "checkpoints": [],
+        "asked": [],
+    }
+    say(f"{name}: values of 0 {figures['zero']:.4f}, CFR+ on the game {figures['whole']:.4f}")
     for seed in seeds:
         fitted = train(
             trunk, learned, layers=domain.layers, neurons=domain.neurons, epochs=epochs, seed=seed
@@ -113,30 +159,38 @@ def measure_training(
             found = {
                 "seed": seed,
                 "epoch": epoch,
-                "loss": huber(network, trunk, held),
+                **losses(network, trunk, held)._asdict(),
                 "exploitability": judge.exploitability(NetworkValues(network, trunk)),
             }
-            say(f"{name}, seed {seed}: {found}")
-            yield found
+            say(
+                f"{name}, seed {seed}, epoch {epoch}: Huber {found['huber']:.2e}, unexplained "
+                f"{found['unexplained']:.4f}, exploitability {found['exploitability']:.4f}"
+            )
+            figures["checkpoints"].append(found)
+        figures["asked"].append({"seed": seed, **losses(network, trunk, asked)._asdict()})
         network.save(folder / f"{name}_{seed}.npz")
+    return figures
 
 
 def measure_withheld(name: str, examples: Examples, epochs: int) -> Iterator[dict[str, Any]]:
-    """Yield, for each public state, the loss there of networks with it, without it, and untrained."""
+    """Yield, for each public state, the losses there of networks with it, without it, and untrained."""
     domain = DOMAINS[name]
     trunk = LimitedTrunk(domain.make())
     shape = {"layers": domain.layers, "neurons": domain.neurons}
     learned, held = halves(trunk, examples)
     *_, whole = train(trunk, learned, epochs=epochs, **shape)
-    untrained = [random_network(trunk, seed=seed, **shape) for seed in range(10)]
+    untrained = [
+        random_network(trunk, seed=seed, unit=whole.unit, **shape) for seed in range(UNTRAINED)
+    ]
     for state in range(len(trunk.public)):
         there = held.where(held.state == state)
         *_, without = train(trunk, learned.where(learned.state != state), epochs=epochs, **shape)
+        random = np.mean([losses(each, trunk, there) for each in untrained], axis=0)
         found = {
             "state": trunk.public[state].tolist(),
-            "whole": huber(whole, trunk, there),
-            "without": huber(without, trunk, there),
-            "untrained": float(np.mean([huber(each, trunk, there) for each in untrained])),
+            "whole": list(losses(whole, trunk, there)),
+            "without": list(losses(without, trunk, there)),
+            "untrained": random.tolist(),
         }
         say(f"{name}: {found}")
         yield found
@@ -147,64 +201,48 @@ def measure_exact(name: str, bottoms: int, iterations: int) -> dict[str, Any]:
     domain = DOMAINS[name]
     game = domain.make()
     trunk, judge = LimitedTrunk(game), Judge(game, iterations)
-    networks = [
-        random_network(trunk, layers=domain.layers, neurons=domain.neurons, seed=seed)
-        for seed in range(3)
-    ]
+    unit = float(np.sqrt((asked_by_cfr_d(game, bottoms).values ** 2).mean()))
+    shape = {"layers": domain.layers, "neurons": domain.neurons}
+    networks = [random_network(trunk, seed=seed, unit=unit, **shape) for seed in range(3)]
     return {
         "histories": len(game.tree.states),
         "infosets": len(game.tree.infosets.key),
         "states": len(trunk.public),
+        "scale": game.tree.game.scale,
         "zero": judge.exploitability(zero_values),
         "untrained": float(
             np.mean([judge.exploitability(NetworkValues(each, trunk)) for each in networks])
         ),
         "exact": judge.exploitability(SolvedBottoms(game, bottoms)),
+        "whole": judge.whole(),
     }
 
 
-def render(figures: dict[str, Any]) -> Iterator[str]:
-    """Yield the figures as tables, in Markdown."""
-    name, kind, found = figures["game"], figures["kind"], figures["figures"]
-    title = DOMAINS[name].title
-    if kind == "exact":
-        head = ["game", "histories", "public states", "values of 0", "untrained", "CFR-D"]
-        sizes = [f"{found[key]:,}" for key in ("histories", "states")]
-        cells = [f"{found[key]:.4f}" for key in ("zero", "untrained", "exact")]
-        yield from table(head, [[title, *sizes, *cells]], "lrrrrr")
-    elif kind == "withheld":
-        head = ["public state", "learned from", "withheld", "untrained"]
-        rows = [
-            [str(each["state"]), *(f"{each[key]:.5f}" for key in ("whole", "without", "untrained"))]
-            for each in found
-        ]
-        yield from table(head, rows, "lrrr")
-    else:
-        head = ["game", "seed", "epochs", "Huber loss", "exploitability"]
-        rows = [
-            [
-                title,
-                str(each["seed"]),
-                str(each["epoch"]),
-                f"{each['loss']:.5f}",
-                f"{each['exploitability']:.4f}",
-            ]
-            for each in found
-        ]
-        yield from table(head, rows, "lrrrr")
+def prove(name: str, strategies: int, bottoms: int, iterations: int, epochs: int) -> int:
+    """Make data, train, and compare with what is allowed; return the exit code."""
+    exact = Judge(DOMAINS[name].make(), min(iterations, 200))
+    found = {"CFR-D": (exact.exploitability(SolvedBottoms(DOMAINS[name].make(), 100)), EXACT_MOST)}
+    examples = make_data(name, strategies, bottoms, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        figures = measure_training(name, examples, epochs, [1], iterations, bottoms, Path(folder))
+    last = figures["checkpoints"][-1]
+    found["a network"] = last["exploitability"], TRAINED_MOST
+    found["Huber loss"] = last["huber"], LOSS_MOST
+    for what, (value, most) in found.items():
+        print(f"{name}, {what}: {value:.5f}, at most {most} {'' if value <= most else 'FAILED'}")
+    return int(any(value > most for value, most in found.values()))
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the command line."""
     parser = tool_parser("tools.proofs.value_functions", __doc__)
-    parser.add_argument("kind", choices=("data", "train", "exact"))
+    parser.add_argument("kind", choices=("data", "train", "withhold", "exact", "prove"))
     parser.add_argument("game", choices=DOMAINS)
     parser.add_argument("--strategies", type=int, metavar="N", help="the paper's if not given")
     parser.add_argument("--bottoms", type=int, default=BOTTOM_ITERATIONS, metavar="ITERATIONS")
     parser.add_argument("--iterations", type=int, default=TRUNK_ITERATIONS, help="in the trunk")
     parser.add_argument("--epochs", type=int, default=300)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
-    parser.add_argument("--withhold", action="store_true", help="leave public states out")
     parser.add_argument(
         "--folder",
         type=Path,
@@ -218,34 +256,40 @@ def main(words: Sequence[str] | None = None) -> int:
     """Make data, or measure, print and store; returns the exit code."""
     words = given(words)
     options = make_parser().parse_args(words)
-    data = options.folder / f"{options.game}.npz"
-    if options.kind == "data":
-        strategies = options.strategies or DOMAINS[options.game].strategies
-        save_data(data, make_data(options.game, strategies, options.bottoms, options.seeds[0]))
+    name, kind, bottoms, iterations = (
+        options.game,
+        options.kind,
+        options.bottoms,
+        options.iterations,
+    )
+    strategies = options.strategies or DOMAINS[name].strategies
+    data = options.folder / f"{name}.npz"
+    if kind == "data":
+        save_data(data, make_data(name, strategies, bottoms, options.seeds[0]))
         say(f"written: {data}")
         return 0
+    if kind == "prove":
+        return prove(name, strategies, bottoms, iterations, options.epochs)
     figures: Any
-    if options.kind == "exact":
-        figures = measure_exact(options.game, options.bottoms, options.iterations)
+    if kind == "exact":
+        figures = measure_exact(name, bottoms, iterations)
     elif not data.exists():
-        say(f"there is no {data}; run: python -m tools.proofs.value_functions data {options.game}")
+        say(f"there is no {data}; run: python -m tools.proofs.value_functions data {name}")
         return 2
-    elif options.withhold:
-        figures = list(measure_withheld(options.game, load_data(data), options.epochs))
+    elif kind == "withhold":
+        figures = list(measure_withheld(name, load_data(data), options.epochs))
     else:
-        figures = list(
-            measure_training(
-                options.game,
-                load_data(data),
-                options.epochs,
-                options.seeds,
-                options.iterations,
-                options.folder,
-            )
+        figures = measure_training(
+            name,
+            load_data(data),
+            options.epochs,
+            options.seeds,
+            iterations,
+            bottoms,
+            options.folder,
         )
-    kind = "withheld" if options.withhold and options.kind == "train" else options.kind
-    stored = {"game": options.game, "kind": kind, "figures": figures}
-    publish(make_parser(), words, options.raw, stored, render)
+    stored = {"game": name, "kind": kind, "figures": figures}
+    publish(make_parser(), words, options.raw, stored, value_function_figures.render)
     return 0
 
 
