@@ -75,6 +75,11 @@ PROOFS = (
         "python -m tools.proofs.small_games --all",
     ),
     Proof(
+        "value_functions",
+        "a network trained on solved bottoms makes a trunk that is hard to exploit",
+        "python -m tools.proofs.value_functions prove leduc --epochs 30",
+    ),
+    Proof(
         "zs21_agent",
         "ZS21's turns keep to the rules of the paper, and its programs are solved",
         "python -m tools.proofs.zs21_agent --turns 100 --movetime 5000",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,11 @@ NAMES = ("whole", "without", "untrained")
 
 def render(stored: dict[str, Any]) -> Iterator[str]:
     """Yield the figures of one run as tables, in Markdown."""
-    renders = {"exact": render_exact, "withhold": render_withheld, "train": render_training}
+    renders: dict[str, Callable[[str, Any], Iterator[str]]] = {
+        "exact": render_exact,
+        "withhold": render_withheld,
+        "train": render_training,
+    }
     yield from renders[stored["kind"]](DOMAINS[stored["game"]].title, stored["figures"])
 
 
