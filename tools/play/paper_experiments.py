@@ -1,0 +1,240 @@
+"""The matches of the Obscuro paper, and some that it has not: who plays, how, and what it says.
+
+Each is defined once here. `paper_matches` plays them, `paper_tables` makes the tables.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from obscuro.arena.elo import Tally
+from tools.play.paper_rules import ABLATIONS, PAPER_RULES
+
+OBSCURO, ZS21, RANDOM = "obscuro", "zs21", "random"
+OLD_COMMIT = "909392b"
+OLD_ENGINE = f"build/engines/{OLD_COMMIT}/engine_bin/obscuro"
+CUT_MILLISECONDS = 100
+"""For a move, where the paper has 5 s."""
+ZS21_MILLISECONDS = 200
+"""For a move against `zs21`: with less it hardly solves one program a turn."""
+PAPER_MILLISECONDS, PAPER_THREADS = 5000, 5
+LEAST_HASH, MOST_HASH = 256, 4096
+"""MiB for the tree of a player, and so many for each second and thread: a thread fills a third."""
+BLOCK_MILLISECONDS = 2000
+"""A block of games has so many for this time a move in all: 20 at 100 ms."""
+MOST_IN_BLOCK = 20
+
+
+def percent(tally: Tally) -> str:
+    """Return a score in per cent as the paper rounds it: a half goes up."""
+    tenths = (2 * (2 * tally.wins + tally.draws) * 1000 + 2 * tally.games) // (4 * tally.games)
+    return f"{tenths // 10}.{tenths % 10} %"
+
+
+class Contender(NamedTuple):
+    """One side of an experiment.
+
+    player: as `obscuro match` takes it. options: UCI options beside Threads, Hash and the overhead.
+    milliseconds: for a move; None: what the experiment says. threads: a factor of the experiment's.
+    """
+
+    player: str
+    options: Mapping[str, str] = {}
+    milliseconds: int | None = None
+    threads: int = 1
+
+    @property
+    def searches(self) -> bool:
+        """Whether it is the engine, which has all of its options."""
+        return self.player not in (ZS21, RANDOM)
+
+    def settings(self, threads: int, milliseconds: int) -> dict[str, str]:
+        """Return all UCI options that a match sets. threads, milliseconds: of the experiment."""
+        if self.player == RANDOM:
+            return {}
+        common = {"Move Overhead": "0"}
+        if self.searches:
+            count = self.threads * threads
+            seconds = math.ceil((self.milliseconds or milliseconds) * count / 1000)
+            common |= {"Threads": str(count), "Hash": str(min(LEAST_HASH * seconds, MOST_HASH))}
+        return {**common, **self.options}
+
+
+class Experiment(NamedTuple):
+    """A match. All results are in the view of the first contender.
+
+    group: the table that it is in. label: its row. games: how many the paper played, or how many are
+    wanted. paper: the paper's result, if it has one. openings: as `obscuro match` takes them.
+    """
+
+    name: str
+    group: str
+    label: str
+    first: Contender
+    second: Contender
+    games: int = 1000
+    milliseconds: int = CUT_MILLISECONDS
+    paper: Tally | None = None
+    openings: str = "default"
+
+    @property
+    def threads(self) -> int:
+        """How many cores a game keeps busy, for each thread that the experiment is given."""
+        return max(self.first.threads, self.second.threads)
+
+    def mean_milliseconds(self, milliseconds: int | None) -> float:
+        """Return the mean time for a move of both. milliseconds: in place of the experiment's."""
+        each = milliseconds or self.milliseconds
+        times = (self.first.milliseconds or each, self.second.milliseconds or each)
+        return sum(times) / 2
+
+    def block(self, milliseconds: int | None) -> int:
+        """Return how many games are played at a stretch, an even number."""
+        pairs = round(BLOCK_MILLISECONDS / self.mean_milliseconds(milliseconds) / 2)
+        return 2 * max(1, min(MOST_IN_BLOCK // 2, pairs))
+
+    def command(
+        self,
+        games: int,
+        *,
+        milliseconds: int | None = None,
+        threads: int = 1,
+        seed: int = 1,
+        concurrency: int = 1,
+    ) -> list[str]:
+        """Return the `obscuro match` of some of its games. milliseconds: of both, for a move."""
+        words = ["obscuro", "match", self.first.player, self.second.player]
+        words += ["--games", str(games), "--movetime", str(milliseconds or self.milliseconds)]
+        for letter, side in zip("ab", (self.first, self.second), strict=True):
+            if side.milliseconds is not None:
+                words += [f"--movetime-{letter}", str(side.milliseconds)]
+        words += ["--openings", self.openings, "--no-coverage", "--seed", str(seed)]
+        words += ["--concurrency", str(concurrency)]
+        for letter, side in zip("ab", (self.first, self.second), strict=True):
+            for name, value in side.settings(threads, milliseconds or self.milliseconds).items():
+                words += [f"--option-{letter}", f"{name}={value}"]
+        return words
+
+    @property
+    def full_milliseconds(self) -> int | None:
+        """What the paper gave each move, or what it would have; None: the experiment's own."""
+        return None if self.group == SCALING or self.name == "random" else PAPER_MILLISECONDS
+
+
+ABLATION, OTHERS, SCALING = "ablations", "opponents", "scaling"
+FIRST_MOVES, BEYOND, CORES = "first-moves", "beyond", "cores"
+
+PAPER_RESULTS = {
+    "purification": Tally(662, 79, 259),
+    "klss": Tally(532, 96, 372),
+    "two-sided": Tally(4535, 1583, 3882),
+    "uniform-prior": Tally(4595, 1478, 3927),
+    "simple-evaluation": Tally(787, 63, 150),
+}
+"""Obscuro, §4.1: the whole engine against the one without a technique."""
+ABLATION_LABELS = {
+    "purification": "purification off",
+    "klss": "1-KLSS",
+    "two-sided": "two-sided GT-CFR",
+    "uniform-prior": "uniform Resolve prior",
+    "all-off": "all four off",
+    "simple-evaluation": "simple evaluation",
+}
+SCALING_RESULTS = {
+    "0.0625": Tally(5162, 943, 3895),
+    "0.125": Tally(5031, 1231, 3738),
+    "0.25": Tally(4923, 1503, 3574),
+    "0.5": Tally(4617, 1566, 3817),
+    "1": Tally(4589, 1561, 3850),
+    "2": Tally(4463, 1530, 4007),
+    "4": Tally(4501, 1482, 4017),
+    "8": Tally(4448, 1563, 3989),
+}
+"""Obscuro, §4.2: twice the seconds a move against so many."""
+BLACK_MOVES = {
+    "Nc6": "b8c6",
+    "c6": "c7c6",
+    "e6": "e7e6",
+    "Nf6": "g8f6",
+    "c5": "c7c5",
+    "d5": "d7d5",
+    "g6": "g7g6",
+    "b6": "b7b6",
+    "f5": "f7f5",
+}
+"""Black's first moves in the paper's Table 1, and what else our engine plays."""
+CORE_COUNTS = (2, 4, 8)
+
+_PAPER, _DEFAULT = Contender(OBSCURO, PAPER_RULES), Contender(OBSCURO)
+
+
+def _ablations() -> Iterator[Experiment]:
+    for rules, whole in (("paper", _PAPER), ("default", _DEFAULT)):
+        for name, switches in ABLATIONS.items():
+            less = whole._replace(options={**whole.options, **switches})
+            result = PAPER_RESULTS.get(name)
+            games = 1000 if result is None else result.games
+            label = f"{ABLATION_LABELS[name]}, {rules} rules"
+            yield Experiment(
+                f"ablation-{name}-{rules}", ABLATION, label, whole, less, games, paper=result
+            )
+
+
+def _opponents() -> Iterator[Experiment]:
+    zs21 = Contender(ZS21)
+    rows = (
+        ("zs21-paper", "paper rules", _PAPER, Tally(834, 33, 133)),
+        ("zs21-default", "default rules", _DEFAULT, Tally(834, 33, 133)),
+        ("zs21-all-off", "all four off", _with("all-off"), Tally(711, 30, 259)),
+        ("zs21-simple-evaluation", "simple evaluation", _with("simple-evaluation"), _SE_ZS21),
+    )
+    for name, label, player, result in rows:
+        yield Experiment(
+            *(name, OTHERS, f"{label} against `zs21`", player, zs21, result.games),
+            *(ZS21_MILLISECONDS, result),
+        )
+    label, won = "default rules against `random`", Tally(1000, 0, 0)
+    yield Experiment("random", OTHERS, label, _DEFAULT, Contender(RANDOM), 1000, 50, won)
+
+
+_SE_ZS21 = Tally(5258, 486, 4256)
+
+
+def _with(ablation: str) -> Contender:
+    return _PAPER._replace(options={**PAPER_RULES, **ABLATIONS[ablation]})
+
+
+def _scaling() -> Iterator[Experiment]:
+    for seconds, result in SCALING_RESULTS.items():
+        one = int(1000 * float(seconds))
+        label = f"{2 * float(seconds):g} s against {float(seconds):g} s"
+        sides = (Contender(OBSCURO, {}, 2 * one), Contender(OBSCURO, {}, one))
+        yield Experiment(*(f"scaling-{seconds}", SCALING, label, *sides, result.games, one, result))
+
+
+def _first_moves() -> Iterator[Experiment]:
+    for san, uci in BLACK_MOVES.items():
+        held = Contender(f"python -m tools.play.held_engine {uci}")
+        name = f"first-move-{san.lower()}"
+        yield Experiment(name, FIRST_MOVES, san, held, held, 200, openings="none")
+
+
+def _beyond() -> Iterator[Experiment]:
+    yield Experiment("default-paper", BEYOND, "default rules against the paper's", _DEFAULT, _PAPER)
+    old = Contender(OLD_ENGINE)
+    yield Experiment(
+        f"commit-{OLD_COMMIT}", BEYOND, f"against the engine of {OLD_COMMIT}", _DEFAULT, old
+    )
+    for cores in CORE_COUNTS:
+        sides = (_DEFAULT._replace(threads=cores), _DEFAULT._replace(threads=cores // 2))
+        label = f"{cores} threads against {cores // 2}"
+        yield Experiment(f"cores-{cores}", CORES, label, *sides, 400, 200)
+
+
+EXPERIMENTS: Mapping[str, Experiment] = {
+    each.name: each
+    for each in (*_ablations(), *_opponents(), *_scaling(), *_first_moves(), *_beyond())
+}
+"""All of them by name, in the order of the tables."""
