@@ -8,9 +8,11 @@ A page `NAME` is the table `[NAME]`, and has
   docs/results/raw that commands of the page read; perhaps `broken_off`, the games that the file has
   when the command was ended before all that it wants;
 - `[NAME.sections.SECTION]`: `runs`, and either `render`, a function that turns the data of one run
-  into lines of Markdown, or `render_runs`, one that does so for all of them (`Loaded`);
-- `[NAME.pictures.PICTURE]`: `file`, beside the page; `run`; `draw`, a function that gets the path and
-  the run's data;
+  into lines of Markdown, or `render_runs`, one that does so for all of them (`Loaded`); perhaps
+  `planned = true`: then runs without a raw file are still to come and are left out, and the
+  function says what made the others;
+- `[NAME.pictures.PICTURE]`: `file`, beside the page; `run`, or `section` for all of its runs; `draw`, a
+  function that gets the path and the run's data, or a list of all of them;
 - `[NAME.by_hand]`: parts of the page that no command makes, each with the reason.
 
 A function is written `module:name`. `load` checks all that it can without running anything.
@@ -75,16 +77,18 @@ class Section(NamedTuple):
     runs: tuple[str, ...]
     render: str = ""
     render_runs: str = ""
+    planned: bool = False
 
 
 class Picture(NamedTuple):
-    """A picture beside a page."""
+    """A picture beside a page, drawn from one run or from all runs of a section."""
 
     page: str
     name: str
     file: str
-    run: str
     draw: str
+    run: str = ""
+    section: str = ""
 
 
 class Loaded(NamedTuple):
@@ -127,6 +131,13 @@ class Manifest:
     def raw_file(self, run: Run) -> Path:
         """Return where a run's raw file is."""
         return self.folder / "raw" / run.raw
+
+    def is_to_come(self, run: Run) -> bool:
+        """Whether a run has no raw file, and need not have one yet."""
+        page = self.page(run.page)
+        shown = [section for section in page.sections.values() if run.name in section.runs]
+        planned = bool(shown) and all(section.planned for section in shown)
+        return planned and not self.raw_file(run).exists()
 
     def data_file(self, data: SampleData) -> Path:
         """Return where a file of samples is."""
@@ -183,7 +194,9 @@ def _page(name: str, value: Any) -> Page:
         found = _fields(f"{name}.sections.{each}", told, _SECTION, ("runs",))
         sections[each] = Section(name, each, **{**found, "runs": tuple(found["runs"])})
     pictures = {
-        each: Picture(name, each, **_fields(f"{name}.pictures.{each}", told, _PICTURE, _PICTURE))
+        each: Picture(
+            name, each, **_fields(f"{name}.pictures.{each}", told, _PICTURE, ("file", "draw"))
+        )
         for each, told in fields.get("pictures", {}).items()
     }
     notes = fields.get("by_hand", {})
@@ -195,8 +208,8 @@ def _page(name: str, value: Any) -> Page:
 
 _DATA = {"command": str, "file": str, "broken_off": int}
 _RUN = {"command": str, "raw": str, "label": str}
-_SECTION = {"runs": list, "render": str, "render_runs": str}
-_PICTURE = {"file": str, "run": str, "draw": str}
+_SECTION = {"runs": list, "render": str, "render_runs": str, "planned": bool}
+_PICTURE = {"file": str, "run": str, "section": str, "draw": str}
 
 
 def _fields(
@@ -242,7 +255,14 @@ def _check(page: Page) -> None:
             raise ManifestError(f"{_at(section)} has no runs")
         if bool(section.render) == bool(section.render_runs):
             raise ManifestError(f"{_at(section)} needs either render or render_runs")
-    used.update(picture.run for picture in page.pictures.values())
+        if section.planned and not section.render_runs:
+            raise ManifestError(f"{_at(section)} is planned, and needs render_runs")
+    for picture in page.pictures.values():
+        if bool(picture.run) == bool(picture.section):
+            raise ManifestError(f"{_at(picture)} needs either run or section")
+        if picture.section and picture.section not in page.sections:
+            raise ManifestError(f"{_at(picture)}: no section {picture.section!r}")
+        used.update([picture.run] if picture.run else [])
     if unknown := used - page.runs.keys():
         raise ManifestError(f"[{page.name}]: no run {', '.join(sorted(unknown))}")
     if unused := page.runs.keys() - used:
@@ -251,5 +271,5 @@ def _check(page: Page) -> None:
         raise ManifestError(f"[{page.name}]: {', '.join(both)} is rendered and by hand")
 
 
-def _at(thing: Run | Section) -> str:
+def _at(thing: Run | Section | Picture) -> str:
     return f"[{thing.page}] {thing.name}"

@@ -7,14 +7,14 @@ not kept, the raw file holds what its page said: `wins`, `draws`, `losses`, `elo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import chess.pgn
 
 import obscuro.fog.board  # noqa: F401 - registers the variant for PGN files
-from obscuro.arena.elo import Tally, pentanomial, trinomial
+from obscuro.arena.elo import Elo, Tally, pentanomial, trinomial
 from tools.common import table
 from tools.results.manifest import Loaded
 from tools.results.raw import Raw, RawFileError, open_text
@@ -24,23 +24,42 @@ SCORES = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
 
 @dataclass(frozen=True)
 class MatchRow:
-    """What a table says of one match, from the first player's view."""
+    """What a table says of one match, from the first player's view.
+
+    scores: in each game by its round, as far as the games were kept.
+    """
 
     time: str
     tally: Tally
     elo: str
+    scores: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def score(self) -> float:
         """The share of the points that the first player took."""
         return self.tally.points / self.tally.games
 
+    def white_tally(self) -> Tally:
+        """Return White's results; the first player is White in the odd rounds."""
+        return Tally.of([each if n % 2 else 1 - each for n, each in self.scores.items()])
+
+    def interval(self) -> Elo:
+        """Return the difference in Elo by pairs of games, 1 and 2, 3 and 4, if all pairs are there.
+
+        Else it is by games.
+        """
+        scores = self.scores
+        if scores and all(
+            (number + 1 if number % 2 else number - 1) in scores for number in scores
+        ):
+            return pentanomial([(scores[n], scores[n + 1]) for n in scores if n % 2])
+        return trinomial(self.tally)
+
 
 def match_of_games(path: Path) -> MatchRow:
     """Compute a row from a PGN file of `obscuro match`. Raises RawFileError.
 
-    The first player is White in the odd rounds. The interval is by pairs of games, 1 and 2, 3 and 4
-    and so on, if all pairs are there, else by games.
+    The first player is White in the odd rounds.
     """
     scores: dict[int, float] = {}
     names: set[frozenset[str]] = set()
@@ -58,12 +77,8 @@ def match_of_games(path: Path) -> MatchRow:
             times.add(_time(headers, bool(number % 2)))
     if len(names) != 1 or len(times) != 1:
         raise RawFileError(f"{path}: not the games of one match")
-    tally = Tally.of(list(scores.values()))
-    if all((number + 1 if number % 2 else number - 1) in scores for number in scores):
-        elo = pentanomial([(scores[n], scores[n + 1]) for n in scores if n % 2])
-    else:
-        elo = trinomial(tally)
-    return MatchRow(times.pop(), tally, str(elo))
+    row = MatchRow(times.pop(), Tally.of(list(scores.values())), "", scores)
+    return replace(row, elo=str(row.interval()))
 
 
 def _time(headers: chess.pgn.Headers, first_is_white: bool) -> str:

@@ -38,9 +38,11 @@ class RenderError(Exception):
 
 
 def load_runs(manifest: Manifest, page: Page, names: Sequence[str]) -> list[Loaded]:
-    """Read the raw files of some runs. Raises RawFileError."""
+    """Read the raw files of some runs, without those to come. Raises RawFileError."""
     found = []
     for name in names:
+        if manifest.is_to_come(page.runs[name]):
+            continue
         path = manifest.raw_file(page.runs[name])
         found.append(Loaded(page.runs[name], load(path), path.parent))
     return found
@@ -84,6 +86,9 @@ def render_section(manifest: Manifest, page: Page, section: Section) -> Iterator
     Where an earlier section of the page shows the same runs, that one says what made them.
     """
     loaded = load_runs(manifest, page, section.runs)
+    if section.planned:
+        yield from find_function(section.render_runs)(loaded)
+        return
     first = next(each for each in page.sections.values() if each.runs == section.runs)
     if first == section:
         yield from origins(loaded)
@@ -203,20 +208,28 @@ def join(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
 # -- pictures ---------------------------------------------------------------------------------
 
 
-def stamp(raw_file: Path) -> str:
-    """Return what a picture says of the raw file that it was drawn from."""
-    return f"raw sha256 {hashlib.sha256(raw_file.read_bytes()).hexdigest()}"
+def stamp(raw_files: Sequence[Path]) -> str:
+    """Return what a picture says of the raw files that it was drawn from."""
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in raw_files))
+    return f"raw sha256 {digest.hexdigest()}"
+
+
+def runs_of(page: Page, picture: Picture) -> Sequence[str]:
+    """Return the names of the runs that a picture shows."""
+    return page.sections[picture.section].runs if picture.section else [picture.run]
 
 
 def is_current(manifest: Manifest, page: Page, picture: Picture) -> bool:
-    """Whether a picture was drawn from the raw file that is there."""
+    """Whether a picture was drawn from the raw files that are there."""
     file = manifest.folder / picture.file
-    mark = stamp(manifest.raw_file(page.runs[picture.run]))
+    loaded = load_runs(manifest, page, runs_of(page, picture))
+    mark = stamp([manifest.raw_file(each.run) for each in loaded])
     return file.exists() and mark.encode() in file.read_bytes()
 
 
 def draw(manifest: Manifest, page: Page, picture: Picture) -> None:
-    """Draw a picture from its raw file, with the stamp in the PNG's description."""
-    (loaded,) = load_runs(manifest, page, [picture.run])
-    mark = stamp(manifest.raw_file(loaded.run))
-    find_function(picture.draw)(manifest.folder / picture.file, loaded, mark)
+    """Draw a picture from its raw files, with the stamp in the PNG's description."""
+    loaded = load_runs(manifest, page, runs_of(page, picture))
+    mark = stamp([manifest.raw_file(each.run) for each in loaded])
+    shown = loaded if picture.section else loaded[0]
+    find_function(picture.draw)(manifest.folder / picture.file, shown, mark)
