@@ -18,19 +18,22 @@ from obscuro.search.game import MAX, MIN
 
 
 class CounterfactualRegret:
-    """CFR with alternating updates and an unweighted average.
+    """CFR with an unweighted average.
 
-    An iteration updates ▲ first, then ▼ against ▲'s new strategy. After T iterations the average
-    strategy of both together has a Nash gap of O(1/√T).
+    An iteration updates ▲ first, then ▼ against ▲'s new strategy; or, with simultaneous updates,
+    both against the last strategies. After T iterations the average strategy of both together has a
+    Nash gap of O(1/√T).
 
     Parameters
     ----------
     tree : GameTree
         The game.
+    simultaneous : bool
+        Whether updates are simultaneous and not alternating.
 
     """
 
-    def __init__(self, tree: GameTree[Any]) -> None:
+    def __init__(self, tree: GameTree[Any], *, simultaneous: bool = False) -> None:
         """Begin with the uniform strategy."""
         form = SequenceForm(tree)
         self._tree = tree
@@ -44,23 +47,32 @@ class CounterfactualRegret:
         self._policy = form.uniform()
         self._regret = np.zeros(len(self._policy))
         self._total = np.zeros(len(self._policy))
+        self._simultaneous = simultaneous
         self.iterations = 0
 
     def run(self, iterations: int) -> None:
         """Run iterations."""
         for _ in range(iterations):
+            against = self._policy
             for player in (MAX, MIN):
-                self._update(player)
+                changed = self._update(player, against)
+                mine = self._owner == player
+                self._policy = np.where(mine, changed, self._policy)
+                if not self._simultaneous:
+                    against = self._policy
             self.iterations += 1
 
     def average(self) -> NDArray[np.float64]:
         """Return the average policy of both players, float64[S]; uniform where never reached."""
         return self._normalised(self._total)
 
-    def _update(self, player: int) -> None:
-        """Add the regrets of one player, and what it plays to its average."""
+    def _update(self, player: int, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add one player's regrets under `policy`, float64[S], and what it plays to its average.
+
+        Returns its new strategy, float64[S].
+        """
         tree = self._tree
-        own, other = self._reach(player), self._reach(1 - player)
+        own, other = self._reach(player, policy), self._reach(1 - player, policy)
         sign = 1.0 if player == MAX else -1.0
         values = sign * tree.payoff
         gained = np.zeros(len(self._policy))
@@ -70,7 +82,7 @@ class CounterfactualRegret:
             weight = tree.chance[level].copy()
             slots = tree.slot[level]
             played = slots >= 0
-            weight[played] = self._policy[slots[played]]
+            weight[played] = policy[slots[played]]
             np.add.at(values, above, weight * values[level])
             # The counterfactual value of an action is weighed by all but the player.
             np.add.at(
@@ -79,22 +91,22 @@ class CounterfactualRegret:
                 (other[above] * self._chance[above] * values[level])[chosen],
             )
         mine = self._owner == player
-        mean = np.bincount(self._infoset_of, self._policy * gained)
+        mean = np.bincount(self._infoset_of, policy * gained)
         self._regret += np.where(mine, gained - mean[self._infoset_of], 0.0)
         reach = np.zeros(len(self._policy))
         choosing = np.flatnonzero(self._mover == player)
         reach[tree.slot[choosing]] = own[tree.parent[choosing]]  # the same for a whole infoset
-        self._total += reach * self._policy
-        self._policy = np.where(mine, self._normalised(np.maximum(self._regret, 0.0)), self._policy)
+        self._total += reach * policy
+        return self._normalised(np.maximum(self._regret, 0.0))
 
-    def _reach(self, player: int) -> NDArray[np.float64]:
-        """Return a player's own reach of each node, float64[N]."""
+    def _reach(self, player: int, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a player's own reach of each node, float64[N], under `policy`, float64[S]."""
         tree = self._tree
         reach = np.ones(len(tree.states))
         for level in self._levels:
             above = tree.parent[level]
             chosen = self._mover[level] == player
-            played = np.where(chosen, self._policy[tree.slot[level]], 1.0)
+            played = np.where(chosen, policy[tree.slot[level]], 1.0)
             reach[level] = reach[above] * played
         return reach
 

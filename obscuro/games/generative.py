@@ -12,20 +12,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.games.game_tree import NO_SLOT, GameTree
-from obscuro.games.root_rules import RootView
+from obscuro.games.root_rules import RootBudget, RootView
 from obscuro.games.sequence_form import SequenceForm
 from obscuro.search.game import MAX, MIN
-from obscuro.search.k_centre import k_centres
+from obscuro.search.k_centre import k_centres, nearest
+
+_LEAST_SHARE: Final = 1e-6
 
 
 @dataclass(frozen=True)
-class RandomBlock:
+class RandomBlock(RootBudget):
     """GS2-R: the ▼-infosets of `size` states of I, drawn without replacement (`G, Eq. 2`).
 
     The same states are drawn again for the same game, subgame and seed.
@@ -37,33 +39,61 @@ class RandomBlock:
     def kept(self, view: RootView, here: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which groups stay, bool[G]. here: int64[G], each group's states in I."""
         group_of = np.repeat(np.arange(len(here)), here)
-        # The subgame's own shape is part of the seed, or all draws would be alike.
-        words = [self.seed, len(group_of), *view.sub.slots[:8].tolist()]
-        drawn = np.random.default_rng(words).permutation(len(group_of))[: self.size]
+        drawn = _generator(self.seed, view, here).permutation(len(group_of))[: self.size]
         kept = np.zeros(len(here), np.bool_)
         kept[group_of[drawn]] = True
         return kept
 
 
 @dataclass(frozen=True)
-class DiverseBlock:
+class DiverseBlock(RootBudget):
     """GS2-D: the block whose alternate values are nearest to those left out (`G, Eq. 3`).
 
     With two players it is the k-centre problem on a line. Of equal values the likeliest J by ▲ and
     chance stays. Where fewer than `size` suffice, those farthest from all others join them.
+
+    With `reweight` a J's margin counts as much as ▲ and chance reach it and the J's that it stands
+    for, those left out to whose values its value is nearest. Otherwise all margins count alike.
+    With `seed` one of equal values is drawn, again the same for the same game and subgame.
     """
 
     size: int
+    reweight: bool = False
+    seed: int | None = None
 
     def kept(self, view: RootView, here: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which groups stay, bool[G]. here: int64[G], each group's states in I."""
-        likeliest_first = np.argsort(-view.reach, kind="stable")
-        values = view.alternate[likeliest_first]
+        if self.seed is None:
+            order = np.argsort(-view.reach, kind="stable")
+        else:
+            order = _generator(self.seed, view, here).permutation(len(here))
+        values = view.alternate[order]
         chosen = k_centres(values, self.size).tolist()
         chosen += islice(_farthest(values, chosen), self.size - len(chosen))
         kept = np.zeros(len(values), np.bool_)
-        kept[likeliest_first[chosen]] = True
+        kept[order[chosen]] = True
         return kept
+
+    def mass(self, view: RootView, kept: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+        """Return what share of the reach each group that stays stands for, float64[kept].
+
+        kept: bool[G]. A share below a millionth counts as one, for the linear program's sake. None
+        without `reweight`.
+        """
+        if not self.reweight:
+            return None
+        stays = np.flatnonzero(kept)
+        shares = np.bincount(nearest(view.alternate, stays), view.reach, len(kept))[stays]
+        found: NDArray[np.float64] = np.maximum(shares / shares.sum(), _LEAST_SHARE)
+        return found
+
+
+def _generator(seed: int, view: RootView, here: NDArray[np.int64]) -> np.random.Generator:
+    """Return a generator for one subgame, whose shape is part of the seed.
+
+    Otherwise all draws would be alike. here: int64[G], each group's states in I.
+    """
+    return np.random.default_rng([seed, int(here.sum()), *view.sub.slots[:8].tolist()])
 
 
 def _farthest(values: NDArray[np.float64], chosen: list[int]) -> Iterator[int]:

@@ -132,7 +132,7 @@ class SubgameSolver:
         policy: float64[S], ▲'s policy before.
         """
         start = _Solution(policy, self._gifts_from_start(policy))
-        return self._solve_below(self._kept_roots(infoset, start), start).policy
+        return self._solve_below(*self._kept_roots(infoset, start), start).policy
 
     def view(
         self,
@@ -162,21 +162,26 @@ class SubgameSolver:
         x = played_from_roots(self._form, sub, policy)
         return gifts_below(self._form, WHOLE_GAME, sub, policy, x, np.zeros(1))
 
-    def _kept_roots(self, infoset: int, last: _Solution) -> SubgameRoots:
-        """Return the roots of the subgame without what the budget leaves out."""
+    def _kept_roots(
+        self, infoset: int, last: _Solution
+    ) -> tuple[SubgameRoots, NDArray[np.float64] | None]:
+        """Return the roots of the subgame without what the budget leaves out, and their masses."""
         roots = self.roots(infoset, last.policy)
         if self._budget is None:
-            return roots
+            return roots, None
         view = self.view(roots, last.policy, last.gift)
         inside = np.isin(roots.node, self._nodes[infoset])
         kept = self._budget.kept(view, np.bincount(roots.group[inside], minlength=view.sub.groups))
         stays = kept[roots.group]
         number = np.cumsum(kept) - 1
-        return SubgameRoots(roots.node[stays], number[roots.group[stays]], roots.live[stays])
+        left = SubgameRoots(roots.node[stays], number[roots.group[stays]], roots.live[stays])
+        return left, self._budget.mass(view, kept)
 
-    def _solve_below(self, roots: SubgameRoots, last: _Solution) -> _Solution:
-        """Solve the subgame below `roots`."""
-        view = self.view(roots, last.policy, last.gift)
+    def _solve_below(
+        self, roots: SubgameRoots, mass: NDArray[np.float64] | None, last: _Solution
+    ) -> _Solution:
+        """Solve the subgame below `roots`. mass: float64[G], as `RootView` has it."""
+        view = self.view(roots, last.policy, last.gift)._replace(mass=mass)
         x = self._rule.solve(view, self._floor)
         policy = policy_from(self._form, view.sub.infosets, view.sub.slots, x, last.policy)
         if not self._rule.reach:
@@ -218,11 +223,11 @@ class SubgameSolver:
             infoset, before = waiting.pop()
             now = before
             if where is None or where[infoset]:
-                roots = self._kept_roots(infoset, solutions[before])
+                roots, mass = self._kept_roots(infoset, solutions[before])
                 label = (before, roots.node.tobytes() + roots.live.tobytes())
                 if label not in shared:
                     shared[label] = len(solutions)
-                    solutions.append(self._solve_below(roots, solutions[before]))
+                    solutions.append(self._solve_below(roots, mass, solutions[before]))
                 now = shared[label]
                 done += 1
             for slot in range(offsets[infoset], offsets[infoset + 1]):

@@ -64,6 +64,7 @@ def solve_maxmargin(
     choice: Choice,
     *,
     lift: bool = True,
+    mass: NDArray[np.float64] | None = None,
 ) -> Solved:
     """Find ▲'s strategy x with the greatest least margin, min over J of u*(x|J) - alternate[J].
 
@@ -82,6 +83,8 @@ def solve_maxmargin(
         How to choose among the optimal strategies.
     lift : bool
         Whether to ignore `floor` at the infosets of the live roots.
+    mass : float64[G], optional
+        How often the margin of each group counts, more than 0; otherwise once.
 
     Raises
     ------
@@ -89,7 +92,8 @@ def solve_maxmargin(
         If HiGHS does not solve the program.
 
     """
-    program = subgame_program(form, sub, floor, alternate, _least_of_all(sub), lift=lift)
+    unit = sub.alive if mass is None else sub.alive / mass
+    program = subgame_program(form, sub, floor, alternate, _least_of_all(unit), lift=lift)
     size, x = len(program.upper), slice(0, len(sub.slots))
     objective = np.zeros(size)
     objective[-1] = 1.0
@@ -98,9 +102,7 @@ def solve_maxmargin(
     if result.x is None:
         raise RuntimeError(f"the linear program was not solved: {result.message}")
     best, prices = result.x, -result.ineqlin.marginals
-    solved = Solved(
-        float(best[-1]) / sub.alive.max(), best[x], prices[: sub.groups + len(sub.rows)]
-    )
+    solved = Solved(float(best[-1]) / unit.max(), best[x], prices[: sub.groups + len(sub.rows)])
     if isinstance(choice, AsSolved) or (isinstance(choice, Margins) and sub.groups == 1):
         return solved
     objective[-1] = 0.0
@@ -112,7 +114,7 @@ def solve_maxmargin(
             return solved
         objective[x] = choice.sign * gains / np.abs(gains).max()
     else:
-        objective[-1 - sub.groups : -1] = sub.alive.min() / sub.alive
+        objective[-1 - sub.groups : -1] = unit.min() / unit
     for slack in SLACKS:
         program.lower[-1] = best[-1] - slack
         chosen = maximise(program, objective, method)
@@ -121,13 +123,14 @@ def solve_maxmargin(
     return solved  # the bounds are too tight for the second program
 
 
-def _least_of_all(sub: SubgameForm) -> GadgetRows:
-    """Add the least margin as the last variable, in the units of the greatest share of live roots.
+def _least_of_all(unit: NDArray[np.float64]) -> GadgetRows:
+    """Add the least margin as the last variable, in the greatest of the groups' units.
 
-    The least margin is at most every margin. All are in units of the live roots here.
+    It is at most every margin, each in its unit, float64[G]: the share of the live roots, divided by
+    how often the margin counts.
     """
     return GadgetRows(
-        of_margins=-sparse.eye_array(sub.groups),
-        own=sparse.csr_array((sub.alive / sub.alive.max())[:, np.newaxis]),
+        of_margins=-sparse.eye_array(len(unit)),
+        own=sparse.csr_array((unit / unit.max())[:, np.newaxis]),
         upper=np.full(1, np.inf),
     )

@@ -27,6 +27,7 @@ class RootView(NamedTuple):
     alternate: NDArray[np.float64]  # [G] if ▼ responds best to ▲'s strategy so far
     look: NDArray[np.float64]  # [G] if from there on both players saw everything
     gift: NDArray[np.float64]  # [G] what ▼ gave up on the way, per unit of the live roots' reach
+    mass: NDArray[np.float64] | None = None  # [G] how much Maxmargin counts each; None: all alike
 
     @property
     def reach(self) -> NDArray[np.float64]:
@@ -154,7 +155,8 @@ class MaxmarginRoot:
     def solve(self, view: RootView, floor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ▲'s strategy in the subgame, x, float64[X]. floor: float64[S]."""
         alternate = alternate_values(view, self.alternates, self.reach)
-        return solve_maxmargin(view.form, view.sub, floor, alternate, self.choice).x
+        solved = solve_maxmargin(view.form, view.sub, floor, alternate, self.choice, mass=view.mass)
+        return solved.x
 
     def spare(self, view: RootView, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return by how much each margin under x exceeds the least one, float64[G]."""
@@ -198,9 +200,16 @@ class RootBudget(Protocol):
         """
         ...
 
+    def mass(self, view: RootView, kept: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+        """Return how much the margin of each group that stays counts, float64[kept].
+
+        kept: bool[G]. None, unless a budget says otherwise: all count alike.
+        """
+        return None
+
 
 @dataclass(frozen=True)
-class LikeliestGroups:
+class LikeliestGroups(RootBudget):
     """Keep so many groups."""
 
     most: int | None  # None: half of them, rounded up

@@ -8,6 +8,7 @@ is linear in x.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -58,6 +59,15 @@ class SequenceForm:
         moves = np.flatnonzero(tree.infoset != NO_INFOSET)
         self.before[tree.infoset[moves]] = self.last[moves, tree.player[moves]]
         self.infoset_of = np.repeat(np.arange(len(infosets.key)), np.diff(infosets.offsets))
+
+    @cached_property
+    def subtree_sizes(self) -> NDArray[np.int64]:
+        """The number of nodes of the subtree at each node, itself included, int64[N]."""
+        tree = self.tree
+        sizes = np.ones(len(tree.states), np.int64)
+        for level in reversed(tree.deeper_levels()):
+            np.add.at(sizes, tree.parent[level], sizes[level])
+        return sizes
 
     def uniform(self) -> NDArray[np.float64]:
         """Return the uniform policy, float64[S]."""

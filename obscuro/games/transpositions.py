@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.games.game_tree import GameTree, join_ranges
-from obscuro.games.root_rules import RootView
+from obscuro.games.root_rules import RootBudget, RootView
 from obscuro.search.game import MAX, MIN
 
 
@@ -55,7 +55,7 @@ def transpositions(tree: GameTree[Any], nodes: NDArray[np.int64]) -> NDArray[np.
 
 
 @dataclass(frozen=True)
-class MergedTranspositions:
+class MergedTranspositions(RootBudget):
     """Keep one ▼-infoset for each future that ▲'s infoset has (`K, Algorithm 12`).
 
     Of several with the same future one is drawn, and the same one again for the same game, subgame

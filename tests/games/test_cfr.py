@@ -19,12 +19,18 @@ from .oracle import information_states, spiel_game, twin_states
 
 
 @pytest.mark.parametrize("name", ["kuhn", "goofspiel_increasing"])
+@pytest.mark.parametrize("simultaneous", [False, True])
 @pytest.mark.parametrize("iterations", [1, 7])
-def test_average_is_openspiels(name: str, iterations: int) -> None:
+def test_average_is_openspiels(name: str, simultaneous: bool, iterations: int) -> None:
     tree = enumerate_game(CATALOG[name].make())
-    ours = CounterfactualRegret(tree)
+    ours = CounterfactualRegret(tree, simultaneous=simultaneous)
     ours.run(iterations)
-    solver = cfr.CFRSolver(spiel_game(tree))
+    solver = cfr._CFRSolver(
+        spiel_game(tree),
+        alternating_updates=not simultaneous,
+        linear_averaging=False,
+        regret_matching_plus=False,
+    )
     for _ in range(iterations):
         solver.evaluate_and_update_policy()
     theirs = solver.average_policy()

@@ -15,8 +15,9 @@ from obscuro.games.game_tree import GameTree, enumerate_game
 from obscuro.games.generative import DiverseBlock, RandomBlock, both_have_acted
 from obscuro.games.goofspiel import Goofspiel
 from obscuro.games.klss import SubgameSolver, guaranteed
-from obscuro.games.maxmargin import Margins
-from obscuro.games.root_rules import RootView
+from obscuro.games.limited_maxmargin import regret_maxmargin
+from obscuro.games.maxmargin import AsSolved, Margins, solve_maxmargin
+from obscuro.games.root_rules import RootBudget, RootView, margins
 from obscuro.games.sequence_form import answer_values, played_from_roots
 from obscuro.games.strategy import strategy_of
 from obscuro.search.game import MAX, MIN
@@ -24,7 +25,7 @@ from obscuro.search.game import MAX, MIN
 Floats = NDArray[np.float64]
 
 
-class ChosenBlock:
+class ChosenBlock(RootBudget):
     """Keeps the groups that a test names."""
 
     def __init__(self, groups: tuple[int, ...]) -> None:
@@ -82,6 +83,20 @@ def test_diverse_block_has_the_wanted_size_and_spans_the_values(leduc: GameTree[
         assert gaps.max() == pytest.approx(np.diff(pairs).min())
 
 
+def test_ties_by_seed_keep_equal_values(leduc: GameTree[Any]) -> None:
+    policy = CounterfactualRegret(leduc).average()
+    drawn = set()
+    for infoset in our_infosets(leduc)[::40]:
+        view, here = view_of(leduc, infoset, policy)
+        usual = np.sort(view.alternate[DiverseBlock(2).kept(view, here)])
+        for seed in range(8):
+            kept = DiverseBlock(2, seed=seed).kept(view, here)
+            assert np.sort(view.alternate[kept]) == pytest.approx(usual, abs=1e-12)
+            assert np.array_equal(kept, DiverseBlock(2, seed=seed).kept(view, here))
+            drawn.add((infoset, kept.tobytes()))
+    assert len(drawn) > len({infoset for infoset, _ in drawn}), "some values are equal"
+
+
 def test_random_block_draws_states_and_not_infosets(kuhn: GameTree[Any]) -> None:
     policy = blueprint(kuhn)
     infoset = our_infosets(kuhn)[0]
@@ -91,6 +106,53 @@ def test_random_block_draws_states_and_not_infosets(kuhn: GameTree[Any]) -> None
     assert 0.84 < np.mean(drawn) < 0.95
     again = RandomBlock(1, 7).kept(view, here)
     assert np.array_equal(again, RandomBlock(1, 7).kept(view, here))
+
+
+def test_a_reweighted_block_stands_for_the_reach_of_what_is_left_out(leduc: GameTree[Any]) -> None:
+    policy = blueprint(leduc, 3)
+    smallest = 1.0
+    for infoset in our_infosets(leduc)[::30]:
+        view, here = view_of(leduc, infoset, policy)
+        block = DiverseBlock(2, reweight=True)
+        kept = block.kept(view, here)
+        assert np.array_equal(kept, DiverseBlock(2).kept(view, here))
+        assert DiverseBlock(2).mass(view, kept) is None
+        expected = dict.fromkeys(np.flatnonzero(kept).tolist(), 0.0)
+        for group in range(len(kept)):
+            distance = {
+                stays: abs(view.alternate[stays] - view.alternate[group]) for stays in expected
+            }
+            expected[min(distance, key=lambda stays: (distance[stays], view.alternate[stays]))] += (
+                view.reach[group] / view.reach.sum()
+            )
+        mass = block.mass(view, kept)
+        assert mass == pytest.approx(np.maximum(list(expected.values()), 1e-6))
+        smallest = min(smallest, float(np.min(mass)))
+    assert smallest < 0.4, "else all count alike"
+
+
+def test_maxmargin_maximises_the_least_margin_times_its_mass(leduc: GameTree[Any]) -> None:
+    policy = blueprint(leduc, 3)
+    rng = np.random.default_rng(5)
+    floor = np.zeros_like(policy)
+    better = 0
+    for infoset in our_infosets(leduc)[7::60]:
+        view, _ = view_of(leduc, infoset, policy)
+        mass = rng.uniform(0.1, 1.0, view.sub.groups)
+        one = view.form, view.sub
+        weighed = solve_maxmargin(*one, floor, view.alternate, AsSolved(), mass=mass)
+        found = (mass * margins(view, weighed.x, view.alternate)).min()
+        assert found == pytest.approx(weighed.margin, abs=1e-7)
+        plain = solve_maxmargin(*one, floor, view.alternate, AsSolved())
+        other = (mass * margins(view, plain.x, view.alternate)).min()
+        assert other <= found + 1e-7
+        better += other < found - 1e-3
+        x = regret_maxmargin(*one, view.alternate, 2000, mass)
+        assert (mass * margins(view, x, view.alternate)).min() == pytest.approx(found, abs=0.01)
+        even = np.full(view.sub.groups, 0.5)
+        same = solve_maxmargin(*one, floor, view.alternate, AsSolved(), mass=even)
+        assert same.margin == pytest.approx(plain.margin / 2, abs=1e-7)
+    assert better
 
 
 def test_where_both_have_acted() -> None:

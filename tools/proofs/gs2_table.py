@@ -2,6 +2,7 @@
 
     python -m tools.proofs.gs2_table
     python -m tools.proofs.gs2_table --games leduc shedding --iterations 100 --seeds 3
+    python -m tools.proofs.gs2_table --games leduc --kinds 1-KLSS "D 3" --visits 10000 100000
 
 A blueprint is the average of CFR after few iterations. From where both players have acted once, a
 subgame is solved exactly at every infoset that the searching player can reach, nested, by Maxmargin
@@ -13,8 +14,14 @@ in the game's units, in both seats. The kinds of subgames:
     D k      of these the k whose alternate values are nearest to those left out (diversity)
     R k      those of k states drawn at random, the mean over the seeds
 
-The programs are small, so the paper's limit of three seconds never binds, and there is no row for
-"1-KLSS limited". All games take about an hour on one core.
+and, if they are asked for by `--kinds`,
+
+    D k reweighted    a J's margin counts as much as the reach of it and of those it stands for
+    D k random ties   of J's with equal values one is drawn, the mean over the seeds
+
+The linear programs are small, so the paper's limit of three seconds never binds. In place of it
+`--visits` limits how many nodes CFR+ may visit in a subgame, for 1-KLSS and for blocks. All games
+take about an hour on one core.
 """
 
 from __future__ import annotations
@@ -22,7 +29,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -37,6 +44,7 @@ from obscuro.games.infoset_hypergraph import COMMON_KNOWLEDGE
 from obscuro.games.klss import SubgameSolver, guaranteed, least_exploitable
 from obscuro.games.leduc import LeducPoker
 from obscuro.games.liars_dice import LiarsDice
+from obscuro.games.limited_maxmargin import LimitedMaxmargin
 from obscuro.games.maxmargin import AsSolved, Choice, Margins
 from obscuro.games.mirrored import Mirrored
 from obscuro.games.root_rules import RootBudget, RootRule, SoftRoot, belief_prior
@@ -47,6 +55,7 @@ from tools.common import given, publish, say, table, tool_parser
 ITERATIONS: Final = (10, 100)
 SEEDS: Final = 10
 SIZES: Final = (1, 3, 10)
+LIMITED_SIZES: Final = (3, 10)
 ONE_KLSS, UNSAFE = "1-KLSS", "unsafe"
 SEATS: Final = ("first", "second")
 
@@ -98,7 +107,7 @@ class Solving(NamedTuple):
 
 
 def kinds(seeds: int) -> dict[str, Solving]:
-    """Return all kinds, in the order of the table."""
+    """Return all kinds without a limit, in the order of the table."""
     found = {
         UNSAFE: Solving(SoftRoot(1.0, belief_prior, "as solved"), COMMON_KNOWLEDGE, [None]),
         ONE_KLSS: Solving(Margins(), 1, [None]),
@@ -108,13 +117,43 @@ def kinds(seeds: int) -> dict[str, Solving]:
     for size in SIZES:
         drawn: list[RootBudget | None] = [RandomBlock(size, seed) for seed in range(1, seeds + 1)]
         found[f"R {size}"] = Solving(Margins(), 1, drawn)
+    for size in SIZES:
+        found[f"D {size} reweighted"] = Solving(Margins(), 1, [DiverseBlock(size, reweight=True)])
+    for size in SIZES:
+        tied: list[RootBudget | None] = [
+            DiverseBlock(size, seed=seed) for seed in range(1, seeds + 1)
+        ]
+        found[f"D {size} random ties"] = Solving(Margins(), 1, tied)
+    return found
+
+
+USUAL: Final = [name for name in kinds(1) if len(name.split()) < 3]
+"""The kinds that are measured unless the command line names some."""
+
+
+def limited(visits: Sequence[int]) -> dict[str, Solving]:
+    """Return 1-KLSS and blocks with so many nodes visited in a subgame at most."""
+    found = {}
+    for most in visits:
+        rule = LimitedMaxmargin(most)
+        found[f"{ONE_KLSS}, {most:,}"] = Solving(rule, 1, [None])
+        for size in LIMITED_SIZES:
+            found[f"D {size}, {most:,}"] = Solving(rule, 1, [DiverseBlock(size)])
     return found
 
 
 def measure(
-    name: str, seat: str, iterations: Sequence[int], seeds: int, only: Sequence[str]
+    name: str,
+    seat: str,
+    iterations: Sequence[int],
+    measured: Mapping[str, Solving],
+    *,
+    simultaneous: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the figures of one game and seat, one for each blueprint. only: of `kinds`; none: all."""
+    """Yield the figures of one game and seat, one for each blueprint.
+
+    simultaneous: whether the blueprint's CFR updates both players at once.
+    """
     known = GAMES[name]
     game = known.make()
     tree = enumerate_game(game if seat == SEATS[0] else Mirrored(game))
@@ -132,7 +171,7 @@ def measure(
         "infosets": len(tree.infosets.key),
         "largest": largest_infoset(tree),
     }
-    blueprint = CounterfactualRegret(tree)
+    blueprint = CounterfactualRegret(tree, simultaneous=simultaneous)
     for count in sorted(iterations):
         blueprint.run(count - blueprint.iterations)
         policy = blueprint.average()
@@ -145,9 +184,7 @@ def measure(
             "blueprint": lost(policy),
             "kinds": {},
         }
-        for kind, solving in kinds(seeds).items():
-            if only and kind not in only:
-                continue
+        for kind, solving in measured.items():
             after, seconds, programs = [], 0.0, 0
             for budget in solving.budgets:
                 solver = SubgameSolver(tree, floor, solving.order, solving.rule, budget)
@@ -221,7 +258,13 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--seats", nargs="+", choices=SEATS, default=list(SEATS))
     parser.add_argument("--iterations", nargs="+", type=int, default=list(ITERATIONS), metavar="T")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="of the random blocks")
-    parser.add_argument("--kinds", nargs="+", choices=list(kinds(1)), default=[], metavar="KIND")
+    parser.add_argument("--kinds", nargs="+", choices=list(kinds(1)), default=USUAL, metavar="KIND")
+    parser.add_argument(
+        "--visits", nargs="+", type=int, default=[], help="nodes in a subgame: add limited rows"
+    )
+    parser.add_argument(
+        "--simultaneous", action="store_true", help="the blueprint's CFR updates both at once"
+    )
     return parser
 
 
@@ -229,10 +272,15 @@ def main(words: Sequence[str] | None = None) -> int:
     """Measure, print, and store."""
     words = given(words)
     options = make_parser().parse_args(words)
+    known = kinds(options.seeds)
+    measured = {kind: known[kind] for kind in known if kind in options.kinds}
+    measured |= limited(options.visits)
     figures: list[dict[str, Any]] = []
     for name in options.games:
         for seat in options.seats:
-            figures += measure(name, seat, options.iterations, options.seeds, options.kinds)
+            figures += measure(
+                name, seat, options.iterations, measured, simultaneous=options.simultaneous
+            )
     publish(make_parser(), words, options.raw, figures, render)
     return 0
 

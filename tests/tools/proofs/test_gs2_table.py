@@ -1,0 +1,33 @@
+"""The tool that makes the tables of generative subgame solving, `tools/proofs/gs2_table.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.proofs.gs2_table import LIMITED_SIZES, USUAL, kinds, limited, main, render
+from tools.results import raw
+
+
+def test_the_shedding_game_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "table.json"
+    words = ["--games", "shedding", "--seats", "second", "--iterations", "2", "--seeds", "2"]
+    words += ["--kinds", "unsafe", "R 1", "--visits", "100", "--simultaneous"]
+    assert main([*words, "--raw", str(file)]) == 0
+    stored = raw.load(file)
+    assert stored.command.startswith("python -m tools.proofs.gs2_table --games shedding")
+    (figures,) = stored.data
+    assert list(figures["kinds"]) == ["unsafe", "R 1", "1-KLSS, 100", "D 3, 100", "D 10, 100"]
+    assert len(figures["kinds"]["R 1"]["after"]) == 2
+    assert figures["value"] == pytest.approx(-1.32857, abs=1e-5)
+    text = "\n".join(render(stored.data))
+    assert text in capsys.readouterr().out, "a page shows what was printed"
+    assert "| Shedding game, 8 cards | – | 7,413 |" in text
+    assert f"{figures['blueprint']:.4f}" in text
+
+
+def test_what_is_not_in_the_paper_is_measured_on_demand_only() -> None:
+    assert USUAL == ["unsafe", "1-KLSS", "D 1", "D 3", "D 10", "R 1", "R 3", "R 10"]
+    assert {"D 3 reweighted", "D 10 random ties"} <= kinds(1).keys() - set(USUAL)
+    assert len(limited([10, 20])) == 2 * (1 + len(LIMITED_SIZES))
