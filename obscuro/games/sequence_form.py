@@ -59,6 +59,8 @@ class SequenceForm:
         moves = np.flatnonzero(tree.infoset != NO_INFOSET)
         self.before[tree.infoset[moves]] = self.last[moves, tree.player[moves]]
         self.infoset_of = np.repeat(np.arange(len(infosets.key)), np.diff(infosets.offsets))
+        # Subgame solving asks several times for the reach of the whole tree under one policy.
+        self._last: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     @cached_property
     def subtree_sizes(self) -> NDArray[np.int64]:
@@ -75,7 +77,12 @@ class SequenceForm:
         return np.repeat(1.0 / degrees, degrees)
 
     def reach(self, policy: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the reach of each node by ▲ and chance, float64[N], under `policy`, float64[S]."""
+        """Return the reach of each node by ▲ and chance, float64[N], under `policy`, float64[S].
+
+        The array is read-only. It is found again if the last policy had the same probabilities.
+        """
+        if self._last is not None and np.array_equal(self._last[0], policy):
+            return self._last[1]
         tree = self.tree
         reach = self.chance.copy()
         mine = np.ones(len(reach))
@@ -84,6 +91,8 @@ class SequenceForm:
             played = np.where(tree.player[above] == MAX, policy[tree.slot[level]], 1.0)
             mine[level] = mine[above] * played
         reach *= mine
+        reach.flags.writeable = False
+        self._last = policy.copy(), reach
         return reach
 
 
