@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +14,35 @@ from obscuro.value_functions.value_network import Losses
 from tools.common import table
 from tools.results.manifest import Loaded
 
-NAMES = ("whole", "without", "untrained")
-
 
 def render(stored: dict[str, Any]) -> Iterator[str]:
     """Yield the figures of one run as tables, in Markdown."""
-    renders: dict[str, Callable[[str, Any], Iterator[str]]] = {
-        "exact": render_exact,
-        "withhold": render_withheld,
-        "train": render_training,
-    }
-    yield from renders[stored["kind"]](DOMAINS[stored["game"]].title, stored["figures"])
+    if stored["kind"] == "train":
+        yield from render_training(DOMAINS[stored["game"]].title, stored["figures"])
+    else:
+        yield from _render_alike([stored])
 
 
-def render_exact(title: str, found: dict[str, Any]) -> Iterator[str]:
-    """Yield what is exploited without training."""
+def render_together(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield one table for runs of one kind, `exact` or `withhold`."""
+    yield from _render_alike([each.raw.data for each in loaded])
+
+
+def _render_alike(stored: Sequence[dict[str, Any]]) -> Iterator[str]:
+    (kind,) = {each["kind"] for each in stored}
+    games = [(DOMAINS[each["game"]].title, each["figures"]) for each in stored]
+    yield from render_exact(games) if kind == "exact" else render_withheld(games)
+
+
+def render_exact(games: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+    """Yield what is exploited without training. games: titles and figures."""
     head = ["game", "histories", "public states", "values of 0", "untrained", "CFR-D", "CFR+"]
-    sizes = [f"{found[key]:,}" for key in ("histories", "states")]
-    cells = [f"{found[key]:.4f}" for key in ("zero", "untrained", "exact", "whole")]
-    yield from table(head, [[title, *sizes, *cells]], "lrrrrrr")
+    rows = []
+    for title, found in games:
+        sizes = [f"{found[key]:,}" for key in ("histories", "states")]
+        cells = [f"{found[key]:.4f}" for key in ("zero", "untrained", "exact", "whole")]
+        rows.append([title, *sizes, *cells])
+    yield from table(head, rows, "lrrrrrr")
 
 
 def render_training(title: str, found: dict[str, Any]) -> Iterator[str]:
@@ -79,8 +89,11 @@ def rank_correlation(first: NDArray[np.float64], second: NDArray[np.float64]) ->
     return float(spearmanr(first, second).statistic)
 
 
-def render_withheld(title: str, found: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the mean losses over public states that were learned from, withheld, or nothing known."""
+def render_withheld(games: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Iterator[str]:
+    """Yield the mean losses over public states that were learned from, withheld, or nothing known.
+
+    games: titles and figures.
+    """
     head = ["game", "network", "Huber", "l1", "l∞", "unexplained"]
     words = {
         "whole": "all public states learned from",
@@ -88,9 +101,10 @@ def render_withheld(title: str, found: Sequence[dict[str, Any]]) -> Iterator[str
         "untrained": "untrained",
     }
     rows = []
-    for name in NAMES:
-        mean = Losses(*np.mean([each[name] for each in found], axis=0).tolist())
-        rows.append([title, words[name], *_cells(mean._asdict())])
+    for title, found in games:
+        for name, text in words.items():
+            mean = Losses(*np.mean([each[name] for each in found], axis=0).tolist())
+            rows.append([title, text, *_cells(mean._asdict())])
     yield from table(head, rows, "llrrrr")
 
 

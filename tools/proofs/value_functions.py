@@ -20,6 +20,7 @@ Data and networks are kept in a folder. Exploitability is the mean of both playe
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import tempfile
 import time
@@ -125,6 +126,16 @@ def asked_by_cfr_d(game: LimitedGame, bottoms: int) -> Examples:
     return values.examples()
 
 
+def checkpoint_epochs(epochs: int) -> set[int]:
+    """Return the epochs that are measured, from 1: all if there are few, else evenly by factors."""
+    wanted = min(epochs, CHECKPOINTS)
+    for points in itertools.count(wanted):
+        marks = set(np.geomspace(1, epochs, points).round().astype(int).tolist())
+        if len(marks) >= wanted:
+            return marks
+    raise AssertionError  # the count has no end
+
+
 def measure_training(
     name: str,
     examples: Examples,
@@ -140,7 +151,7 @@ def measure_training(
     trunk, judge = LimitedTrunk(game), Judge(game, iterations)
     learned, held = halves(trunk, examples)
     asked = asked_by_cfr_d(game, bottoms)
-    marks = set(np.unique(np.geomspace(1, epochs, CHECKPOINTS).round().astype(int)).tolist())
+    marks = checkpoint_epochs(epochs)
     figures: dict[str, Any] = {
         "examples": len(learned.state),
         "zero": judge.exploitability(zero_values),

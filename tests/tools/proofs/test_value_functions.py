@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tools.proofs.value_function_figures import rank_correlation
-from tools.proofs.value_functions import main
+from tools.proofs.value_functions import checkpoint_epochs, main
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,13 @@ from tools.proofs.value_functions import main
 )
 def test_rank_correlation(first: list[float], second: list[float], ranks: float) -> None:
     assert rank_correlation(np.array(first), np.array(second)) == pytest.approx(ranks)
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 16, 17, 60, 1000])
+def test_enough_checkpoints_up_to_the_last_epoch(epochs: int) -> None:
+    marks = checkpoint_epochs(epochs)
+    assert min(marks) == 1 and max(marks) == epochs
+    assert len(marks) >= min(epochs, 16)
 
 
 def test_from_random_trunks_to_the_tables(
