@@ -51,6 +51,30 @@ def add_raw(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_at_most(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add `--at-most N`, for a tool that goes on from its raw file; see `figures_so_far`."""
+    parser.add_argument(
+        "--at-most",
+        type=int,
+        metavar="N",
+        help=f"add so many {what} to those that the raw file holds, and pause",
+    )
+
+
+def figures_so_far(
+    parser: argparse.ArgumentParser, words: Sequence[str], file: Path | None
+) -> Any | None:
+    """Return the figures that the same command has stored; None if there are none.
+
+    Raises RawFileError if the file can't be read.
+    """
+    if file is None or not file.exists():
+        return None
+    found = raw.load(file)
+    same = found.command == raw.command_line(parser.prog, words)
+    return found.data if same and not found.transcribed_from_page else None
+
+
 def given(words: Sequence[str] | None) -> list[str]:
     """Return the words of the command line, *words* if a caller has said them."""
     return list(sys.argv[1:] if words is None else words)

@@ -5,7 +5,8 @@
 Searches the start position, and Black's answers to 1.d4 and to 1.c4, each time as a new game with
 another seed. Counts the moves played, and averages the solver's strategy and what is sampled from.
 The paper's games were played at 5 s a move on 5 cores; its column for Black is over all its games,
-whatever White began with (Black can't see it). Ctrl-C shows what there is.
+whatever White began with (Black can't see it). Ctrl-C shows and stores what there is. If the raw file
+holds a part of what is asked for, by the same command, the tool goes on from there.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
 from tools.common import (
     INTERRUPTED,
+    add_at_most,
     add_evaluator,
     add_options,
     engine_options,
+    figures_so_far,
     given,
     publish,
     say,
@@ -59,16 +62,19 @@ def main(words: Sequence[str] | None = None) -> int:
     told = parser.parse_args(words)
     options = engine_options(Evaluator=told.evaluator, Threads=told.threads)
     set_options(parser, options, told.option)
-    searches: list[dict[str, Any]] = []
+    wanted = [(number, opening) for number in range(told.searches) for opening in told.openings]
+    searches: list[dict[str, Any]] = figures_so_far(parser, words, told.raw) or []
+    if len(searches) >= len(wanted):
+        searches = []
+    left = wanted[len(searches) :][: told.at_most]
     code = 0
     try:
-        with progress(told.searches * len(told.openings)) as tell:
-            for number in range(told.searches):
-                for opening in told.openings:
-                    tell(f"search {number + 1}, 1.{opening or '?'}", 0)
-                    options.set("Seed", str(told.seed + number))
-                    searches.append(search(options, opening, told.movetime))
-                    tell(None, 1)
+        with progress(len(left)) as tell:
+            for number, opening in left:
+                tell(f"search {number + 1}, 1.{opening or '?'}", 0)
+                options.set("Seed", str(told.seed + number))
+                searches.append(search(options, opening, told.movetime))
+                tell(None, 1)
     except KeyboardInterrupt:
         code = INTERRUPTED
     publish(parser, words, told.raw, searches, render)
@@ -89,6 +95,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_evaluator(parser)
     parser.add_argument("--threads", type=int, default=usable_cores())
     parser.add_argument("--seed", type=int, default=1, help="of the first search")
+    add_at_most(parser, "searches")
     add_options(parser)
     return parser
 

@@ -124,7 +124,7 @@ class Experiment(NamedTuple):
 
 
 ABLATION, OTHERS, SCALING = "ablations", "opponents", "scaling"
-FIRST_MOVES, BEYOND, CORES = "first-moves", "beyond", "cores"
+FIRST_MOVES, BEYOND, CORES, SELF_PLAY = "first-moves", "beyond", "cores", "self-play"
 
 PAPER_RESULTS = {
     "purification": Tally(662, 79, 259),
@@ -153,6 +153,8 @@ SCALING_RESULTS = {
     "8": Tally(4448, 1563, 3989),
 }
 """Obscuro, §4.2: twice the seconds a move against so many."""
+WHITE_RESULT = Tally(4935, 1623, 3442)
+"""Obscuro, E.3: White's, of the engine against itself."""
 BLACK_MOVES = {
     "Nc6": "b8c6",
     "c6": "c7c6",
@@ -222,6 +224,11 @@ def _first_moves() -> Iterator[Experiment]:
 
 
 def _beyond() -> Iterator[Experiment]:
+    yield Experiment(
+        *("self-play", SELF_PLAY, "White against Black", _DEFAULT, _DEFAULT, 10_000),
+        paper=WHITE_RESULT,
+        openings="none",
+    )
     yield Experiment("default-paper", BEYOND, "default rules against the paper's", _DEFAULT, _PAPER)
     old = Contender(OLD_ENGINE)
     yield Experiment(
@@ -232,6 +239,49 @@ def _beyond() -> Iterator[Experiment]:
         label = f"{cores} threads against {cores // 2}"
         yield Experiment(f"cores-{cores}", CORES, label, *sides, 400, 200)
 
+
+class Measurement(NamedTuple):
+    """Something that another tool measures, which goes on from its raw file.
+
+    words: the tool's module and arguments. wanted: how much of it there shall be; block: how much at
+    a stretch; seconds: for one. weight: the games that one counts for when all grow evenly.
+    """
+
+    name: str
+    label: str
+    words: tuple[str, ...]
+    wanted: int
+    block: int
+    seconds: float
+    weight: int
+    cores: int = 2
+
+
+_SEARCHES = ("tools.play.first_moves", "--searches", "300", "--movetime", "2000", "--threads", "2")
+MEASUREMENTS: Mapping[str, Measurement] = {
+    each.name: each
+    for each in (
+        Measurement(
+            "searches-white",
+            "White's first move, searches",
+            (*_SEARCHES, "--openings", ""),
+            *(300, 20, 2.1, 1),
+        ),
+        Measurement(
+            "searches-black",
+            "Black's first move, searches",
+            (*_SEARCHES, "--openings", "d2d4"),
+            *(300, 20, 2.1, 1),
+        ),
+        Measurement(
+            "scale",
+            "size of the search in whole games",
+            ("tools.speed.search_scale", "--games", "4", "--movetime", "5000", "--threads", "2"),
+            *(4, 1, 700.0, 25),
+        ),
+    )
+}
+"""What is measured beside matches: O, Table 1 and Appendix D."""
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     each.name: each

@@ -12,6 +12,7 @@ import chess
 
 from obscuro.arena.elo import Elo, Tally, trinomial
 from tools.common import table
+from tools.play import first_moves
 from tools.play.first_moves import PAPER
 from tools.play.paper_experiments import (
     ABLATION,
@@ -21,14 +22,20 @@ from tools.play.paper_experiments import (
     FIRST_MOVES,
     OTHERS,
     SCALING,
+    SELF_PLAY,
     Experiment,
     percent,
 )
 from tools.results.manifest import Loaded
 from tools.results.matches import MatchRow, match_of_games
-from tools.results.render import wrap
+from tools.results.render import origins, wrap
+from tools.speed import search_scale
 
 NOT_PLAYED = "not yet played"
+HEADINGS = (
+    *("match", "paper", "its Elo, 95 %", "ours", "Elo, 95 %", "won / drawn / lost", "games"),
+    "time",
+)
 
 
 class Played(NamedTuple):
@@ -107,6 +114,48 @@ def render_first_moves(loaded: Sequence[Loaded]) -> Iterator[str]:
     yield from ("", *origin(loaded))
 
 
+def render_self_play(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield what White scores against Black in the engine's games against itself."""
+    found = played(loaded)
+    rows = []
+    for experiment in of_group(SELF_PLAY):
+        paper, ours = experiment.paper, found.get(experiment.name)
+        assert paper is not None
+        cells = [experiment.label, percent(paper), str(trinomial(paper))]
+        if ours is None:
+            rows.append([*cells, NOT_PLAYED, "", "", "", ""])
+            continue
+        white = ours.row.white_tally()
+        elo = str(trinomial(white))
+        rows.append([*cells, percent(white), elo, counts(white), ours.games, ours.row.time])
+    yield from table(HEADINGS, rows, "lrrrrrrl")
+    yield from ("", *origin(loaded))
+
+
+def render_searches(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the first moves that were searched, White's and Black's."""
+    if not loaded:
+        yield "No search has been made yet."
+    for each in loaded:
+        yield from first_moves.render(each.raw.data)
+    yield from made_by(loaded)
+
+
+def render_scale(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the sizes of searches in whole games, beside Appendix D."""
+    if not loaded:
+        yield "No game has been played yet."
+    for each in loaded:
+        yield from (*search_scale.render(each.raw.data), "")
+    yield from made_by(loaded)
+
+
+def made_by(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the commands of tools, and when and on what they ran."""
+    if loaded:
+        yield from origins(loaded)
+
+
 def _matches(loaded: Sequence[Loaded], experiments: Sequence[Experiment]) -> Iterator[str]:
     found = played(loaded)
     rows = []
@@ -119,8 +168,7 @@ def _matches(loaded: Sequence[Loaded], experiments: Sequence[Experiment]) -> Ite
             continue
         row = ours.row
         rows.append([*cells, percent(row.tally), row.elo, counts(row.tally), ours.games, row.time])
-    headings = ["match", "paper", "its Elo, 95 %", "ours", "Elo, 95 %", "won / drawn / lost"]
-    yield from table([*headings, "games", "time"], rows, "lrrrrrrl")
+    yield from table(HEADINGS, rows, "lrrrrrrl")
     yield from ("", *origin(loaded))
 
 

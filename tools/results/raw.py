@@ -123,12 +123,17 @@ def open_text(path: Path) -> Iterator[TextIO]:
             yield stream
 
 
+UNNAMED = ("--raw", "--at-most")
+"""Options with a value that say where figures go and when to pause, but not what is measured."""
+
+
 def command_line(program: str, words: Sequence[str]) -> str:
-    """Return a command as one types it, without `--raw FILE`."""
+    """Return a command as one types it, without the options of `UNNAMED`."""
     kept = list(words)
-    if "--raw" in kept:
-        place = kept.index("--raw")
-        del kept[place : place + 2]
+    for option in UNNAMED:
+        if option in kept:
+            place = kept.index(option)
+            del kept[place : place + 2]
     return " ".join([program, shlex.join(kept)]).strip()
 
 

@@ -4,7 +4,8 @@
 
 The engine plays itself, both sides in this process; only the one whose turn it is thinks. All numbers
 are means over all searches of all games. Moves that needed no search (the only one, or the capture of
-a king that is certainly there) are left out and counted. Ctrl-C shows what there is.
+a king that is certainly there) are left out and counted. Ctrl-C shows what there is. If the raw file
+has fewer whole games than are asked for, by the same command, the tool goes on after the last of them.
 
 The paper's 5 s are those of the search alone, on 5 cores; here they are the whole move's, with the
 update of the belief in them.
@@ -39,9 +40,11 @@ from obscuro.search.game import CHANCE
 from obscuro.search.tree import NODES, ROOTS, Tree
 from tools.common import (
     INTERRUPTED,
+    add_at_most,
     add_evaluator,
     add_options,
     engine_options,
+    figures_so_far,
     find_option,
     given,
     publish,
@@ -265,8 +268,23 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--hash", type=int, default=find_option("Hash").default, help="MiB a side")
     parser.add_argument("--max-plies", type=int, default=600, help="longest game")
     parser.add_argument("--seed", type=int, default=1)
+    add_at_most(parser, "games")
     add_options(parser)
     return parser
+
+
+def whole_games(
+    figures: dict[str, Any] | None, wanted: int
+) -> tuple[list[Look], list[dict[str, Any]], int]:
+    """Return the searches and games so far, and the moves without a search.
+
+    Searches of a game that was broken off are dropped. Where no game is missing, nothing is kept.
+    """
+    games = [] if figures is None else [each for each in figures["games"] if "searches" in each]
+    if figures is None or not games or len(games) >= wanted:
+        return [], [], 0
+    looks = [Look(*each) for each in figures["looks"][: games[-1]["searches"]]]
+    return looks, games, games[-1]["unsearched"]
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -279,12 +297,12 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     options = engine_options(Evaluator=told.evaluator, Threads=told.threads, Hash=told.hash)
     set_options(parser, options, told.option)
-    looks: list[Look] = []
-    games: list[dict[str, Any]] = []
+    looks, games, unsearched = whole_games(figures_so_far(parser, words, told.raw), told.games)
+    last = min(told.games, len(games) + (told.at_most or told.games))
     players = (WatchedPlayer(copy.copy(options), looks), WatchedPlayer(copy.copy(options), looks))
     code = 0
     try:
-        for number in range(told.games):
+        for number in range(len(games), last):
             record = play_game(
                 *players,
                 movetime=settings.movetime,
@@ -292,7 +310,13 @@ def main(words: Sequence[str] | None = None) -> int:
                 max_plies=settings.max_plies,
             )
             plies = len(record.board.move_stack)
-            games.append({"result": record.result, "plies": plies, "ending": record.ending})
+            counts = {
+                "searches": len(looks),
+                "unsearched": unsearched + sum(player.unsearched for player in players),
+            }
+            games.append(
+                {"result": record.result, "plies": plies, "ending": record.ending, **counts}
+            )
             nodes = fmean(each.nodes for each in looks) if looks else 0.0
             say(
                 f"game {number + 1} of {told.games}: {record.result}, {plies} plies, "
@@ -306,7 +330,7 @@ def main(words: Sequence[str] | None = None) -> int:
     figures = {
         "settings": settings._asdict(),
         "games": games,
-        "unsearched": sum(player.unsearched for player in players),
+        "unsearched": unsearched + sum(player.unsearched for player in players),
         "looks": [list(each) for each in looks],
     }
     publish(parser, words, told.raw, figures, render)

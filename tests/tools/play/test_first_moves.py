@@ -108,6 +108,30 @@ def test_first_moves_are_searched_with_the_options_that_are_asked_for(
     assert len(raw.load(file).data) == 3
 
 
+def test_searches_go_on_from_the_raw_file_and_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds: list[int] = []
+
+    def search(options: Options, opening: str, movetime: int) -> dict[str, object]:
+        seeds.append(options.integer("Seed"))
+        return {**SEARCHES[0], "opening": opening}
+
+    monkeypatch.setattr(first_moves, "search", search)
+    file = tmp_path / "moves.json"
+    words = ["--searches", "5", "--openings", "", "--raw", str(file)]
+    for most, there in (("2", 2), ("2", 4), ("9", 5)):
+        assert first_moves.main([*words, "--at-most", most]) == 0
+        found = raw.load(file)
+        assert len(found.data) == there
+        assert found.command == "python -m tools.play.first_moves --searches 5 --openings ''"
+    assert seeds == [1, 2, 3, 4, 5]
+    assert first_moves.main(words) == 0
+    assert seeds[5:] == [1, 2, 3, 4, 5], "what is complete is measured anew"
+    assert first_moves.main([*words, "--seed", "7", "--at-most", "1"]) == 0
+    assert seeds[10:] == [7] and len(raw.load(file).data) == 1, "another command begins anew"
+
+
 @pytest.mark.parametrize("option", ["Puct Least Variance", "No Such=1", "Threads=many"])
 def test_options_that_are_none_are_refused(option: str) -> None:
     with pytest.raises(SystemExit):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import re
 import signal
 import subprocess
@@ -19,17 +20,20 @@ from obscuro.cli.arguments import build_parser
 from obscuro.engine.options import Options
 from obscuro.search.parameters import SearchParameters
 from tools.common import INTERRUPTED, ROOT
-from tools.play import paper_experiments, paper_matches
+from tools.play import paper_experiments, paper_matches, paper_series
 from tools.play.paper_experiments import (
     EXPERIMENTS,
+    MEASUREMENTS,
     OBSCURO,
     RANDOM,
     Contender,
     Experiment,
+    Measurement,
     percent,
 )
-from tools.play.paper_matches import Block, series_of
+from tools.play.paper_matches import STORE
 from tools.play.paper_rules import ABLATIONS, PAPER_RULES
+from tools.play.paper_series import MatchBlock, MatchSeries, ToolSeries
 from tools.results import raw
 
 QUICK = Experiment("quick", "ablations", "quick", Contender(RANDOM), Contender(RANDOM), 6)
@@ -40,12 +44,17 @@ OTHER = QUICK._replace(name="other", games=4)
 def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Two experiments between random players; returns where their files go."""
     monkeypatch.setattr(paper_matches, "EXPERIMENTS", {"quick": QUICK, "other": OTHER})
+    monkeypatch.setattr(paper_matches, "MEASUREMENTS", {})
     monkeypatch.setattr(paper_matches, "STORE", tmp_path / "raw")
     return tmp_path
 
 
 def play(folder: Path, *words: str) -> int:
     return paper_matches.main([*words, "--folder", str(folder / "begun"), "--concurrency", "1"])
+
+
+def series_in(folder: Path) -> MatchSeries:
+    return MatchSeries.of(QUICK, None, 1, folder / "raw")
 
 
 def told_of(experiment: Experiment, **settings: int) -> argparse.Namespace:
@@ -171,14 +180,15 @@ def moves(game: chess.pgn.Game | None) -> list[chess.Move]:
 def test_the_one_with_the_fewest_games_is_next(quick: Path) -> None:
     assert play(quick, "other", "--block", "2", "--games", "2") == 0
     order = []
-    series = [series_of(QUICK, None, 1), series_of(OTHER, None, 1)]
     told = paper_matches.make_parser().parse_args(["--block", "2", "--folder", str(quick / "b")])
+    series = paper_matches.chosen(told)
     while True:
-        block, _ = paper_matches.next_block(series, told, set(), {}, None)
+        block, _ = paper_matches.next_block(series, told, {}, None)
         if block is None:
             break
+        assert isinstance(block, MatchBlock)
         order.append((block.series.stem, block.first))
-        assert paper_matches.play_block(block, 1)
+        assert block.play(1)
     assert order == [("quick", 1), ("quick", 3), ("other", 3), ("quick", 5)]
 
 
@@ -201,7 +211,7 @@ def test_a_block_that_was_broken_off_is_the_first_to_go_on(
         journal.touch()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(paper_matches, "run", break_off)
+    monkeypatch.setattr(paper_series, "run", break_off)
     assert play(quick, "other", "--block", "2") == INTERRUPTED
     assert play(quick, "--block", "4") == INTERRUPTED
     assert commands[0] == commands[1]
@@ -212,7 +222,8 @@ def test_a_journal_whose_games_are_in_the_files_is_deleted(quick: Path) -> None:
     assert play(quick, "quick", "--block", "2", "--games", "2") == 0
     stale = quick / "begun" / "quick-1-2.jsonl"
     stale.touch()
-    assert paper_matches.begun(series_of(QUICK, None, 1), quick / "begun") is None
+    block = series_in(quick).next_block(None, 4, quick / "begun")
+    assert (block.first, block.size, block.is_begun) == (3, 4, False)
     assert not stale.exists()
 
 
@@ -227,22 +238,70 @@ def test_a_match_that_fails_is_told_and_the_others_are_played(
 
 
 def test_a_block_that_lacks_games_changes_no_file(quick: Path) -> None:
-    series = series_of(QUICK, None, 1)
-    block = Block(series, 1, 4, quick / "journal")
+    series = series_in(quick)
+    block = MatchBlock(series, 1, 4, quick / "journal")
     with pytest.raises(raw.RawFileError, match="rounds"):
-        paper_matches.add_games(block, '[Round "1"]\n[Round "2"]\n', 1)
+        block.add('[Round "1"]\n[Round "2"]\n', 1)
     assert not series.file.exists() and not series.games_file.exists()
 
 
 def test_another_time_has_files_and_a_command_of_its_own() -> None:
     klss, scaling = EXPERIMENTS["ablation-klss-paper"], EXPERIMENTS["scaling-0.25"]
-    full = series_of(klss, 5000, 5)
+    full = MatchSeries.of(klss, 5000, 5, STORE)
     assert full.file.name == "ablation_klss_paper_5000ms_5t.json"
     assert full.command.endswith("ablation-klss-paper --movetime 5000 --threads 5")
     told = build_parser().parse_args(klss.command(2, milliseconds=5000, threads=5)[1:])
     assert told.movetime == 5000 and "Threads=5" in told.option_a and "Hash=4096" in told.option_b
-    assert series_of(klss, klss.milliseconds, 1) == series_of(klss, None, 1)
-    assert series_of(scaling, 5000, 1) == series_of(scaling, None, 1), "it has times of its own"
+    usual = MatchSeries.of(klss, None, 1, STORE)
+    assert MatchSeries.of(klss, klss.milliseconds, 1, STORE) == usual
+    usual = MatchSeries.of(scaling, None, 1, STORE)
+    assert MatchSeries.of(scaling, 5000, 1, STORE) == usual, "it has times of its own"
+
+
+def test_tools_take_their_turns_and_count_as_games(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("tools.play.first_moves", "--searches", "3", "--movetime", "20", "--threads", "1")
+    words += ("--evaluator", "material", "--openings", "")
+    tool = Measurement("searches", "searches", words, 3, 2, 0.1, weight=2, cores=1)
+    monkeypatch.setattr(paper_matches, "MEASUREMENTS", {"searches": tool})
+    told = paper_matches.make_parser().parse_args(["--block", "2", "--folder", str(quick / "b")])
+    series = paper_matches.chosen(told)
+    order = []
+    while True:
+        block, _ = paper_matches.next_block(series, told, {}, None)
+        if block is None:
+            break
+        order.append((block.series.name, block.size))
+        assert block.play(1)
+    assert order == [
+        *(("quick", 2), ("other", 2), ("searches", 2), ("quick", 2), ("other", 2)),
+        *(("quick", 2), ("searches", 1)),
+    ]
+    found = raw.load(quick / "raw" / "searches.json")
+    assert len(found.data) == 3
+    assert found.command == series[-1].command
+    assert "--at-most" not in found.command
+
+
+def test_measurements_are_commands_of_their_tools() -> None:
+    for measurement in MEASUREMENTS.values():
+        series = ToolSeries.of(measurement, STORE)
+        module, *words = measurement.words
+        parser = importlib.import_module(module).make_parser()
+        told = parser.parse_args([*words, "--at-most", str(measurement.block)])
+        assert told.at_most == measurement.block and told.threads == measurement.cores
+        assert measurement.wanted == (told.searches if "searches" in told else told.games)
+        assert series.command.startswith(parser.prog)
+
+
+def test_what_needs_more_cores_is_left_out(
+    quick: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wide = QUICK._replace(first=Contender(RANDOM, threads=4096))
+    monkeypatch.setattr(paper_matches, "EXPERIMENTS", {"quick": wide})
+    assert play(quick) == 0
+    assert "quick is left out: it needs 4096 cores" in capsys.readouterr().err
 
 
 def test_term_ends_the_match_and_keeps_what_it_has_played(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import subprocess
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from obscuro.arena.referee import play_game
 from obscuro.arena.time_control import TimeControl
 from tests.arena.scripted import Scripted
 from tools.results import matches, pages, raw, remake
-from tools.results.manifest import ManifestError, find_function, load
+from tools.results.manifest import Loaded, ManifestError, find_function, load
 from tools.results.raw import Raw, RawFileError
 from tools.results.render import RenderError, join, render_page, wrap_command
 
@@ -326,6 +327,82 @@ def test_a_match_that_was_broken_off_is_resumed(folder: Path) -> None:
     assert remake.run_match(words, file) == 0
     games = gzip.decompress((folder / "raw" / "one" / "m.pgn.gz").read_bytes()).decode()
     assert games.count('[Termination "kept"]') == 1 and games.count("[Result ") == 4
+
+
+PLANNED = (
+    MANIFEST
+    + """
+[one.runs.later]
+command = "python -m tools.proofs.klss_table"
+raw = "one/later.json"
+
+[one.sections.all]
+runs = ["run", "later"]
+render_runs = "tests.tools.results.test_results:count_runs"
+planned = true
+
+[one.pictures.all]
+file = "all.png"
+section = "all"
+draw = "tests.tools.results.test_results:draw_runs"
+"""
+)
+
+
+def count_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Renders a planned section of a test."""
+    yield f"runs: {', '.join(each.run.name for each in loaded)}"
+
+
+def draw_runs(file: Path, loaded: Sequence[Loaded], mark: str) -> None:
+    """Draws a picture of a test."""
+    file.write_text(f"{len(loaded)} {mark}", encoding="utf-8")
+
+
+@pytest.fixture
+def planned(folder: Path) -> Path:
+    (folder / "manifest.toml").write_text(PLANNED, encoding="utf-8")
+    marks = "\n<!-- begin all: made by make pages -->\n<!-- end all -->\n"
+    (folder / "one.md").write_text(PAGE + marks, encoding="utf-8")
+    return folder
+
+
+def test_a_planned_section_shows_the_runs_that_there_are(planned: Path) -> None:
+    page, picture = planned / "one.md", planned / "all.png"
+    assert run_pages(planned) == 0
+    assert "runs: run\n" in page.read_text(encoding="utf-8")
+    assert picture.read_text(encoding="utf-8").startswith("1 raw sha256 ")
+    assert run_pages(planned, "--check") == 0
+    later = replace(MEASURED, command="python -m tools.proofs.klss_table")
+    raw.write(planned / "raw" / "one" / "later.json", later)
+    assert run_pages(planned, "--check") == 1, "the page and the picture are old"
+    assert run_pages(planned) == 0
+    assert "runs: run, later\n" in page.read_text(encoding="utf-8")
+    assert picture.read_text(encoding="utf-8").startswith("2 ")
+
+
+def test_only_what_no_other_section_needs_may_be_missing(planned: Path) -> None:
+    (planned / "raw" / "one" / "run.json").unlink()
+    assert run_pages(planned) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ('section = "all"', 'section = "none"', "no section 'none'"),
+        ('section = "all"', 'section = "all"\nrun = "run"', "needs either run or section"),
+        ('section = "all"\n', "", "needs either run or section"),
+        ("render_runs", "render", "is planned, and needs render_runs"),
+    ],
+    ids=["unknown", "both", "none", "render"],
+)
+def test_a_planned_section_or_its_picture_may_be_wrong(
+    planned: Path, old: str, new: str, fault: str
+) -> None:
+    file = planned / "manifest.toml"
+    file.write_text(PLANNED.replace(old, new), encoding="utf-8")
+    with pytest.raises(ManifestError, match=fault):
+        load(file)
 
 
 def test_commands_are_listed_and_not_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,6 +55,35 @@ def test_scale_describes_every_search_beside_the_paper(
     assert float(table["depth, mean over expansions"][2]) >= 1
 
 
+def test_scale_goes_on_after_the_last_whole_game(tmp_path: Path) -> None:
+    file = tmp_path / "scale.json"
+    words = ["--games", "3", *SMALL_GAME[2:], "--raw", str(file)]
+    assert search_scale.main([*words, "--at-most", "1"]) == 0
+    first = raw.load(file)
+    count = len(first.data["looks"])
+    assert first.data["games"][0]["searches"] == count
+    # A second game that was broken off has left searches, and no game.
+    broken = {**first.data, "looks": [*first.data["looks"], first.data["looks"][0]]}
+    raw.save(file, first.command, broken)
+    assert search_scale.main([*words, "--at-most", "1"]) == 0
+    second = raw.load(file)
+    assert len(second.data["games"]) == 2
+    assert second.data["looks"][:count] == first.data["looks"]
+    assert second.data["games"][1]["searches"] == len(second.data["looks"])
+    assert second.data["unsearched"] == second.data["games"][1]["unsearched"]
+    searched = len(second.data["looks"]) + second.data["unsearched"]
+    assert searched == sum(game["plies"] for game in second.data["games"])
+
+
+def test_whole_games_are_dropped_where_none_is_missing() -> None:
+    look = list(range(18))
+    game = {"result": "1-0", "plies": 1, "ending": "", "searches": 1, "unsearched": 2}
+    figures = {"looks": [look, look], "games": [game]}
+    assert search_scale.whole_games(figures, 2) == ([search_scale.Look(*look)], [game], 2)
+    assert search_scale.whole_games(figures, 1) == ([], [], 0)
+    assert search_scale.whole_games(None, 4) == ([], [], 0)
+
+
 def test_scale_repeats_the_counts_that_a_search_reports() -> None:
     """One search, looked at right after it."""
     looks: list[search_scale.Look] = []

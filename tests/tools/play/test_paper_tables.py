@@ -1,0 +1,277 @@
+"""The paper's page: its tables, its curve and its claims, from games that are made up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from obscuro.arena.elo import Tally, trinomial
+from tests.tables import rows
+from tools.play import paper_claims, paper_tables
+from tools.play.paper_claims import CONFIRMED, OPEN, REFUTED, UNPLAYED, Findings
+from tools.play.paper_experiments import EXPERIMENTS, SCALING_RESULTS
+from tools.play.paper_tables import Step, curve, steps
+from tools.results import raw
+from tools.results.manifest import Loaded, load
+from tools.results.raw import Raw
+
+PAGE = load().page("paper")
+BLOCK = {"first": 1, "games": 4, "concurrency": 2, "commit": "abc", "date": "2026-01-02"}
+
+
+def run_of(experiment: str) -> str:
+    """The name of the run that plays an experiment."""
+    command = f"python -m tools.play.paper_matches {experiment}"
+    return next(run.name for run in PAGE.runs.values() if run.command == command)
+
+
+def match(folder: Path, experiment: str, results: Sequence[str]) -> Loaded:
+    """A match with these results of White; the first player is White in odd rounds."""
+    games = "".join(
+        f'[White "{"AB"[n % 2]}"]\n[Black "{"BA"[n % 2]}"]\n[Round "{n + 1}"]\n'
+        f'[Result "{result}"]\n[MoveTime "100 ms"]\n\n{result}\n\n'
+        for n, result in enumerate(results)
+    )
+    raw.write_bytes(folder / f"{experiment}.pgn.gz", games.encode())
+    data = {"match": "", "blocks": [BLOCK]}
+    found = Raw("", "abc", "2026-01-02", "a machine", data, games=f"{experiment}.pgn.gz")
+    return Loaded(PAGE.runs[run_of(experiment)], found, folder)
+
+
+def figures(name: str, data: object) -> Loaded:
+    """What another tool measured."""
+    found = Raw(PAGE.runs[name].command, "abc", "2026-01-02", "a machine", data)
+    return Loaded(PAGE.runs[name], found, Path())
+
+
+WON = ["1-0", "0-1"] * 20
+"""The first player wins all games."""
+
+
+def verdicts(*loaded: Loaded) -> Mapping[str, tuple[str, str]]:
+    """What the table of claims says of each claim: ours, and the status."""
+    return {row[1]: (row[3], row[4]) for row in rows("\n".join(paper_claims.render(loaded)))}
+
+
+# -- tables -------------------------------------------------------------------------------------
+
+
+def test_rows_without_games_say_so_and_have_the_papers_score(tmp_path: Path) -> None:
+    text = "\n".join(paper_tables.render_ablations([]))
+    found = rows(text)
+    assert len(found) == 12
+    assert found[0] == [
+        *("purification off, paper rules", "70.2 %", "+148.4 ± 22.4", "not yet played"),
+        *("", "", "", ""),
+    ]
+    assert "No game of this table has been played yet." in text
+
+
+def test_a_row_is_computed_from_its_games(tmp_path: Path) -> None:
+    loaded = match(tmp_path, "ablation-klss-paper", ["1-0", "0-1", "1/2-1/2", "1-0"])
+    text = "\n".join(paper_tables.render_ablations([loaded]))
+    row = next(row for row in rows(text) if row[0] == "1-KLSS, paper rules")
+    assert row[1:4] == ["58.0 %", "+56.1 ± 20.7", "62.5 %"]
+    assert row[5:] == ["2 / 1 / 1", "[4](raw/paper/ablation-klss-paper.pgn.gz)", "100 ms a move"]
+    assert "Played 2026-01-02 at 2 games a time, commits abc; a machine." in text
+
+
+def test_a_first_moves_value_is_blacks_score(tmp_path: Path) -> None:
+    loaded = match(tmp_path, "first-move-c5", ["1-0", "1-0", "0-1", "1/2-1/2"])
+    found = rows("\n".join(paper_tables.render_first_moves([loaded])))
+    row = next(row for row in found if row[0] == "1...c5")
+    assert row[1:3] == ["4.8 %", "37.5 %"] and row[4] == "1 / 1 / 2"
+    assert next(row for row in found if row[0] == "1...b6")[1:3] == ["", "not yet played"]
+
+
+def test_self_play_counts_white_whoever_it_is(tmp_path: Path) -> None:
+    loaded = match(tmp_path, "self-play", ["1-0", "1-0", "1-0", "1/2-1/2"])
+    (row,) = rows("\n".join(paper_tables.render_self_play([loaded])))
+    assert row[1] == "57.5 %" and row[3] == "87.5 %" and row[5] == "3 / 1 / 0"
+
+
+def test_every_run_of_a_table_is_in_the_manifest_and_the_reverse() -> None:
+    played = {run.words[3]: run for run in PAGE.runs.values() if "paper_matches" in run.command}
+    assert played.keys() == EXPERIMENTS.keys()
+    groups = {
+        "ablations": "ablations",
+        "opponents": "opponents",
+        "scaling": "scaling",
+        "first-moves": "move_values",
+        "self-play": "self_play",
+        "beyond": "beyond",
+        "cores": "beyond",
+    }
+    for name, experiment in EXPERIMENTS.items():
+        assert played[name].name in PAGE.sections[groups[experiment.group]].runs
+        assert played[name].label == experiment.label
+    assert set(PAGE.sections["claims"].runs) == PAGE.runs.keys()
+
+
+# -- the curve ----------------------------------------------------------------------------------
+
+
+def test_the_curve_adds_up_steps_and_their_errors() -> None:
+    found = curve([Step(1.0, 30.0, 3.0), Step(2.0, 20.0, 4.0), Step(8.0, 99.0, 1.0)])
+    assert found == [Step(1.0, 0.0, 0.0), Step(2.0, 30.0, 3.0), Step(4.0, 50.0, 5.0)]
+    assert curve([]) == []
+
+
+def test_a_step_without_a_bound_is_no_point() -> None:
+    assert steps({1.0: trinomial(Tally(5, 0, 0))}) == []
+    (step,) = steps({0.5: trinomial(Tally(60, 0, 40))})
+    assert step.seconds == 0.5 and step.elo == pytest.approx(70.4, abs=0.1) and step.error > 60
+
+
+def test_both_curves_are_drawn_with_the_mark(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    loaded = match(tmp_path, "scaling-0.0625", ["1-0", "0-1", "1-0", "1-0"] * 5)
+    alone, both = tmp_path / "alone.png", tmp_path / "both.png"
+    paper_tables.draw_scaling(alone, [], "the mark")
+    paper_tables.draw_scaling(both, [loaded], "the mark")
+    assert b"the mark" in alone.read_bytes() and b"the mark" in both.read_bytes()
+    assert alone.read_bytes() != both.read_bytes()
+
+
+# -- claims -------------------------------------------------------------------------------------
+
+
+def test_nothing_is_confirmed_without_games() -> None:
+    found = verdicts()
+    assert len(found) == len(paper_claims.CLAIMS)
+    told = {status for _, status in found.values()}
+    assert told == {UNPLAYED, paper_claims.UNTESTED, CONFIRMED}
+    confirmed = [text for text, (_, status) in found.items() if status == CONFIRMED]
+    assert len(confirmed) == 3, "both counts of E.1, and the lost games of the page on the root"
+
+
+@pytest.mark.parametrize(
+    ("results", "status"),
+    [(WON, CONFIRMED), (WON[::-1], REFUTED), (["1-0", "1-0"] * 20, OPEN)],
+    ids=["won", "lost", "even"],
+)
+def test_a_score_is_judged_by_its_interval(
+    tmp_path: Path, results: Sequence[str], status: str
+) -> None:
+    loaded = match(tmp_path, "zs21-all-off", results)
+    ours, said = verdicts(loaded)["with all four off, it still beats ZS21"]
+    assert said == status and "of 40" in ours
+
+
+def test_both_rules_stand_in_one_claim(tmp_path: Path) -> None:
+    loaded = [
+        match(tmp_path, "ablation-klss-paper", WON),
+        match(tmp_path, "ablation-klss-default", ["1-0", "1-0"] * 20),
+    ]
+    ours, said = verdicts(*loaded)["the whole engine beats the one with 1-KLSS"]
+    assert "paper rules: 100.0 % of 40" in ours and "default rules: 50.0 % of 40" in ours
+    assert said == f"{CONFIRMED}; {OPEN}"
+
+
+def test_one_draw_against_random_moves_refutes_the_claim(tmp_path: Path) -> None:
+    text = "it wins all games against random moves"
+    assert verdicts(match(tmp_path, "random", WON))[text] == ("40 of 40 won", CONFIRMED)
+    loaded = match(tmp_path, "random", [*WON[:-1], "1/2-1/2"])
+    assert verdicts(loaded)[text] == ("39 of 40 won", REFUTED)
+
+
+def test_steps_of_time_are_counted_by_their_status(tmp_path: Path) -> None:
+    loaded = [
+        match(tmp_path, "scaling-0.0625", ["1-0", "0-1", "1-0", "1-0"] * 10),
+        match(tmp_path, "scaling-0.125", ["1-0", "1-0"] * 20),
+    ]
+    ours, said = verdicts(*loaded)["twice the time is stronger, 1/16 s to 16 s"]
+    assert ours == "+191 Elo, +0 Elo, 2 of 8 steps".replace(" Elo, +", ", +")
+    assert said == f"1 {CONFIRMED}; 1 {OPEN}"
+
+
+def test_halves_of_the_curve_are_compared(tmp_path: Path) -> None:
+    names = [f"scaling-{seconds}" for seconds in SCALING_RESULTS]
+    strong, even = ["1-0", "0-1", "1-0", "1-0"] * 40, ["1-0", "1-0"] * 80
+    loaded = [match(tmp_path, name, strong) for name in names[:4]]
+    assert verdicts(*loaded)["more time gains less and less"][1] == UNPLAYED
+    loaded += [match(tmp_path, name, even) for name in names[4:]]
+    ours, said = verdicts(*loaded)["more time gains less and less"]
+    assert ours.startswith("+191 ±") and said == CONFIRMED
+
+
+def test_sizes_are_judged_within_a_factor_of_two() -> None:
+    look = [800_000.0, 3000.0, 9.0] + [0.0] * 15
+    data = {"looks": [look, look], "games": [{"plies": 100}, {"plies": 140}]}
+    found = verdicts(figures("scale", data))
+    assert found["nodes of a search tree"] == ("800,000", CONFIRMED)
+    assert found["its infosets"] == ("3,000", REFUTED)
+    assert found["search depth, plies"] == ("9.0", CONFIRMED)
+    assert found["plies of a game at 5 s"] == ("120.0, 2 games", CONFIRMED)
+
+
+def searched(position: str, rules: str, value: float, policy: Mapping[str, float]) -> object:
+    return {"position": position, "rules": rules, "value": value, "policy": policy}
+
+
+def test_a_position_is_judged_search_by_search() -> None:
+    name, text = "Kc6 against Ka8", "Kc6 against Ka8: more than ½, by an even mixture"
+    good = searched(name, "default", 0.51, {"Kb6": 0.45, "Kc7": 0.55})
+    pure = searched(name, "paper", 0.51, {"Kb6": 1.0})
+    poor = searched(name, "paper", 0.49, {"Kb6": 0.5, "Kc7": 0.5})
+    assert verdicts(figures("positions", [good]))[text][1] == CONFIRMED
+    assert verdicts(figures("positions", [good, pure, poor]))[text][1] == "1 of 3"
+    ours, said = verdicts(figures("positions", [pure]))[text]
+    assert said == REFUTED and ours == "paper rules: +0.510"
+
+
+def test_the_trap_after_c4_d5_is_mixed_and_worth_something() -> None:
+    mixed = {"Qa4+": 0.2, "Nc3": 0.8}
+    assert paper_claims.trap(mixed, math.tanh(1 / 6))
+    assert not paper_claims.trap(mixed, 0.0)
+    assert not paper_claims.trap({"Nc3": 1.0}, 0.2) and not paper_claims.trap({"Qa4+": 1.0}, 0.2)
+    assert paper_claims.lost_at_once({"c6": 0.9, "d4": 0.1}, 0.0)
+    assert not paper_claims.lost_at_once({"c6": 0.9, "Bd7": 0.1}, 0.0)
+
+
+def test_whites_score_is_that_of_self_play_and_of_all_games(tmp_path: Path) -> None:
+    counts = {"scores": {"1": 600, "0.5": 0, "0": 400}, "short": 3}
+    loaded = [
+        match(tmp_path, "self-play", ["1-0"] * 40),
+        figures("white", {"rows": [counts], "files": 1}),
+    ]
+    found = verdicts(*loaded)
+    ours, said = found["White scores more than half"]
+    assert "from the start 100.0 % of 40" in ours and "games 60.0 % of 1000" in ours
+    assert said == CONFIRMED
+    assert found["few games are over after 12 plies"][0].startswith("3 of 1000")
+
+
+def test_first_moves_are_judged_by_how_often_they_are_played() -> None:
+    text = "Black closes the diagonal at once, with Nc6 or c6"
+    for moves, status in (("Nc6 c6", CONFIRMED), ("c5 d5", REFUTED), ("c6 c5", OPEN)):
+        data = [{"move": move} for move in moves.split()] * 30
+        assert verdicts(figures("searches_black", data))[text][1] == status
+    ours, _ = verdicts(figures("searches_black", [{"move": "c6"}] * 100))[text]
+    assert ours.startswith("100.0% ± ") and ours.endswith("of 100 searches")
+
+
+def test_the_papers_list_of_first_moves_is_held_against_c5(tmp_path: Path) -> None:
+    text = "Nc6, c6, e6 and Nf6 are better than c5"
+    names = [f"first-move-{san.lower()}" for san in paper_claims.LISTED]
+    good, even = ["0-1", "0-1", "1-0"] * 20, ["1-0", "0-1"] * 30
+    loaded = [match(tmp_path, name, good) for name in names]
+    assert verdicts(*loaded)[text][1] == UNPLAYED
+    ours, said = verdicts(*loaded, match(tmp_path, "first-move-c5", even))[text]
+    assert ours.startswith("+120 ±") and said == CONFIRMED
+    assert verdicts(*loaded, match(tmp_path, "first-move-c5", good))[text][1] == OPEN
+
+
+def test_white_is_held_against_the_score_in_chess(tmp_path: Path) -> None:
+    text = "White scores more than in chess"
+    for wins, status in ((40, CONFIRMED), (22, OPEN), (10, REFUTED)):
+        results = ["1-0"] * wins + ["0-1"] * (40 - wins)
+        assert verdicts(match(tmp_path, "self-play", results))[text][1] == status
+
+
+def test_findings_tell_matches_from_other_runs(tmp_path: Path) -> None:
+    findings = Findings.of([match(tmp_path, "random", WON), figures("scale", {"looks": []})])
+    assert list(findings.matches) == ["random"] and list(findings.data) == ["scale"]

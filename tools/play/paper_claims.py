@@ -1,0 +1,521 @@
+"""What Obscuro says of its play, claim by claim: confirmed by our measurements or not.
+
+The claims are those of its section 4 and its Appendices D and E. A status follows from the raw files
+by a rule, so it changes as games come in; claims that nothing here measures say why. The rules:
+
+- a score: confirmed if the whole 95 % interval lies on the paper's side of even, refuted if it lies on
+  the other one, open if it holds even;
+- a size: confirmed if it is within a factor of two of the paper's;
+- a mixture or a value of a position: confirmed if all searches agree, else the share that does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from obscuro.arena.elo import Elo, Tally, elo_of_score, trinomial
+from tools.common import table
+from tools.play.paper_experiments import ABLATION_LABELS, EXPERIMENTS, SCALING_RESULTS, percent
+from tools.play.paper_positions import pawns_of
+from tools.play.paper_tables import Played, played
+from tools.results.manifest import Loaded
+from tools.speed.search_scale import PAPER, PAPER_PLIES, Look
+
+CONFIRMED, REFUTED, OPEN, UNPLAYED, UNTESTED = (
+    "confirmed",
+    "**not confirmed**",
+    "open",
+    "not yet played",
+    "not tested",
+)
+FACTOR = 2.0
+"""Sizes that differ by no more count as the same."""
+TOOL_RUNS = ("positions", "white", "scale", "searches_white", "searches_black")
+
+Verdict = tuple[str, str]
+"""What we found, and the status."""
+CHESS_SCORE = 0.55
+"""White's in chess, by Obscuro, E.3."""
+LISTED = ("Nc6", "c6", "e6", "Nf6")
+"""Black's first moves in 94 % of the paper's games."""
+
+
+class Findings(NamedTuple):
+    """All results that there are: matches by experiment, and the data of other runs by name."""
+
+    matches: Mapping[str, Played]
+    data: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, loaded: Sequence[Loaded]) -> Findings:
+        """Return what some runs found."""
+        matches = [each for each in loaded if each.run.name not in TOOL_RUNS]
+        tools = {each.run.name: each.raw.data for each in loaded if each.run.name in TOOL_RUNS}
+        return cls(played(matches), tools)
+
+    def searches(self, position: str, rules: str) -> list[dict[str, Any]]:
+        """Return the searches of a position."""
+        return [
+            row
+            for row in self.data.get("positions", [])
+            if (row["position"], row["rules"]) == (position, rules)
+        ]
+
+
+Verdictor = Callable[[Findings], Verdict]
+"""Judges a claim by all that was found."""
+
+
+class Claim(NamedTuple):
+    """A claim of the paper. verdict: computes what we found and the status."""
+
+    place: str
+    text: str
+    paper: str
+    verdict: Verdictor
+
+
+def render(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the table of all claims."""
+    findings = Findings.of(loaded)
+    rows = []
+    for claim in CLAIMS:
+        ours, status = claim.verdict(findings)
+        rows.append([claim.place, claim.text, claim.paper, ours, status])
+    yield from table(["O", "claim", "paper", "ours", "status"], rows, "lllll")
+
+
+# -- rules of judgement -------------------------------------------------------------------------
+
+
+def not_tested(why: str) -> Verdictor:
+    """Return the verdict on what nothing here measures."""
+    return lambda findings: (why, UNTESTED)
+
+
+def status_of(elo: Elo) -> str:
+    """Return the status of a claim that the first player is stronger."""
+    if elo.low > 0:
+        return CONFIRMED
+    return REFUTED if elo.high < 0 else OPEN
+
+
+def stronger(*names: str) -> Verdictor:
+    """Return the verdict on the first player's being stronger, in one or several experiments."""
+
+    def verdict(findings: Findings) -> Verdict:
+        found = {name: findings.matches[name].row for name in names if name in findings.matches}
+        if not found:
+            return "", UNPLAYED
+        told, statuses = [], []
+        for name, row in found.items():
+            label = name.rpartition("-")[2] if len(names) > 1 else ""
+            rules = f"{label} rules: " if label in ("paper", "default") else ""
+            told.append(f"{rules}{percent(row.tally)} of {row.tally.games} ({row.elo})")
+            statuses.append(status_of(row.interval()))
+        return "; ".join(told), "; ".join(dict.fromkeys(statuses))
+
+    return verdict
+
+
+def beats_random(findings: Findings) -> Verdict:
+    """Judge the games against random moves: confirmed if none of them was lost or drawn."""
+    if "random" not in findings.matches:
+        return "", UNPLAYED
+    tally = findings.matches["random"].row.tally
+    told = f"{tally.wins} of {tally.games} won"
+    return told, CONFIRMED if tally.wins == tally.games else REFUTED
+
+
+def scaling(findings: Findings) -> Verdict:
+    """Judge that each step of twice the time gains strength."""
+    rows = [findings.matches[name].row for name in _steps() if name in findings.matches]
+    if not rows:
+        return "", UNPLAYED
+    statuses = [status_of(row.interval()) for row in rows]
+    told = ", ".join(f"{row.interval().difference:+.0f}" for row in rows)
+    counts = "; ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
+    return f"{told} Elo, {len(rows)} of {len(_steps())} steps", counts
+
+
+def diminishing(findings: Findings) -> Verdict:
+    """Judge that short times gain more: the first half of the steps against the last ones played."""
+    found = [
+        findings.matches[name].row.interval() if name in findings.matches else None
+        for name in _steps()
+    ]
+    half = len(found) // 2
+    first = [elo for elo in found[:half] if elo is not None and math.isfinite(elo.low + elo.high)]
+    last = [elo for elo in found[half:] if elo is not None and math.isfinite(elo.low + elo.high)]
+    if not first or not last:
+        return "", UNPLAYED
+    difference = fmean(elo.difference for elo in first) - fmean(elo.difference for elo in last)
+    error = math.hypot(_error(first), _error(last))
+    told = f"{difference:+.0f} ± {error:.0f} Elo between the means of both halves"
+    return told, status_of(Elo(difference, difference - error, difference + error))
+
+
+def _error(found: Sequence[Elo]) -> float:
+    return math.hypot(*((elo.high - elo.low) / 2 for elo in found)) / len(found)
+
+
+def _steps() -> list[str]:
+    return [f"scaling-{seconds}" for seconds in SCALING_RESULTS]
+
+
+def white(findings: Findings) -> Verdict:
+    """Judge that White is better off, by self-play from the start if it was played, and all games."""
+    told, statuses = [], []
+    if "self-play" in findings.matches:
+        tally = findings.matches["self-play"].row.white_tally()
+        told.append(f"from the start {percent(tally)} of {tally.games} ({trinomial(tally)})")
+        statuses.append(status_of(trinomial(tally)))
+    if "white" in findings.data:
+        tally = Tally()
+        for row in findings.data["white"]["rows"]:
+            scores = row["scores"]
+            tally += Tally(scores["1"], scores["0.5"], scores["0"])
+        told.append(f"all recorded games {percent(tally)} of {tally.games} ({trinomial(tally)})")
+        statuses.append(status_of(trinomial(tally)))
+    return "; ".join(told), "; ".join(dict.fromkeys(statuses)) or UNPLAYED
+
+
+def white_in_chess(findings: Findings) -> Verdict:
+    """Judge that White scores more from the start than in chess."""
+    if "self-play" not in findings.matches:
+        return "", UNPLAYED
+    tally = findings.matches["self-play"].row.white_tally()
+    elo, chess = trinomial(tally), elo_of_score(CHESS_SCORE)
+    shifted = Elo(elo.difference - chess, elo.low - chess, elo.high - chess)
+    return f"{percent(tally)} of {tally.games} ({elo})", status_of(shifted)
+
+
+def first_moves(run: str, moves: Sequence[str], holds: Callable[[float], bool]) -> Verdictor:
+    """Return the verdict on how often the engine begins with some moves.
+
+    run: the searches. holds: whether the paper agrees with a share.
+    """
+
+    def verdict(findings: Findings) -> Verdict:
+        searches = findings.data.get(run, [])
+        if not searches:
+            return "", UNPLAYED
+        share = sum(each["move"] in moves for each in searches) / len(searches)
+        error = 1.96 * math.sqrt(max(share * (1 - share), 1 / len(searches)) / len(searches))
+        told = f"{share:.1%} ± {error:.1%} of {len(searches)} searches"
+        sure = holds(share - error) == holds(share + error)
+        return told, (CONFIRMED if holds(share) else REFUTED) if sure else OPEN
+
+    return verdict
+
+
+def better_list(findings: Findings) -> Verdict:
+    """Judge that Black's first moves of the paper score more than the one that ours prefers."""
+    tallies = {}
+    for san in (*LISTED, "c5"):
+        name = f"first-move-{san.lower()}"
+        if name not in findings.matches:
+            return "", UNPLAYED
+        white = findings.matches[name].row.white_tally()
+        tallies[san] = Tally(white.losses, white.draws, white.wins)
+    listed = trinomial(sum((tallies[san] for san in LISTED), Tally()))
+    other = trinomial(tallies["c5"])
+    difference = listed.difference - other.difference
+    error = math.hypot(listed.high - listed.low, other.high - other.low) / 2
+    told = f"{difference:+.0f} ± {error:.0f} Elo"
+    return told, status_of(Elo(difference, difference - error, difference + error))
+
+
+def infoset_size(findings: Findings) -> Verdict:
+    """Count the positions of Fig. 5 again."""
+    count = 12 * 12 * math.perm(22, 6) // 4
+    return f"{count:,} and its square, counted again", CONFIRMED
+
+
+def short_games(findings: Findings) -> Verdict:
+    """Tell how many games are very short; nothing is judged, the starts and the times differ."""
+    if "white" not in findings.data:
+        return "", UNPLAYED
+    rows = findings.data["white"]["rows"]
+    games = sum(sum(row["scores"].values()) for row in rows)
+    short = sum(row["short"] for row in rows)
+    return f"{short} of {games}, most at 25 ms from book openings", OPEN
+
+
+def size(name: str) -> Verdictor:
+    """Return the verdict on a mean size of searches in whole games at 5 s."""
+
+    def verdict(findings: Findings) -> Verdict:
+        if "scale" not in findings.data or not findings.data["scale"]["looks"]:
+            return "", UNPLAYED
+        looks = [Look(*each) for each in findings.data["scale"]["looks"]]
+        ours = fmean(getattr(each, name) for each in looks)
+        return f"{ours:,.0f}" if ours >= 100 else f"{ours:.1f}", like(ours, PAPER[name])
+
+    return verdict
+
+
+def game_length(findings: Findings) -> Verdict:
+    """Judge the mean number of plies of the games at 5 s."""
+    games = findings.data.get("scale", {}).get("games", [])
+    if not games:
+        return "", UNPLAYED
+    plies = fmean(game["plies"] for game in games)
+    return f"{plies:.1f}, {len(games)} games", like(plies, PAPER_PLIES)
+
+
+def like(ours: float, paper: float) -> str:
+    """Return whether two sizes are within the factor of each other."""
+    return CONFIRMED if paper / FACTOR <= ours <= paper * FACTOR else REFUTED
+
+
+def position(
+    name: str, told: Callable[[Mapping[str, float], float], str], holds: Holds
+) -> Verdictor:
+    """Return the verdict on a position: what the mean search says, and how many searches agree.
+
+    told: describes the mean strategy and value. holds: whether a search agrees, from both.
+    """
+
+    def verdict(findings: Findings) -> Verdict:
+        lines, statuses = [], []
+        for rules in ("default", "paper"):
+            searches = findings.searches(name, rules)
+            if not searches:
+                continue
+            moves = {move for row in searches for move in row["policy"]}
+            mean = {move: fmean(row["policy"].get(move, 0.0) for row in searches) for move in moves}
+            value = fmean(row["value"] for row in searches)
+            lines.append(f"{rules} rules: {told(mean, value)}")
+            agree = sum(holds(row["policy"], row["value"]) for row in searches)
+            statuses.append((agree, len(searches)))
+        if not lines:
+            return "", UNPLAYED
+        agree, count = (sum(each) for each in zip(*statuses, strict=True))
+        status = CONFIRMED if agree == count else REFUTED if not agree else f"{agree} of {count}"
+        return "; ".join(lines), status
+
+    return verdict
+
+
+Holds = Callable[[Mapping[str, float], float], bool]
+"""Whether a search agrees with the paper, from its strategy by move and its value."""
+
+
+def shares(*moves: str) -> Callable[[Mapping[str, float], float], str]:
+    """Return what describes a strategy by these moves, and its value in pawns."""
+
+    def told(policy: Mapping[str, float], value: float) -> str:
+        parts = ", ".join(f"{move} {policy.get(move, 0.0):.2f}" for move in moves)
+        return f"{parts}; {value:+.2f} ({pawns_of(value):+.1f} pawns)"
+
+    return told
+
+
+def value_alone(policy: Mapping[str, float], value: float) -> str:
+    """Describe a search by its value."""
+    return f"{value:+.3f}"
+
+
+def even(*moves: str) -> Holds:
+    """Return whether these moves have nearly all of a strategy, in nearly equal shares."""
+
+    def holds(policy: Mapping[str, float], value: float) -> bool:
+        found = [policy.get(move, 0.0) for move in moves]
+        return sum(found) > 0.75 and max(found) - min(found) < 0.25
+
+    return holds
+
+
+def corner(*moves: str) -> Holds:
+    """Return whether a cornered king loses more than half against an even mixture."""
+    return lambda policy, value: value > 0.5 and even(*moves)(policy, value)
+
+
+def trap(policy: Mapping[str, float], value: float) -> bool:
+    """Whether White mixes after 1.c4 d5, Qa4 less often than the rest, for half a pawn or more."""
+    return 0.0 < policy.get("Qa4+", 0.0) < 0.5 and pawns_of(value) > 0.5
+
+
+def lost_at_once(policy: Mapping[str, float], value: float) -> bool:
+    """Whether Black, after 2.Qa4, leaves the diagonal open with small probability, but some."""
+    covered = ("c6", "b5", "Bd7", "Nc6", "Qd7", "Nd7")
+    return 0.001 < 1 - sum(policy.get(move, 0.0) for move in covered) < 0.5
+
+
+# -- the claims ---------------------------------------------------------------------------------
+
+
+def _ablation(name: str) -> Claim:
+    label = ABLATION_LABELS[name]
+    paper = EXPERIMENTS[f"ablation-{name}-paper"].paper
+    figure = "" if paper is None else f"{percent(paper)} of {paper.games:,}"
+    text = f"the whole engine beats the one with {label}"
+    both = stronger(f"ablation-{name}-paper", f"ablation-{name}-default")
+    return Claim("§4.1", text, figure, both)
+
+
+def _paper_gains() -> list[float]:
+    return [trinomial(tally).difference for tally in SCALING_RESULTS.values()]
+
+
+def _paper_steps() -> str:
+    return ", ".join(f"{gain:+.0f}" for gain in _paper_gains()) + " Elo"
+
+
+def _paper_halves() -> str:
+    gains = _paper_gains()
+    half = len(gains) // 2
+    return f"{fmean(gains[:half]) - fmean(gains[half:]):+.0f} Elo between the halves"
+
+
+_PEOPLE = not_tested("no person has played")
+_PICTURE = not_tested("the position is printed as a picture only")
+CLAIMS: Sequence[Claim] = (
+    Claim("§4", "Obscuro beats ZS21", "85.1 % of 1,000", stronger("zs21-paper", "zs21-default")),
+    Claim("§4", "it beats people rated 1450 to 2006", "97 % of 100", _PEOPLE),
+    Claim("§4", "it beats the best player", "80 % of 20", _PEOPLE),
+    *(_ablation(name) for name in ("purification", "klss", "two-sided", "uniform-prior")),
+    Claim(
+        *("§4.1", "with all four off, it still beats ZS21", "72.6 % of 1,000"),
+        stronger("zs21-all-off"),
+    ),
+    _ablation("simple-evaluation"),
+    Claim(
+        *("§4.1", "with the simple evaluation, it still beats ZS21", "55.0 % of 10,000"),
+        stronger("zs21-simple-evaluation"),
+    ),
+    Claim("§4.2", "twice the time is stronger, 1/16 s to 16 s", _paper_steps(), scaling),
+    Claim("§4.2", "more time gains less and less", _paper_halves(), diminishing),
+    Claim("§4.2", "it wins all games against random moves", "1,000 of 1,000", beats_random),
+    Claim("D", "plies of a game at 5 s", f"{PAPER_PLIES}", game_length),
+    Claim("D", "search depth, plies", f"{PAPER['depth']}", size("depth")),
+    Claim("D", "nodes of a search tree", f"{PAPER['nodes']:,}", size("nodes")),
+    Claim("D", "its infosets", f"{PAPER['infosets']:,}", size("infosets")),
+    Claim("D", "nodes carried over", f"{PAPER['carried']:,}", size("carried")),
+    Claim("D", "infosets carried over", f"{PAPER['carried_infosets']:,}", size("carried_infosets")),
+    Claim("D", "possible positions", f"{PAPER['belief']:,}", size("belief")),
+    Claim(
+        *(
+            "E.1, Fig. 6",
+            "Fig. 1's positions are 9 steps of knowledge apart, no two are 11",
+            "9, 10",
+        ),
+        lambda findings: (
+            "9, 10, by `proofs.common_knowledge`, over all games of 4 plies",
+            CONFIRMED,
+        ),
+    ),
+    Claim(
+        "E.1, Fig. 5",
+        "infosets may hold 2 × 10⁹ positions, common-knowledge sets 4 × 10¹⁸",
+        "",
+        infoset_size,
+    ),
+    Claim(
+        "E.2",
+        "after 1.c4 d5 White wins almost a pawn by mixing a rarer Qa4 with quiet moves",
+        "",
+        position("1.c4 d5", shares("Qa4+", "Nc3", "Nf3", "e3"), trap),
+    ),
+    Claim(
+        "E.2",
+        "of the quiet ones Nc3 has high probability",
+        "",
+        position("1.c4 d5", shares("Nc3"), lambda policy, value: policy.get("Nc3", 0.0) > 0.5),
+    ),
+    Claim("E.3", "White scores more than half", "57.5 % of 10,000", white),
+    Claim("E.3", "White scores more than in chess", "57.5 % against 55 %", white_in_chess),
+    Claim(
+        "Table 1",
+        "White begins with d4 or c4",
+        "96.0 %",
+        first_moves("searches_white", ("d4", "c4"), lambda share: share > 0.5),
+    ),
+    Claim(
+        "Table 1",
+        "Black closes the diagonal at once, with Nc6 or c6",
+        "57.6 %",
+        first_moves("searches_black", ("Nc6", "c6"), lambda share: share > 0.5),
+    ),
+    Claim(
+        "Table 1",
+        "Black hardly ever begins with d5",
+        "0.9 %",
+        first_moves("searches_black", ("d5",), lambda share: share < 0.05),
+    ),
+    Claim("Table 1", "Nc6, c6, e6 and Nf6 are better than c5", "94.2 % against 4.8 %", better_list),
+    Claim("E.3", "few games are over after 12 plies", "10 of 10,000", short_games),
+    Claim(
+        "E.3, E.6",
+        "after 2.Qa4 Black's strategy leaves the diagonal open with small probability",
+        "",
+        position("1.c4 d5 2.Qa4", shares("c6", "d4", "Bd7"), lost_at_once),
+    ),
+    Claim("E.4", "it bluffs: Bxd6 in Fig. 7(B)", "", _PICTURE),
+    Claim("E.5", "a risky hunt for the king from a lost position, Fig. 7(C)", "", _PICTURE),
+    Claim(
+        "E.5, E.6",
+        "it sacrifices a rook for an even chance at the king (our position)",
+        "Rxe6",
+        position(
+            "a rook for a chance",
+            shares("Rxe6"),
+            lambda policy, value: policy.get("Rxe6", 0.0) > 0.5,
+        ),
+    ),
+    Claim(
+        "E.5, E.6",
+        "after it, two checks are mixed evenly (our position)",
+        "Bc4, Bh3",
+        position("the same after Rxe6 Kxe6", shares("Bc4+", "Bh3+"), even("Bc4+", "Bh3+")),
+    ),
+    Claim(
+        "E.7",
+        "most games are decided by a blunder for lack of knowledge",
+        "",
+        lambda findings: (
+            "30 of 36 games that the engine lost have one turn that lost them "
+            "([the root](root.md))",
+            CONFIRMED,
+        ),
+    ),
+    *(
+        Claim(
+            "E.8",
+            f"{name}: more than ½, by an even mixture",
+            "> 0.5",
+            position(name, value_alone, corner(*moves)),
+        )
+        for name, moves in (
+            ("Kc6 against Ka8", ("Kb6", "Kc7")),
+            ("Kb6 against Ka8", ("Ka6", "Kc7")),
+            ("Kc7 against Ka8", ("Kb6", "Kc8")),
+        )
+    ),
+    Claim(
+        "E.8, Claim 2",
+        "a king held on the edge loses something, whoever is to move",
+        "> 0",
+        position(
+            "Ka6 against Ka8, White to move", value_alone, lambda policy, value: value > 0.005
+        ),
+    ),
+    Claim(
+        "E.8, Claim 2",
+        "the same with Black to move, Black's value",
+        "< 0",
+        position(
+            "Ka6 against Ka8, Black to move", value_alone, lambda policy, value: value < -0.005
+        ),
+    ),
+    Claim(
+        "E.8, Claim 1",
+        "with two safe squares beside each other a king draws",
+        "0",
+        position("Kd3 against Kd6", value_alone, lambda policy, value: abs(value) < 0.05),
+    ),
+)
