@@ -63,7 +63,7 @@ def read_game(path: Path, number: int = 1) -> chess.pgn.Game:
             for skipped in range(number - 1):
                 if not chess.pgn.skip_game(stream):
                     raise GameFileError(_too_few(path, skipped, number))
-            game = chess.pgn.read_game(stream, Visitor=_FogGameBuilder)
+            game = _next_game(stream, path, number)
     except (OSError, EOFError) as error:
         raise _unreadable(path, error) from None
     if game is None:
@@ -79,7 +79,7 @@ def all_games(path: Path) -> Iterator[chess.pgn.Game]:
     try:
         with _open(path) as stream:
             number = 0
-            while (game := chess.pgn.read_game(stream, Visitor=_FogGameBuilder)) is not None:
+            while (game := _next_game(stream, path, number + 1)) is not None:
                 number += 1
                 yield _checked(game, path, number)
     except (OSError, EOFError) as error:
@@ -184,6 +184,18 @@ def _open(path: Path) -> TextIO:
     if path.suffix == ".gz":
         return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace")
     return path.open(encoding="utf-8-sig", errors="replace")
+
+
+def _next_game(stream: TextIO, path: Path, number: int) -> chess.pgn.Game | None:
+    """Read the next game of a file; None at its end. Raises GameFileError.
+
+    python-chess keeps errors in moves and headers. It raises ValueError for a number that Python
+    does not read, such as an annotation `$` with more than 4,300 digits.
+    """
+    try:
+        return chess.pgn.read_game(stream, Visitor=_FogGameBuilder)
+    except ValueError:
+        raise GameFileError(f"game {number} of {path}: it is no PGN") from None
 
 
 def _unreadable(path: Path, error: OSError | EOFError) -> GameFileError:

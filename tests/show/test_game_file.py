@@ -91,6 +91,16 @@ def test_what_is_no_game_of_ours_is_refused_in_a_line(
     assert fault in refusal(text, tmp_path)
 
 
+def test_a_number_that_nobody_reads_is_refused_in_a_line(tmp_path: Path) -> None:
+    annotated = f"{PLAIN}\n1. e4 ${'9' * 5000} e5 *\n"
+    assert refusal(annotated, tmp_path, 2) == "game 2 of games.pgn: it is no PGN"
+    path = tmp_path / "games.pgn"
+    games = all_games(path)
+    assert next(games).headers["Result"] == "*"
+    with pytest.raises(GameFileError, match="game 2 of .*: it is no PGN"):
+        next(games)
+
+
 def test_a_number_past_the_last_game_is_refused(tmp_path: Path) -> None:
     assert refusal(PLAIN, tmp_path, 2) == "games.pgn has 1 game, and no game 2"
     assert refusal(f"{PLAIN}\n{PLAIN}", tmp_path, 9) == "games.pgn has 2 games, and no game 9"
