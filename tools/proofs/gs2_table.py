@@ -58,6 +58,7 @@ SIZES: Final = (1, 3, 10)
 LIMITED_SIZES: Final = (3, 10)
 ONE_KLSS, UNSAFE = "1-KLSS", "unsafe"
 SEATS: Final = ("first", "second")
+_LIMIT: Final = ", "  # between a kind and how many nodes it may visit
 
 
 class Gs2Game(NamedTuple):
@@ -136,9 +137,9 @@ def limited(visits: Sequence[int]) -> dict[str, Solving]:
     found = {}
     for most in visits:
         rule = LimitedMaxmargin(most)
-        found[f"{ONE_KLSS}, {most:,}"] = Solving(rule, 1, [None])
+        found[f"{ONE_KLSS}{_LIMIT}{most:,}"] = Solving(rule, 1, [None])
         for size in LIMITED_SIZES:
-            found[f"D {size}, {most:,}"] = Solving(rule, 1, [DiverseBlock(size)])
+            found[f"D {size}{_LIMIT}{most:,}"] = Solving(rule, 1, [DiverseBlock(size)])
     return found
 
 
@@ -149,10 +150,12 @@ def measure(
     measured: Mapping[str, Solving],
     *,
     simultaneous: bool = False,
+    everywhere: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """Yield the figures of one game and seat, one for each blueprint.
 
-    simultaneous: whether the blueprint's CFR updates both players at once.
+    simultaneous: whether the blueprint's CFR updates both players at once. everywhere: whether
+    subgames are solved from the first infoset on.
     """
     known = GAMES[name]
     game = known.make()
@@ -165,7 +168,7 @@ def measure(
     def lost(policy: NDArray[np.float64]) -> float:
         return value - guaranteed(tree, policy)
 
-    where = both_have_acted(tree)
+    where = None if everywhere else both_have_acted(tree)
     sizes = {
         "nodes": len(tree.states),
         "infosets": len(tree.infosets.key),
@@ -223,15 +226,34 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from table(head, rows, "lrrrrrr")
     yield ""
     names = list(dict.fromkeys(kind for each in figures for kind in each["kinds"]))
-    head = ["game", "seat", "T", "blueprint", *names, "s a program: 1-KLSS", "D 3"]
+    in_order = sorted(figures, key=lambda one: list(GAMES).index(one["game"]))
+    exact = [name for name in names if _LIMIT not in name]
+    head = ["game", "seat", "T", "blueprint", *exact, "s a program: 1-KLSS", "D 3"]
     rows = []
-    for each in sorted(figures, key=lambda one: list(GAMES).index(one["game"])):
-        cells = [_cell(each["kinds"].get(kind), each["blueprint"]) for kind in names]
+    for each in in_order:
+        cells = [_cell(each["kinds"].get(kind), each["blueprint"]) for kind in exact]
         times = [_seconds(each["kinds"].get(kind)) for kind in (ONE_KLSS, "D 3")]
-        title = GAMES[each["game"]].title
-        first = [title, str(SEATS.index(each["seat"]) + 1), str(each["iterations"])]
-        rows.append([*first, f"{each['blueprint']:.4f}", *cells, *times])
+        rows.append([*_blueprint(each), *cells, *times])
     yield from table(head, rows, "l" + "r" * (len(head) - 1))
+    if len(exact) == len(names):
+        return
+    yield ""
+    limits = list(dict.fromkeys(name.split(_LIMIT)[1] for name in names if _LIMIT in name))
+    of_limits = [ONE_KLSS, *(f"D {size}" for size in LIMITED_SIZES)]
+    head = ["game", "seat", "T", "blueprint", "nodes visited", *of_limits]
+    rows = []
+    for each in in_order:
+        for limit in limits:
+            found = [each["kinds"].get(f"{kind}{_LIMIT}{limit}") for kind in of_limits]
+            cells = [_cell(one, each["blueprint"]) for one in found]
+            rows.append([*_blueprint(each), limit, *cells])
+    yield from table(head, rows, "l" + "r" * (len(head) - 1))
+
+
+def _blueprint(found: dict[str, Any]) -> list[str]:
+    """Write the first cells of a row: the game, the seat, T, what the blueprint loses."""
+    title, seat = GAMES[found["game"]].title, SEATS.index(found["seat"]) + 1
+    return [title, str(seat), str(found["iterations"]), f"{found['blueprint']:.4f}"]
 
 
 def _cell(found: dict[str, Any] | None, blueprint: float) -> str:
@@ -265,6 +287,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--simultaneous", action="store_true", help="the blueprint's CFR updates both at once"
     )
+    parser.add_argument("--everywhere", action="store_true", help="solve from the first infoset on")
     return parser
 
 
@@ -279,7 +302,12 @@ def main(words: Sequence[str] | None = None) -> int:
     for name in options.games:
         for seat in options.seats:
             figures += measure(
-                name, seat, options.iterations, measured, simultaneous=options.simultaneous
+                name,
+                seat,
+                options.iterations,
+                measured,
+                simultaneous=options.simultaneous,
+                everywhere=options.everywhere,
             )
     publish(make_parser(), words, options.raw, figures, render)
     return 0

@@ -24,7 +24,11 @@ def test_the_shedding_game_is_measured(tmp_path: Path, capsys: pytest.CaptureFix
     text = "\n".join(render(stored.data))
     assert text in capsys.readouterr().out, "a page shows what was printed"
     assert "| Shedding game, 8 cards | – | 7,413 |" in text
-    assert f"{figures['blueprint']:.4f}" in text
+    before = f"| Shedding game, 8 cards | 2 | 2 | {figures['blueprint']:.4f} |"
+    assert f"{before} {figures['kinds']['unsafe']['after'][0]:.4f} |" in text.replace("*", "")
+    losses = [figures["kinds"][f"{kind}, 100"]["after"][0] for kind in ("1-KLSS", "D 3", "D 10")]
+    cells = " | ".join(f"{loss:.4f}" for loss in losses)
+    assert f"{before} 100 | {cells} |" in text.replace("*", "")
 
 
 def test_what_is_not_in_the_paper_is_measured_on_demand_only() -> None:
