@@ -97,7 +97,7 @@ def test_a_number_that_nobody_reads_is_refused_in_a_line(tmp_path: Path) -> None
     path = tmp_path / "games.pgn"
     games = all_games(path)
     assert next(games).headers["Result"] == "*"
-    with pytest.raises(GameFileError, match="game 2 of .*: it is no PGN"):
+    with pytest.raises(GameFileError, match=r"game 2 of .*: it is no PGN"):
         next(games)
 
 

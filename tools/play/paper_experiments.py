@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from statistics import fmean
 from typing import NamedTuple
 
 from obscuro.arena.elo import Tally
@@ -24,7 +25,7 @@ LEAST_HASH, MOST_HASH = 256, 4096
 """MiB for the tree of a player, and so many for each second and thread: a thread fills a third."""
 BLOCK_MILLISECONDS = 2000
 """A block of games has so many for this time a move in all: 20 at 100 ms."""
-MOST_IN_BLOCK = 20
+MOST_IN_BLOCK = 80
 
 
 def percent(tally: Tally) -> str:
@@ -87,12 +88,14 @@ class Experiment(NamedTuple):
     def mean_milliseconds(self, milliseconds: int | None) -> float:
         """Return the mean time for a move of both. milliseconds: in place of the experiment's."""
         each = milliseconds or self.milliseconds
-        times = (self.first.milliseconds or each, self.second.milliseconds or each)
-        return sum(times) / 2
+        return fmean(
+            0 if side.player == RANDOM else side.milliseconds or each
+            for side in (self.first, self.second)
+        )
 
     def block(self, milliseconds: int | None) -> int:
         """Return how many games are played at a stretch, an even number."""
-        pairs = round(BLOCK_MILLISECONDS / self.mean_milliseconds(milliseconds) / 2)
+        pairs = round(BLOCK_MILLISECONDS / max(1, self.mean_milliseconds(milliseconds)) / 2)
         return 2 * max(1, min(MOST_IN_BLOCK // 2, pairs))
 
     def command(

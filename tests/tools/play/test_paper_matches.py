@@ -132,8 +132,11 @@ def test_scores_are_rounded_as_in_the_paper() -> None:
 
 
 def test_slow_games_come_in_small_blocks() -> None:
-    sizes = [QUICK.block(milliseconds) for milliseconds in (25, 100, 500, 12_000)]
-    assert sizes == [20, 20, 4, 2]
+    experiment = EXPERIMENTS["self-play"]
+    sizes = [experiment.block(milliseconds) for milliseconds in (10, 25, 100, 500, 12_000)]
+    assert sizes == [80, 80, 20, 4, 2]
+    assert EXPERIMENTS["random"].block(None) == 80, "random moves take no time"
+    assert EXPERIMENTS["scaling-8"].block(None) == 2
 
 
 # -- blocks and files ---------------------------------------------------------------------------
