@@ -247,7 +247,7 @@ class Measurement(NamedTuple):
     """Something that another tool measures, which goes on from its raw file.
 
     words: the tool's module and arguments. wanted: how much of it there shall be; block: how much at
-    a stretch; seconds: for one. weight: the games that one counts for when all grow evenly.
+    a stretch; seconds: for one; cores: the threads that search.
     """
 
     name: str
@@ -256,7 +256,6 @@ class Measurement(NamedTuple):
     wanted: int
     block: int
     seconds: float
-    weight: int
     cores: int = 2
 
 
@@ -268,19 +267,19 @@ MEASUREMENTS: Mapping[str, Measurement] = {
             "searches-white",
             "White's first move, searches",
             (*_SEARCHES, "--openings", ""),
-            *(300, 20, 2.1, 1),
+            *(300, 20, 2.1),
         ),
         Measurement(
             "searches-black",
             "Black's first move, searches",
             (*_SEARCHES, "--openings", "d2d4"),
-            *(300, 20, 2.1, 1),
+            *(300, 20, 2.1),
         ),
         Measurement(
             "scale",
             "size of the search in whole games",
             ("tools.speed.search_scale", "--games", "4", "--movetime", "5000", "--threads", "2"),
-            *(4, 1, 700.0, 25),
+            *(4, 1, 700.0),
         ),
     )
 }

@@ -8,10 +8,11 @@
 
 The experiments are those of `tools/play/paper_experiments.py`; names may be patterns, and without
 any all are meant. Each block is one `obscuro match` with a seed of its own, the number of its first
-game. The experiment with the fewest games comes next, so that all tables grow evenly. When a block
-is over, its games join docs/results/raw/paper/NAME.pgn.gz, and NAME.json says what made them. With
-another --movetime or --threads than usual the files have that in their names. The searches of first
-moves and the games of Appendix D take their turns as well, by the tools that measure them.
+game. The block comes next after which its experiment has taken the least time of all. So all tables
+grow evenly, and slow experiments do not keep the others waiting. When a block is over, its games
+join docs/results/raw/paper/NAME.pgn.gz, and NAME.json says what made them. With another --movetime
+or --threads than usual the files have that in their names. The searches of first moves and the
+games of Appendix D take their turns as well, by the tools that measure them.
 
 The same command goes on where the last one ended. Ctrl-C and TERM leave a begun block in --folder;
 it is resumed by the next command there. With --hours a block is begun only if it will probably end
@@ -145,12 +146,13 @@ def next_block(
     seconds: dict[str, float],
     deadline: float | None,
 ) -> tuple[AnyBlock | None, list[str]]:
-    """Return the next block, of the series with the least, and whom the time is too short for.
+    """Return the next block, and the series for whose blocks the time is too short.
 
-    A block that was begun goes on first. seconds: of one of each series, as far as they were timed.
+    A block that was begun goes on first, else that of the series which has taken the least time after
+    it. seconds: of one of each series, as far as they were timed.
     """
     late: list[str] = []
-    found: list[tuple[bool, int, AnyBlock]] = []
+    found: list[tuple[bool, float, AnyBlock]] = []
     for each in series:
         played, wanted = each.played(), each.wanted(told.games)
         if played >= wanted:
@@ -160,7 +162,8 @@ def next_block(
         if deadline is not None and time.monotonic() + one * block.size > deadline:
             late.append(each.name)
         else:
-            found.append((not block.is_begun, played * each.weight, block))
+            spent = (played + block.size) * each.seconds(told.concurrency)
+            found.append((not block.is_begun, spent, block))
     best = min(found, key=lambda entry: entry[:2], default=None)
     return (None if best is None else best[2]), late
 

@@ -55,10 +55,6 @@ class Series(Protocol):
     def cores(self) -> int:
         """How many cores are needed."""
 
-    @property
-    def weight(self) -> int:
-        """The games that one counts for."""
-
     def played(self) -> int:
         """Return how much there is."""
 
@@ -152,11 +148,6 @@ class MatchSeries(NamedTuple):
     def cores(self) -> int:
         """How many cores one game keeps busy."""
         return self.experiment.threads * self.threads
-
-    @property
-    def weight(self) -> int:
-        """A game counts for one."""
-        return 1
 
     @property
     def command(self) -> str:
@@ -311,14 +302,12 @@ def build_engine(commit: str) -> None:
     The worktree's own code comes first on its path, so the packages are all that it shares.
     """
     folder = ROOT / "build" / "engines" / commit
-    if (folder / ".venv").exists():
-        return
-    say(f"the engine of {commit} is made in {folder}")
-    subprocess.run(
-        ["git", "-C", str(ROOT), "worktree", "add", "--force", "--detach", str(folder), commit],
-        check=True,
-    )
-    (folder / ".venv").symlink_to(Path(sys.prefix))
+    if not folder.exists():
+        say(f"the engine of {commit} is made in {folder}")
+        command = ["git", "-C", str(ROOT), "worktree", "add", "--force", "--detach"]
+        subprocess.run([*command, str(folder), commit], check=True)
+    if not (folder / ".venv").exists():
+        (folder / ".venv").symlink_to(Path(sys.prefix))
 
 
 # -- measurements -------------------------------------------------------------------------------
@@ -349,11 +338,6 @@ class ToolSeries(NamedTuple):
     def cores(self) -> int:
         """How many threads search."""
         return self.measurement.cores
-
-    @property
-    def weight(self) -> int:
-        """The games that one counts for."""
-        return self.measurement.weight
 
     @property
     def command(self) -> str:

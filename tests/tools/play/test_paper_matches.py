@@ -180,7 +180,7 @@ def moves(game: chess.pgn.Game | None) -> list[chess.Move]:
     return list(game.mainline_moves())
 
 
-def test_the_one_with_the_fewest_games_is_next(quick: Path) -> None:
+def test_the_one_that_has_taken_the_least_time_is_next(quick: Path) -> None:
     assert play(quick, "other", "--block", "2", "--games", "2") == 0
     order = []
     told = paper_matches.make_parser().parse_args(["--block", "2", "--folder", str(quick / "b")])
@@ -193,6 +193,42 @@ def test_the_one_with_the_fewest_games_is_next(quick: Path) -> None:
         order.append((block.series.stem, block.first))
         assert block.play(1)
     assert order == [("quick", 1), ("quick", 3), ("other", 3), ("quick", 5)]
+
+
+def test_slow_games_do_not_keep_the_others_waiting(tmp_path: Path) -> None:
+    words = ["scaling-1", "scaling-8", "self-play", "scale", "--concurrency", "1"]
+    told = paper_matches.make_parser().parse_args([*words, "--folder", str(tmp_path)])
+    order = []
+    for name in ("self-play", "scaling-1", "scale", "scaling-8"):
+        series = [each for each in paper_matches.chosen(told) if each.name not in order]
+        series = [each._replace(file=tmp_path / f"{each.stem}.json") for each in series]
+        block, _ = paper_matches.next_block(series, told, {}, None)
+        assert block is not None and block.series.name == name
+        order.append(name)
+
+
+def test_an_old_commits_engine_is_a_worktree_with_our_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*words: str) -> str:
+        identity = ["-c", "user.name=A", "-c", "user.email=a@b"]
+        command = ["git", "-C", str(tmp_path), *identity, *words]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    git("init", "-q")
+    for text in ("old", "new"):
+        (tmp_path / "file").write_text(text)
+        git("add", "file")
+        git("commit", "-qm", text)
+    monkeypatch.setattr(paper_series, "ROOT", tmp_path)
+    old = git("rev-parse", "--short", "HEAD~")
+    folder = tmp_path / "build" / "engines" / old
+    paper_series.build_engine(old)
+    (folder / ".venv").unlink()  # as after an interruption
+    paper_series.build_engine(old)
+    assert (folder / "file").read_text() == "old"
+    assert (folder / ".venv").resolve() == Path(sys.prefix).resolve()
 
 
 def test_no_block_begins_that_would_end_too_late(
@@ -261,12 +297,10 @@ def test_another_time_has_files_and_a_command_of_its_own() -> None:
     assert MatchSeries.of(scaling, 5000, 1, STORE) == usual, "it has times of its own"
 
 
-def test_tools_take_their_turns_and_count_as_games(
-    quick: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tools_take_their_turns_by_their_time(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("tools.play.first_moves", "--searches", "3", "--movetime", "20", "--threads", "1")
     words += ("--evaluator", "material", "--openings", "")
-    tool = Measurement("searches", "searches", words, 3, 2, 0.1, weight=2, cores=1)
+    tool = Measurement("searches", "searches", words, 3, 2, 100.0, cores=1)
     monkeypatch.setattr(paper_matches, "MEASUREMENTS", {"searches": tool})
     told = paper_matches.make_parser().parse_args(["--block", "2", "--folder", str(quick / "b")])
     series = paper_matches.chosen(told)
@@ -278,8 +312,8 @@ def test_tools_take_their_turns_and_count_as_games(
         order.append((block.series.name, block.size))
         assert block.play(1)
     assert order == [
-        *(("quick", 2), ("other", 2), ("searches", 2), ("quick", 2), ("other", 2)),
-        *(("quick", 2), ("searches", 1)),
+        *(("quick", 2), ("other", 2), ("quick", 2), ("other", 2), ("quick", 2)),
+        *(("searches", 2), ("searches", 1)),
     ]
     found = raw.load(quick / "raw" / "searches.json")
     assert len(found.data) == 3
