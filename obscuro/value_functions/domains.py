@@ -10,6 +10,7 @@ from obscuro.games.goofspiel import Goofspiel, GoofspielState
 from obscuro.games.oshi_zumo import OshiZumo, OshiZumoState
 from obscuro.games.paced_leduc import LIMIT, PacedLeduc, PacedLeducState
 from obscuro.value_functions.limited_trunk import LimitedGame
+from obscuro.value_functions.value_network import NetworkShape
 
 
 class Domain(NamedTuple):
@@ -17,8 +18,7 @@ class Domain(NamedTuple):
 
     title: str
     make: Callable[[], LimitedGame]
-    layers: int
-    neurons: int
+    shape: NetworkShape
     strategies: int  # random trunk strategies of the training data
     printed_histories: int  # V's Table 3, rounded
     printed_states: int
@@ -66,7 +66,11 @@ def _leduc() -> LimitedGame:
 
 
 DOMAINS: Final[dict[str, Domain]] = {
-    "goofspiel": Domain("Goofspiel, 5 cards", lambda: goofspiel(5, 2), 5, 500, 2000, 56_000, 9),
-    "oshi_zumo": Domain("Oshi-zumo, 8 coins", lambda: _oshi_zumo(8, 3), 4, 400, 2000, 20_000, 17),
-    "leduc": Domain("Leduc poker", _leduc, 6, 200, 812, 61_000, 87),
+    "goofspiel": Domain(
+        "Goofspiel, 5 cards", lambda: goofspiel(5, 2), NetworkShape(5, 500), 2000, 56_000, 9
+    ),
+    "oshi_zumo": Domain(
+        "Oshi-zumo, 8 coins", lambda: _oshi_zumo(8, 3), NetworkShape(4, 400), 2000, 20_000, 17
+    ),
+    "leduc": Domain("Leduc poker", _leduc, NetworkShape(6, 200), 812, 61_000, 87),
 }

@@ -1,8 +1,10 @@
 """A network from a public state and both ranges to the counterfactual values of all infosets.
 
 The encoding is V's, Section 6.1.5: each public observation as a one-hot vector, then the reach of
-each of ▲'s and ▼'s private sequences. Hidden layers are rectified, the output is linear. It is
-trained by scikit-learn (the extra `learn`) and asked by numpy alone.
+each of ▲'s and ▼'s private sequences. Ours is that ranges are divided by their sums first. A
+player's counterfactual values do not change with its own sum, and are in proportion to the other's,
+so a network need not learn that. Hidden layers are rectified, the output is linear. It is trained by
+scikit-learn (the extra `learn`) and asked by numpy alone.
 """
 
 from __future__ import annotations
@@ -37,17 +39,55 @@ def encoded_states(trunk: LimitedTrunk) -> Singles:
     return np.concatenate(columns, axis=1)
 
 
-def network_inputs(trunk: LimitedTrunk, examples: Examples) -> Singles:
-    """Return what a network is asked for the values of examples, float32[n, e + w]."""
-    return np.concatenate([encoded_states(trunk)[examples.state], examples.ranges], axis=1)
+class NetworkShape(NamedTuple):
+    """The hidden layers of a network, and the neurons of each."""
+
+    layers: int
+    neurons: int
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The size of each hidden layer."""
+        return (self.neurons,) * self.layers
+
+
+class ValueQuestions(NamedTuple):
+    """What a network is asked in n cases, and what its answers are multiplied by."""
+
+    inputs: Singles  # [n, e + w]
+    factors: Singles  # [n, w]
+
+
+def ask(
+    trunk: LimitedTrunk, state: NDArray[np.int64], ranges: Singles, *, sums: bool
+) -> ValueQuestions:
+    """Return the questions for public states and ranges.
+
+    state: int64[n]. ranges: float32[n, w], ▲'s, then ▼'s. sums: divide the ranges by their sums, and
+    multiply each player's values by the sum of the other's; else the ranges stay, as V's do.
+    """
+    factors = np.ones_like(ranges)
+    if sums:
+        cut = trunk.width[MAX]
+        halves = slice(None, cut), slice(cut, None)
+        mine, theirs = (ranges[:, half].sum(axis=1, keepdims=True) for half in halves)
+        factors[:, :cut], factors[:, cut:] = theirs, mine
+        ranges = ranges.copy()
+        for half, total in zip(halves, (mine, theirs), strict=True):
+            ranges[:, half] /= np.where(total > 0.0, total, 1.0)
+    return ValueQuestions(np.concatenate([encoded_states(trunk)[state], ranges], axis=1), factors)
 
 
 class ValueNetwork(NamedTuple):
-    """The weights and the biases of each layer. unit: what an output of 1 is worth, in game units."""
+    """The weights and the biases of each layer.
+
+    unit: what an output of 1 is worth, in game units. sums: whether ranges are divided by their sums.
+    """
 
     weights: tuple[Singles, ...]
     biases: tuple[Singles, ...]
     unit: float
+    sums: bool = True
 
     def outputs(self, inputs: Singles) -> Singles:
         """Return the outputs, float32[n, w], of inputs float32[n, e + w]."""
@@ -59,11 +99,23 @@ class ValueNetwork(NamedTuple):
                 np.maximum(layer, 0.0, out=layer)
         return layer
 
+    def values(
+        self, trunk: LimitedTrunk, state: NDArray[np.int64], ranges: Singles
+    ) -> NDArray[np.float32]:
+        """Return counterfactual values, float32[n, w], each in its player's view and game units.
+
+        state: int64[n]. ranges: float32[n, w], ▲'s, then ▼'s.
+        """
+        asked = ask(trunk, state, ranges, sums=self.sums)
+        found: Singles = self.outputs(asked.inputs) * asked.factors * np.float32(self.unit)
+        return found
+
     def save(self, path: Path) -> None:
         """Write the network into a file of numpy's (.npz)."""
         arrays: dict[str, Any] = {f"weight{n}": each for n, each in enumerate(self.weights)}
         arrays |= {f"bias{n}": each for n, each in enumerate(self.biases)}
-        np.savez_compressed(path, unit=np.float64(self.unit), **arrays)
+        arrays |= {"unit": np.float64(self.unit), "sums": np.bool_(self.sums)}
+        np.savez_compressed(path, **arrays)
 
     @classmethod
     def load(cls, path: Path) -> ValueNetwork:
@@ -74,6 +126,7 @@ class ValueNetwork(NamedTuple):
                 tuple(file[f"weight{n}"] for n in range(count)),
                 tuple(file[f"bias{n}"] for n in range(count)),
                 float(file["unit"]),
+                bool(file["sums"]),
             )
 
 
@@ -82,13 +135,12 @@ class NetworkValues:
 
     def __init__(self, network: ValueNetwork, trunk: LimitedTrunk) -> None:
         self._network = network
-        self._states = encoded_states(trunk)
+        self._states = np.arange(len(trunk.public))
 
     def __call__(self, trunk: LimitedTrunk, reach: Floats) -> list[Floats]:
         """Return both players' counterfactual values, float64[m, width]."""
         ranges = np.concatenate(trunk.ranges(reach), axis=1).astype(np.float32)
-        inputs = np.concatenate([self._states, ranges], axis=1)
-        values = self._network.outputs(inputs).astype(np.float64) * self._network.unit
+        values = self._network.values(trunk, self._states, ranges).astype(np.float64)
         cut = trunk.width[MAX]
         return [values[:, :cut], values[:, cut:]]
 
@@ -101,26 +153,27 @@ def rate_starts(epochs: int) -> dict[int, float]:
 def train(
     trunk: LimitedTrunk,
     examples: Examples,
+    shape: NetworkShape,
     *,
-    layers: int,
-    neurons: int,
     epochs: int,
     seed: int = 1,
+    sums: bool = True,
 ) -> Iterator[ValueNetwork]:
     """Fit a network by Adam, and yield it after every epoch.
 
-    examples: those to learn from. An output of 1 stands for their values' root mean square: Adam's
-    steps don't get smaller with the values, and most counterfactual values are small. V's Huber loss
-    is half of the squared error that is minimised here, but for the few errors above δ.
+    examples: those to learn from. sums: as `ask` takes it. An output of 1 stands for the aims' root
+    mean square: Adam's steps don't get smaller with the aims. V's Huber loss is half of the squared
+    error that is minimised here, but for the few errors above δ.
     """
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - an optional dependency
     from sklearn.neural_network import MLPRegressor  # noqa: PLC0415
 
-    unit = float(np.sqrt((examples.values.astype(np.float64) ** 2).mean())) or 1.0
-    inputs = network_inputs(trunk, examples)
-    aims = examples.values / np.float32(unit)
+    inputs, factors = ask(trunk, examples.state, examples.ranges, sums=sums)
+    aims = examples.values / np.where(factors > 0.0, factors, np.float32(1.0))
+    unit = float(np.sqrt((aims.astype(np.float64) ** 2).mean())) or 1.0
+    aims /= np.float32(unit)
     model = MLPRegressor(
-        hidden_layer_sizes=(neurons,) * layers,
+        hidden_layer_sizes=shape.hidden,
         activation="relu",
         solver="adam",
         alpha=0.0,
@@ -142,16 +195,17 @@ def train(
             tuple(np.array(each, np.float32) for each in model.coefs_),  # it goes on with its own
             tuple(np.array(each, np.float32) for each in model.intercepts_),
             unit,
+            sums,
         )
 
 
 def random_network(
-    trunk: LimitedTrunk, *, layers: int, neurons: int, unit: float, seed: int
+    trunk: LimitedTrunk, shape: NetworkShape, *, unit: float, seed: int
 ) -> ValueNetwork:
     """Return a network that has learned nothing (He et al. 2015). unit: as a trained one's."""
     random = np.random.default_rng(seed)
     width = sum(trunk.width)
-    sizes = [encoded_states(trunk).shape[1] + width, *(neurons,) * layers, width]
+    sizes = [encoded_states(trunk).shape[1] + width, *shape.hidden, width]
     weights = [
         random.normal(0.0, np.sqrt(2.0 / above), (above, below)).astype(np.float32)
         for above, below in pairwise(sizes)
@@ -174,7 +228,7 @@ class Losses(NamedTuple):
 
 def losses(network: ValueNetwork, trunk: LimitedTrunk, examples: Examples) -> Losses:
     """Return what a network misses."""
-    found = network.outputs(network_inputs(trunk, examples)) * network.unit
+    found = network.values(trunk, examples.state, examples.ranges)
     missed = np.abs(found - examples.values) * trunk.game.tree.game.scale
     squared = float((missed.astype(np.float64) ** 2).sum())
     aims = examples.values.astype(np.float64) * trunk.game.tree.game.scale

@@ -14,6 +14,7 @@ from obscuro.value_functions.random_trunks import Examples, make_examples
 from obscuro.value_functions.region_cfr import RegionCfr
 from obscuro.value_functions.trunk_exploitability import TrunkExploitability
 from obscuro.value_functions.value_network import (
+    NetworkShape,
     NetworkValues,
     ValueNetwork,
     encoded_states,
@@ -39,7 +40,7 @@ def examples() -> Examples:
 @pytest.fixture(scope="module")
 def networks(trunk: LimitedTrunk, examples: Examples) -> list[ValueNetwork]:
     learned = examples.where(np.arange(len(examples.state)) >= 45)
-    return list(train(trunk, learned, layers=2, neurons=32, epochs=240))
+    return list(train(trunk, learned, NetworkShape(2, 32), epochs=240))
 
 
 def test_examples_are_one_for_each_public_state(trunk: LimitedTrunk, examples: Examples) -> None:
@@ -59,7 +60,7 @@ def test_learning_lowers_the_loss_on_what_was_not_learned_from(
 ) -> None:
     held = examples.where(np.arange(len(examples.state)) < 45)
     unit = networks[-1].unit
-    untrained = random_network(trunk, layers=2, neurons=32, unit=unit, seed=1)
+    untrained = random_network(trunk, NetworkShape(2, 32), unit=unit, seed=1)
     first, last, none = (
         losses(network, trunk, held) for network in (networks[0], networks[-1], untrained)
     )
@@ -73,10 +74,13 @@ def test_losses_are_those_of_a_loop(
     few = examples.where(np.arange(len(examples.state)) < 6)
     found = losses(networks[0], trunk, few)
     huber, absolute, greatest, missed, aimed = [], [], [], 0.0, 0.0
-    states = encoded_states(trunk)
+    states, cut = encoded_states(trunk), trunk.width[0]
     scale = GAME.tree.game.scale
     for state, ranges, values in zip(*few, strict=True):
-        output = networks[0].outputs(np.concatenate([states[state], ranges])[None])[0]
+        mine, theirs = ranges[:cut], ranges[cut:]
+        plain = [states[state], mine / (mine.sum() or 1.0), theirs / (theirs.sum() or 1.0)]
+        output = networks[0].outputs(np.concatenate(plain)[None])[0]
+        output = np.concatenate([output[:cut] * theirs.sum(), output[cut:] * mine.sum()])
         errors = [
             abs(float(a) * networks[0].unit - float(b)) * scale
             for a, b in zip(output, values, strict=True)
@@ -87,7 +91,17 @@ def test_losses_are_those_of_a_loop(
         missed += sum(error**2 for error in errors)
         aimed += sum((float(value) * scale) ** 2 for value in values)
     expected = np.mean(huber), np.mean(absolute), np.mean(greatest), missed / aimed
-    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    assert tuple(found) == pytest.approx(expected, rel=1e-4)
+
+
+def test_plain_ranges_are_learned_from_as_they_are(trunk: LimitedTrunk, examples: Examples) -> None:
+    (network,) = train(trunk, examples, NetworkShape(1, 4), epochs=1, sums=False)
+    inputs = np.concatenate([encoded_states(trunk)[examples.state], examples.ranges], axis=1)
+    expected = network.outputs(inputs) * network.unit
+    np.testing.assert_allclose(
+        network.values(trunk, examples.state, examples.ranges), expected, rtol=1e-5
+    )
+    assert network.unit == pytest.approx(np.sqrt((examples.values**2).mean()), rel=1e-5)
 
 
 def test_the_rate_falls_within_any_number_of_epochs() -> None:

@@ -144,6 +144,8 @@ def measure_training(
     iterations: int,
     bottoms: int,
     folder: Path,
+    *,
+    sums: bool = True,
 ) -> dict[str, Any]:
     """Measure checkpoints of a network for each seed, and keep the last one of each."""
     domain = DOMAINS[name]
@@ -161,9 +163,7 @@ def measure_training(
     }
     say(f"{name}: values of 0 {figures['zero']:.4f}, CFR+ on the game {figures['whole']:.4f}")
     for seed in seeds:
-        fitted = train(
-            trunk, learned, layers=domain.layers, neurons=domain.neurons, epochs=epochs, seed=seed
-        )
+        fitted = train(trunk, learned, domain.shape, epochs=epochs, seed=seed, sums=sums)
         for epoch, network in enumerate(fitted, 1):
             if epoch not in marks:
                 continue
@@ -187,15 +187,15 @@ def measure_withheld(name: str, examples: Examples, epochs: int) -> Iterator[dic
     """Yield, for each public state, the losses there of networks with it, without it, and untrained."""
     domain = DOMAINS[name]
     trunk = LimitedTrunk(domain.make())
-    shape = {"layers": domain.layers, "neurons": domain.neurons}
     learned, held = halves(trunk, examples)
-    *_, whole = train(trunk, learned, epochs=epochs, **shape)
+    *_, whole = train(trunk, learned, domain.shape, epochs=epochs)
     untrained = [
-        random_network(trunk, seed=seed, unit=whole.unit, **shape) for seed in range(UNTRAINED)
+        random_network(trunk, domain.shape, unit=whole.unit, seed=seed) for seed in range(UNTRAINED)
     ]
     for state in range(len(trunk.public)):
         there = held.where(held.state == state)
-        *_, without = train(trunk, learned.where(learned.state != state), epochs=epochs, **shape)
+        others = learned.where(learned.state != state)
+        *_, without = train(trunk, others, domain.shape, epochs=epochs)
         random = np.mean([losses(each, trunk, there) for each in untrained], axis=0)
         found = {
             "state": trunk.public[state].tolist(),
@@ -213,8 +213,7 @@ def measure_exact(name: str, bottoms: int, iterations: int) -> dict[str, Any]:
     game = domain.make()
     trunk, judge = LimitedTrunk(game), Judge(game, iterations)
     unit = float(np.sqrt((asked_by_cfr_d(game, bottoms).values ** 2).mean()))
-    shape = {"layers": domain.layers, "neurons": domain.neurons}
-    networks = [random_network(trunk, seed=seed, unit=unit, **shape) for seed in range(3)]
+    networks = [random_network(trunk, domain.shape, unit=unit, seed=seed) for seed in range(3)]
     return {
         "histories": len(game.tree.states),
         "infosets": len(game.tree.infosets.key),
@@ -254,6 +253,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--iterations", type=int, default=TRUNK_ITERATIONS, help="in the trunk")
     parser.add_argument("--epochs", type=int, default=300)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument(
+        "--plain-ranges", action="store_true", help="train on ranges as they are, as V does"
+    )
     parser.add_argument(
         "--folder",
         type=Path,
@@ -298,6 +300,7 @@ def main(words: Sequence[str] | None = None) -> int:
             iterations,
             bottoms,
             options.folder,
+            sums=not options.plain_ranges,
         )
     stored = {"game": name, "kind": kind, "figures": figures}
     publish(make_parser(), words, options.raw, stored, value_function_figures.render)
