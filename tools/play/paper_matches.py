@@ -11,8 +11,9 @@ any all are meant. Each block is one `obscuro match` with a seed of its own, the
 game. The block comes next after which its experiment has taken the least time of all. So all tables
 grow evenly, and slow experiments do not keep the others waiting. When a block is over, its games
 join docs/results/raw/paper/NAME.pgn.gz, and NAME.json says what made them. With another --movetime
-or --threads than usual the files have that in their names. The searches of first moves and the
-games of Appendix D take their turns as well, by the tools that measure them.
+or --threads than usual the files have that in their names; they are on the page when the manifest
+names them. The searches of first moves and the games of Appendix D take their turns as well, by the
+tools that measure them.
 
 The same command goes on where the last one ended. Ctrl-C and TERM leave a begun block in --folder;
 it is resumed by the next command there. With --hours a block is begun only if it will probably end

@@ -32,6 +32,8 @@ from tools.results.render import origins, wrap
 from tools.speed import search_scale
 
 NOT_PLAYED = "not yet played"
+USUAL_WORDS = 4
+"""Of a command without --movetime and --threads."""
 HEADINGS = (
     *("match", "paper", "its Elo, 95 %", "ours", "Elo, 95 %", "won / drawn / lost", "games"),
     "time",
@@ -39,10 +41,14 @@ HEADINGS = (
 
 
 class Played(NamedTuple):
-    """What our games of an experiment say. pgn: where they are, from the page."""
+    """What our games of an experiment say.
+
+    pgn: where they are, from the page. usual: whether the time and the threads are the usual ones.
+    """
 
     row: MatchRow
     pgn: str
+    usual: bool
 
     @property
     def games(self) -> str:
@@ -50,14 +56,21 @@ class Played(NamedTuple):
         return f"[{self.row.tally.games}]({self.pgn})"
 
 
-def played(loaded: Sequence[Loaded]) -> dict[str, Played]:
-    """Return the results by the names of the experiments."""
-    found = {}
+def all_played(loaded: Sequence[Loaded]) -> dict[str, list[Played]]:
+    """Return the results by the names of the experiments, those at the usual time first."""
+    found: dict[str, list[Played]] = {}
     for each in loaded:
         assert each.raw.games is not None
         row = match_of_games(each.folder / each.raw.games)
-        found[name_of(each)] = Played(row, f"raw/{each.run.page}/{each.raw.games}")
-    return found
+        usual = len(each.run.words) == USUAL_WORDS
+        result = Played(row, f"raw/{each.run.page}/{each.raw.games}", usual)
+        found.setdefault(name_of(each), []).append(result)
+    return {name: sorted(each, key=lambda one: not one.usual) for name, each in found.items()}
+
+
+def played(loaded: Sequence[Loaded]) -> dict[str, Played]:
+    """Return the results at the usual time and with the usual threads."""
+    return {name: each[0] for name, each in all_played(loaded).items() if each[0].usual}
 
 
 def name_of(loaded: Loaded) -> str:
@@ -157,17 +170,17 @@ def made_by(loaded: Sequence[Loaded]) -> Iterator[str]:
 
 
 def _matches(loaded: Sequence[Loaded], experiments: Sequence[Experiment]) -> Iterator[str]:
-    found = played(loaded)
+    found = all_played(loaded)
     rows = []
     for experiment in experiments:
-        paper, ours = experiment.paper, found.get(experiment.name)
+        paper = experiment.paper
         cells = [experiment.label]
         cells += ["", ""] if paper is None else [percent(paper), str(trinomial(paper))]
-        if ours is None:
+        if experiment.name not in found:
             rows.append([*cells, NOT_PLAYED, "", "", "", ""])
-            continue
-        row = ours.row
-        rows.append([*cells, percent(row.tally), row.elo, counts(row.tally), ours.games, row.time])
+        for ours in found.get(experiment.name, []):
+            tally, row = ours.row.tally, ours.row
+            rows.append([*cells, percent(tally), row.elo, counts(tally), ours.games, row.time])
     yield from table(HEADINGS, rows, "lrrrrrrl")
     yield from ("", *origin(loaded))
 

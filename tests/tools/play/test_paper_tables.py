@@ -79,6 +79,17 @@ def test_a_row_is_computed_from_its_games(tmp_path: Path) -> None:
     assert "Played 2026-01-02 at 2 games a time, commits abc; a machine." in text
 
 
+def test_games_at_another_time_have_a_row_of_their_own_and_judge_no_claim(tmp_path: Path) -> None:
+    usual = match(tmp_path, "zs21-all-off", WON)
+    command = f"{usual.run.command} --movetime 5000 --threads 5"
+    full = usual._replace(run=usual.run._replace(name="full", command=command))
+    found = rows("\n".join(paper_tables.render_opponents([full, usual])))
+    assert [row[3] for row in found if row[0].startswith("all four off")] == ["100.0 %"] * 2
+    assert list(paper_tables.played([full])) == []
+    text = "with all four off, it still beats ZS21"
+    assert verdicts(full)[text][1] == UNPLAYED and verdicts(full, usual)[text][1] == CONFIRMED
+
+
 def test_a_first_moves_value_is_blacks_score(tmp_path: Path) -> None:
     loaded = match(tmp_path, "first-move-c5", ["1-0", "1-0", "0-1", "1/2-1/2"])
     found = rows("\n".join(paper_tables.render_first_moves([loaded])))
