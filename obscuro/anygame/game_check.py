@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -65,7 +64,10 @@ class _Checker:
             self._memory[number] = self._remembered(number)
         if row.player not in (MAX, MIN, CHANCE, TERMINAL):
             self._fail(f"{row.player!r} is no player", number)
-        actions = tuple(table.actions(number))
+        listed = table.actions(number)
+        if listed is None:
+            self._fail("the actions must be a sequence, and are None", number)
+        actions = tuple(listed)
         if row.player == TERMINAL:
             self._check_end(number, actions)
             return ()
@@ -77,16 +79,14 @@ class _Checker:
             self._check_chances(number, actions)
         for side in (MAX, MIN):
             self._check_infoset(number, side, actions)
+        self._check_apply(number, actions)
         return actions
 
     def _check_end(self, number: int, actions: Sequence[int]) -> None:
         table = self.table
         if actions:
             self._fail(f"the game is over, and there are the actions {list(actions)}", number)
-        payoff = table.game.payoff(table[number].state)
-        if not math.isfinite(payoff) or abs(payoff * table.game.scale) > 1.0 + _TOLERANCE:
-            scale = table.game.scale
-            self._fail(f"the payoff {payoff} times the scale {scale} is not in [-1, 1]", number)
+        table.payoff(number)
         payoffs = getattr(table.game, "payoffs", None)
         if payoffs is not None:
             both = payoffs(table[number].state)
@@ -99,6 +99,13 @@ class _Checker:
             self._fail(f"chance has {len(actions)} actions, {len(chances)} probabilities", number)
         if min(chances) < 0 or abs(sum(chances) - 1.0) > _TOLERANCE:
             self._fail(f"chance's probabilities {list(chances)} do not add up to 1", number)
+
+    def _check_apply(self, number: int, actions: tuple[int, ...]) -> None:
+        game, state = self.table.game, self.table[number].state
+        before = game.player(state)
+        game.apply(state, actions[0])
+        if game.player(state) != before or tuple(game.actions(state)) != actions:
+            self._fail("apply changes the state that it is given; it must return another", number)
 
     def _check_infoset(self, number: int, side: int, actions: tuple[int, ...]) -> None:
         row, who = self.table[number], _PLAYERS[self.table.person(side)]

@@ -55,7 +55,8 @@ def play(
     Raises
     ------
     GameFaultError
-        If a player chooses an action that is not legal.
+        If a player chooses an action that is not legal, or if chance's probabilities do not fit
+        its actions.
 
     """
     players: Sequence[SeatedPlayer] = (first, second)
@@ -69,7 +70,12 @@ def play(
     while (mover := game.player(state)) != TERMINAL:
         legal = game.actions(state)
         if mover == CHANCE:
-            action = legal[int(random.choice(len(legal), p=game.chances(state)))]
+            chances = game.chances(state)
+            try:
+                action = legal[int(random.choice(len(legal), p=chances))]
+            except ValueError as error:
+                fault = f"chance's probabilities {list(chances)} do not fit {list(legal)}"
+                raise GameFaultError(game.name, fault, actions) from error
         else:
             action = players[mover].choose()
             if action not in legal:

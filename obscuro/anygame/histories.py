@@ -6,9 +6,13 @@ The search holds a number in place of a state. A history has one number, by whic
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
+from obscuro.anygame.game_fault import GameFaultError
 from obscuro.games.extensive_form import TERMINAL, ExtensiveForm, Observation
 from obscuro.games.information import event, initial_key, mix
 from obscuro.search.game import CHANCE, MAX, MIN
@@ -18,6 +22,8 @@ START: Final = 0
 UNNOTICED: Final = 0
 """The event of a ply that a player does not notice; no other event has this number."""
 
+_TOLERANCE: Final = 1e-6
+_INTEGERS: Final = (int, np.integer)
 _OVER: Final[Observation] = ()
 """Stands for the observations of a terminal state: nobody has to tell them apart."""
 
@@ -71,10 +77,18 @@ class HistoryTable:
     seat : int
         `MAX` if ▲ is the first player of the game, `MIN` if it is the second.
 
+    Raises
+    ------
+    GameFaultError
+        If the game's scale is not above 0, or if an observation is not a tuple of integers. The
+        methods raise it, too.
+
     """
 
     def __init__(self, game: ExtensiveForm[Any], seat: int = MAX) -> None:
         """Begin with the empty history."""
+        if not (game.scale > 0 and math.isfinite(game.scale)):
+            raise GameFaultError(game.name, f"the scale must be above 0, and is {game.scale}")
         self.game = game
         self.seat = seat
         self.cumulative = is_cumulative(game)
@@ -105,8 +119,20 @@ class HistoryTable:
         return self.game.actions(self._rows[number].state)
 
     def payoff(self, number: int) -> float:
-        """Return ▲'s payoff at the end of a history, scaled to [-1, 1]."""
-        return self.sign * self.game.payoff(self._rows[number].state) * self.game.scale
+        """Return ▲'s payoff at the end of a history, scaled to [-1, 1].
+
+        Raises GameFaultError if it is no number, or is not in that range.
+        """
+        payoff, scale = self.game.payoff(self._rows[number].state), self.game.scale
+        if not isinstance(payoff, (int, float, np.number)):
+            raise GameFaultError(
+                self.game.name, f"the payoff {payoff!r} is not a number", self.line(number)
+            )
+        scaled = payoff * scale
+        if not abs(scaled) <= 1.0 + _TOLERANCE:
+            fault = f"the payoff {payoff} times the scale {scale} is not in [-1, 1]"
+            raise GameFaultError(self.game.name, fault, self.line(number))
+        return self.sign * float(scaled)
 
     def after(self, number: int, action: int) -> PlayedHistory:
         """Return the history after one more action, which need not have a number."""
@@ -153,4 +179,8 @@ class HistoryTable:
 
     def _observations(self, state: Any) -> tuple[Observation, Observation]:
         first, second = (self.game.observation(state, self.person(side)) for side in (MAX, MIN))
+        for seen in (first, second):
+            if not isinstance(seen, tuple) or not all(isinstance(n, _INTEGERS) for n in seen):
+                fault = f"an observation must be a tuple of integers, and one is {seen!r}"
+                raise GameFaultError(self.game.name, fault)
         return first, second

@@ -12,6 +12,12 @@ from obscuro.search.parameters import SearchParameters
 
 PARAMETERS: Final = SearchParameters(puct_least_variance=LEAST_VARIANCE, purification=False)
 """Of the search, unless the caller says otherwise."""
+ROLLOUTS: Final = 8
+"""Playouts of a leaf, unless the caller says otherwise.
+
+The tree takes the best of many leaves, and a single playout is all or nothing. So with one playout
+a leaf the search believes luck (docs/results/any_game.md).
+"""
 MEMORY: Final = 64
 """MiB for the search's trees, unless the caller says otherwise."""
 
@@ -34,7 +40,7 @@ class PlaySettings:
     iterations: int | None = None
     nodes: int | None = None
     most_histories: int = MOST_HISTORIES
-    rollouts: int = 1
+    rollouts: int = ROLLOUTS
     memory: int = MEMORY
     parameters: SearchParameters = PARAMETERS
 

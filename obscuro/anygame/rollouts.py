@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from obscuro.anygame.game_fault import GameFaultError
 from obscuro.games.extensive_form import TERMINAL, ExtensiveForm
 from obscuro.search.game import CHANCE
 
 LeafValue = Callable[[Any], float]
 """A heuristic: the first player's expected payoff in a state, in the game's units."""
+PlayOut = Callable[[Any, Callable[[], float]], float]
+"""A random playout of a state; the second argument draws a number in [0, 1)."""
 
 
 class Rollouts:
@@ -20,7 +23,8 @@ class Rollouts:
     Parameters
     ----------
     game : ExtensiveForm
-        The game.
+        The game. If it has a method `play_out(state, draw)`, a `PlayOut`, that plays instead. A
+        game may well be faster at it, as it need not keep the states in between.
     count : int
         Playouts of each state.
     seed : int
@@ -32,21 +36,28 @@ class Rollouts:
         """Seed the random numbers."""
         self._game = game
         self._count = count
-        self._random = np.random.default_rng(seed)
+        self._draw = np.random.default_rng(seed).random
+        self._play_out: PlayOut = getattr(game, "play_out", self._play_plies)
 
     def __call__(self, state: Any) -> float:
-        """Return the first player's mean payoff, in the game's units."""
-        return sum(self._play_out(state) for _ in range(self._count)) / self._count
+        """Return the first player's mean payoff, in the game's units.
 
-    def _play_out(self, state: Any) -> float:
+        Raises GameFaultError if a playout comes to a state where nobody has an action.
+        """
+        return sum(self._play_out(state, self._draw) for _ in range(self._count)) / self._count
+
+    def _play_plies(self, state: Any, draw: Callable[[], float]) -> float:
         game = self._game
         while (mover := game.player(state)) != TERMINAL:
             actions = game.actions(state)
+            if not len(actions):
+                fault = f"the game is not over, and nobody has an action, in the state {state!r}"
+                raise GameFaultError(game.name, fault)
             if mover == CHANCE:
                 chances = np.cumsum(game.chances(state))
-                drawn = np.searchsorted(chances, self._random.random() * chances[-1], "right")
+                drawn = np.searchsorted(chances, draw() * chances[-1], "right")
                 index = min(int(drawn), len(actions) - 1)
             else:
-                index = int(self._random.random() * len(actions))
+                index = int(draw() * len(actions))
             state = game.apply(state, actions[index])
         return game.payoff(state)

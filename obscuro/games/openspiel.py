@@ -5,7 +5,7 @@ Only this module needs OpenSpiel (PyPI `open_spiel`). No playing code imports it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -18,9 +18,11 @@ SpielState = Any
 """A `pyspiel.State`. This module never changes a state after creating it."""
 
 _SIMULTANEOUS = pyspiel.GameType.Dynamics.SIMULTANEOUS
+_CHANCE_ID = int(pyspiel.PlayerId.CHANCE)
+_TERMINAL_ID = int(pyspiel.PlayerId.TERMINAL)
 _PLAYERS = {
-    int(pyspiel.PlayerId.CHANCE): CHANCE,
-    int(pyspiel.PlayerId.TERMINAL): TERMINAL,
+    _CHANCE_ID: CHANCE,
+    _TERMINAL_ID: TERMINAL,
     0: MAX,
     1: MIN,
 }
@@ -47,13 +49,15 @@ class OpenSpielGame:
     Raises
     ------
     ValueError
-        If the game does not have two players, is not zero-sum, or tells players nothing that this
-        class can read.
+        If OpenSpiel has no such game, or if it does not have two players, is not zero-sum, or
+        tells players nothing that this class can read.
 
     """
 
     def __init__(self, text: str, *, remembers: bool = False) -> None:
         """Load the game."""
+        if text.split("(", maxsplit=1)[0] not in pyspiel.registered_names():
+            raise ValueError(f"not a game of OpenSpiel (pyspiel.registered_names()): {text}")
         game = pyspiel.load_game(text)
         kind = game.get_type()
         if game.num_players() != 2 or kind.utility != pyspiel.GameType.Utility.ZERO_SUM:
@@ -91,6 +95,22 @@ class OpenSpielGame:
         """Return the state after `action`."""
         return state.child(action)
 
+    def play_out(self, state: SpielState, draw: Callable[[], float]) -> float:
+        """Play at random to the end; return the first player's payoff.
+
+        draw: returns a number in [0, 1), once a ply. It plays on in one copy of the state.
+        """
+        state = state.clone()
+        while (mover := state.current_player()) != _TERMINAL_ID:
+            drawn = draw()
+            if mover == _CHANCE_ID:
+                action = _outcome(state, drawn)
+            else:
+                actions = state.legal_actions()
+                action = actions[int(drawn * len(actions))]
+            state.apply_action(action)
+        return float(state.player_return(MAX))
+
     def payoff(self, state: SpielState) -> float:
         """Return the first player's payoff."""
         return float(state.returns()[MAX])
@@ -105,3 +125,13 @@ class OpenSpielGame:
         tell = state.information_state_string if self.cumulative else state.observation_string
         seen = blake2b(tell(player).encode(), digest_size=8)
         return (int.from_bytes(seen.digest()), int(state.current_player() == player))
+
+
+def _outcome(state: SpielState, drawn: float) -> int:
+    """Return the outcome of chance at a number in [0, 1)."""
+    outcomes: Sequence[tuple[int, float]] = state.chance_outcomes()
+    for action, probability in outcomes:
+        drawn -= probability
+        if drawn < 0:
+            return action
+    return outcomes[-1][0]  # the probabilities were rounded

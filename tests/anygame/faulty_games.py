@@ -121,6 +121,68 @@ class Tries:
         return (turn, *state[:1], *(each for each in state[1:] if each >= 8))
 
 
+class ChangesStates:
+    """Kuhn poker with lists for states; `apply` appends to the one that it is given."""
+
+    name = "kuhn_poker"
+    scale = KuhnPoker().scale
+
+    def start(self) -> list[int]:
+        return []
+
+    def apply(self, state: list[int], action: int) -> list[int]:
+        state.append(action)
+        return state
+
+    def __getattr__(self, name: str) -> Any:
+        """All else is Kuhn poker's."""
+        plain = KuhnPoker()
+        if not hasattr(plain, name):
+            raise AttributeError(name)
+
+        def ask(state: list[int], *arguments: Any) -> Any:
+            found = plain.start()
+            for action in state:
+                found = plain.apply(found, action)
+            return getattr(plain, name)(found, *arguments)
+
+        return ask
+
+
+class HasNoActions(KuhnPoker):
+    """`actions` returns None at the end."""
+
+    def actions(self, state: KuhnState) -> Any:
+        return super().actions(state) or None
+
+
+class PaysInPairs(KuhnPoker):
+    """A payoff is both players'."""
+
+    def payoff(self, state: KuhnState) -> Any:
+        return (super().payoff(state), -super().payoff(state))
+
+
+class ShowsList(KuhnPoker):
+    """Observations are lists."""
+
+    def observation(self, state: KuhnState, player: int) -> Any:
+        return list(super().observation(state, player))
+
+
+class ShowsFractions(KuhnPoker):
+    """Observations hold numbers that are not integers."""
+
+    def observation(self, state: KuhnState, player: int) -> Any:
+        return (0.5, *super().observation(state, player))
+
+
+class NegativeScale(KuhnPoker):
+    """Its scale turns the players around."""
+
+    scale = -1 / 2
+
+
 FAULTS: list[tuple[Any, str, int]] = [
     (HidesTurn(), "does not know whether it is to move", 2),
     (HigherCardMayRaise(), "has different actions in one infoset", 2),
@@ -128,5 +190,11 @@ FAULTS: list[tuple[Any, str, int]] = [
     (PaysTooMuch(), "not in [-1, 1]", 1),
     (LoadedDeck(), "do not add up to 1", 1),
     (ForgetsOwnBets(), "has no perfect recall", 2),
+    (ChangesStates(), "apply changes the state", 1),
+    (HasNoActions(), "actions must be a sequence, and are None", 1),
+    (PaysInPairs(), "is not a number", 1),
+    (ShowsList(), "observation must be a tuple of integers", 0),
+    (ShowsFractions(), "observation must be a tuple of integers", 0),
+    (NegativeScale(), "the scale must be above 0, and is -0.5", 0),
 ]
 """Each game, words of its fault, and how many histories show it."""

@@ -25,8 +25,10 @@ def test_a_small_game_without_faults_is_walked_whole(name: str) -> None:
 def test_a_fault_is_named_with_the_histories_that_show_it(
     game: Any, words: str, histories: int, whole: bool
 ) -> None:
-    with pytest.raises(GameFaultError, match=r"kuhn_poker: .*after \[") as caught:
+    shown = r"after \[" if histories else ""
+    with pytest.raises(GameFaultError, match=f"^kuhn_poker: .*{shown}") as caught:
         check_game(game, most_histories=1000 if whole else 1)
+    assert "\n" not in str(caught.value)
     assert words in caught.value.fault
     assert len(caught.value.histories) == histories
 
@@ -82,3 +84,19 @@ def test_openspiels_games_have_no_fault(text: str) -> None:
 
 def test_openspiels_phantom_game_hides_the_time() -> None:
     assert not check_game(OpenSpielGame("phantom_ttt"), playouts=50, most_histories=2000).timed
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("no_game(size=3)", "not a game of OpenSpiel .*: no_game"),
+        ("matching_pennies_3p", "not a zero-sum game of two players: matching_pennies_3p"),
+        ("bridge", "not a zero-sum game of two players: bridge"),
+    ],
+)
+def test_a_game_of_openspiel_that_cannot_be_played_is_told_in_one_line(
+    text: str, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        OpenSpielGame(text)
+    assert "\n" not in str(caught.value)

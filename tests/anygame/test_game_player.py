@@ -16,7 +16,7 @@ from obscuro.games.liars_dice import LiarsDice
 from obscuro.games.openspiel import OpenSpielGame
 from obscuro.search.game import MAX, MIN
 
-from .faulty_games import Tries
+from .faulty_games import LoadedDeck, NegativeScale, PaysTooMuch, ShowsList, Tries
 from .told import told
 
 QUICK = PlaySettings(iterations=300, memory=8)
@@ -155,3 +155,40 @@ def test_time_is_a_limit_too() -> None:
 def test_settings_without_sense_are_refused(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         PlaySettings(**wrong)
+
+
+@pytest.mark.parametrize("game", [PaysTooMuch(), ShowsList(), NegativeScale()])
+def test_a_fault_that_was_not_looked_for_is_named_in_play(game: Any) -> None:
+    with pytest.raises(GameFaultError, match=r"^kuhn_poker: "):
+        play(game, GamePlayer(game, QUICK), GamePlayer(game, QUICK))
+
+
+def test_chances_that_do_not_fit_are_named_in_play() -> None:
+    game = LoadedDeck()
+    with pytest.raises(GameFaultError, match=r"chance's probabilities .* do not fit \[0, 1, 2\]"):
+        play(game, AtRandom(), AtRandom())
+
+
+class Stuck(KuhnPoker):
+    """Nobody has an action after a bet."""
+
+    def actions(self, state: Any) -> list[int]:
+        return [] if state.betting else list(super().actions(state))
+
+
+def test_a_playout_that_cannot_go_on_is_named() -> None:
+    player = GamePlayer(Stuck(), QUICK)
+    for _, own, seen in told(KuhnPoker(), [2, 0], MAX):
+        player.observe(own, seen)
+    with pytest.raises(GameFaultError, match="nobody has an action, in the state"):
+        player.choose()
+
+
+def test_a_short_search_does_not_believe_lucky_playouts() -> None:
+    """With one playout a leaf these values were 0.33 to 1."""
+    game = OpenSpielGame("dark_hex(board_size=3,gameversion=adh)", remembers=True)
+    long_search = 0.416  # the value after 6,000 iterations
+    for seed in range(1, 5):
+        player = GamePlayer(game, PlaySettings(iterations=250, memory=8))
+        player.new_game(MAX, seed)
+        assert player.decide().value == pytest.approx(long_search, abs=0.2)

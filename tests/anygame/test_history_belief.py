@@ -24,6 +24,8 @@ GAMES: list[ExtensiveForm[Any]] = [
     Goofspiel(3, "random"),
     Tries(),
     OpenSpielGame("kuhn_poker"),
+    OpenSpielGame("dark_hex(board_size=2)", remembers=True),
+    OpenSpielGame("dark_hex(board_size=2,gameversion=adh)", remembers=True),
 ]
 
 

@@ -75,3 +75,15 @@ def test_a_players_strategy_is_the_same_however_an_infoset_is_reached() -> None:
 def test_a_player_on_the_clock_has_no_fixed_strategy() -> None:
     with pytest.raises(ValueError, match="limit of time"):
         played_strategy(enumerate_game(KuhnPoker()), GamePlayer(KuhnPoker(), PlaySettings(1.0)))
+
+
+def test_more_iterations_make_dark_hex_less_exploitable() -> None:
+    game = OpenSpielGame("dark_hex(board_size=2,gameversion=adh)", remembers=True)
+    tree = enumerate_game(game)
+    few, many = (
+        exploitability(
+            tree, played_strategy(tree, GamePlayer(game, PlaySettings(iterations=each, memory=4)))
+        )
+        for each in (64, 1000)
+    )
+    assert few > 0.5 > exploitability(tree, {}) > 0.02 > many

@@ -29,6 +29,8 @@ GAMES: list[ExtensiveForm[Any]] = [
     Tries(),
     OpenSpielGame("phantom_ttt"),
     OpenSpielGame("phantom_ttt(gameversion=abrupt)"),
+    OpenSpielGame("dark_hex(board_size=3)", remembers=True),
+    OpenSpielGame("dark_hex(board_size=3,gameversion=adh)", remembers=True),
 ]
 
 
