@@ -227,12 +227,13 @@ def steps(results: Mapping[float, Elo]) -> list[Step]:
     ]
 
 
-def curve(found: Sequence[Step]) -> list[Step]:
-    """Return the strength at each time above the first one: steps that follow each other, added up.
+def curve(found: Sequence[Step], start: float = 0.0) -> list[Step]:
+    """Return the strength at each time: steps that follow each other, added up.
 
-    The error of a sum is that of independent matches. A step that is missing ends the curve.
+    start: the strength at the first time. The error of a sum is that of independent matches. A step
+    that is missing ends the curve.
     """
-    points = [Step(found[0].seconds, 0.0, 0.0)] if found else []
+    points = [Step(found[0].seconds, start, 0.0)] if found else []
     for step in found:
         last = points[-1]
         if not math.isclose(step.seconds, last.seconds):
@@ -257,8 +258,12 @@ def draw_scaling(file: Path, loaded: Sequence[Loaded], mark: str) -> None:
         if experiment.name in found:
             ours[seconds] = found[experiment.name].row.interval()
     figure, axes = pyplot.subplots(figsize=(8, 4.8), layout="constrained")
-    for name, results in (("paper, 5 cores", paper), ("ours, 1 core", ours)):
-        points = curve(steps(results))
+    theirs, found_steps = curve(steps(paper)), steps(ours)
+    # If our first steps are missing, our curve begins on the paper's.
+    at_first = {each.seconds: each.elo for each in theirs}
+    start = at_first[found_steps[0].seconds] if found_steps else 0.0
+    mine = curve(found_steps, start)
+    for name, points in (("paper, 5 cores", theirs), ("ours, 1 core", mine)):
         if points:
             times = [point.seconds for point in points]
             errors = [point.error for point in points]

@@ -129,6 +129,7 @@ def test_the_curve_adds_up_steps_and_their_errors() -> None:
     found = curve([Step(1.0, 30.0, 3.0), Step(2.0, 20.0, 4.0), Step(8.0, 99.0, 1.0)])
     assert found == [Step(1.0, 0.0, 0.0), Step(2.0, 30.0, 3.0), Step(4.0, 50.0, 5.0)]
     assert curve([]) == []
+    assert curve([Step(2.0, 5.0, 1.0)], 40.0) == [Step(2.0, 40.0, 0.0), Step(4.0, 45.0, 1.0)]
 
 
 def test_a_step_without_a_bound_is_no_point() -> None:
@@ -139,7 +140,7 @@ def test_a_step_without_a_bound_is_no_point() -> None:
 
 def test_both_curves_are_drawn_with_the_mark(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    loaded = match(tmp_path, "scaling-0.0625", ["1-0", "0-1", "1-0", "1-0"] * 5)
+    loaded = match(tmp_path, "scaling-0.25", ["1-0", "0-1", "1-0", "1-0"] * 5)
     alone, both = tmp_path / "alone.png", tmp_path / "both.png"
     paper_tables.draw_scaling(alone, [], "the mark")
     paper_tables.draw_scaling(both, [loaded], "the mark")
