@@ -3,6 +3,9 @@
 Zinkevich et al., *Regret minimization in games with incomplete information* (2007). This is the
 textbook's version, whose average after few iterations is a coarse blueprint. `solve.py` solves a
 game well, by the search that plays chess.
+
+Sums are made in OpenSpiel's order, level by level. In a symmetric game regrets are equal but for
+rounding, and then the order of a sum decides between pure and uniform play.
 """
 
 from __future__ import annotations
