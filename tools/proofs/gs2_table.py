@@ -16,6 +16,7 @@ in the game's units, in both seats. The kinds of subgames:
 
 and, if they are asked for by `--kinds`,
 
+    common knowledge  Maxmargin on the common-knowledge subgame, which is safe
     D k reweighted    a J's margin counts as much as the reach of it and of those it stands for
     D k random ties   of J's with equal values one is drawn, the mean over the seeds
 
@@ -56,7 +57,7 @@ ITERATIONS: Final = (10, 100)
 SEEDS: Final = 10
 SIZES: Final = (1, 3, 10)
 LIMITED_SIZES: Final = (3, 10)
-ONE_KLSS, UNSAFE = "1-KLSS", "unsafe"
+ONE_KLSS, UNSAFE, SAFE = "1-KLSS", "unsafe", "common knowledge"
 SEATS: Final = ("first", "second")
 _LIMIT: Final = ", "  # between a kind and how many nodes it may visit
 
@@ -118,6 +119,7 @@ def kinds(seeds: int) -> dict[str, Solving]:
     for size in SIZES:
         drawn: list[RootBudget | None] = [RandomBlock(size, seed) for seed in range(1, seeds + 1)]
         found[f"R {size}"] = Solving(Margins(), 1, drawn)
+    found[SAFE] = Solving(Margins(), COMMON_KNOWLEDGE, [None])
     for size in SIZES:
         found[f"D {size} reweighted"] = Solving(Margins(), 1, [DiverseBlock(size, reweight=True)])
     for size in SIZES:
@@ -128,7 +130,7 @@ def kinds(seeds: int) -> dict[str, Solving]:
     return found
 
 
-USUAL: Final = [name for name in kinds(1) if len(name.split()) < 3]
+USUAL: Final = [name for name in kinds(1) if name != SAFE and len(name.split()) < 3]
 """The kinds that are measured unless the command line names some."""
 
 
