@@ -52,6 +52,7 @@ from obscuro.games.root_rules import RootBudget, RootRule, SoftRoot, belief_prio
 from obscuro.games.shedding import SheddingGame
 from obscuro.search.game import MAX, MIN
 from tools.common import given, publish, say, table, tool_parser
+from tools.results.manifest import Loaded
 
 ITERATIONS: Final = (10, 100)
 SEEDS: Final = 10
@@ -250,6 +251,58 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
             cells = [_cell(one, each["blueprint"]) for one in found]
             rows.append([*_blueprint(each), limit, *cells])
     yield from table(head, rows, "l" + "r" * (len(head) - 1))
+
+
+class Bar(NamedTuple):
+    """What a kind may lose in Goofspiel, or must, as a share of what another loses."""
+
+    seat: str
+    iterations: int
+    kind: str
+    other: str  # a kind, or `BLUEPRINT`
+    bound: float
+    at_least: bool = False
+
+
+BLUEPRINT: Final = "blueprint"
+BARS: Final = (
+    Bar(SEATS[0], 100, "D 3", ONE_KLSS, 1.35),
+    Bar(SEATS[0], 100, "D 3", BLUEPRINT, 0.9),
+    Bar(SEATS[1], 30, "D 10", BLUEPRINT, 0.7),
+    Bar(SEATS[1], 30, "R 3", BLUEPRINT, 1.0, at_least=True),
+)
+"""What this project had set itself before it measured."""
+
+
+def render_bars(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield a table of `BARS` and what these runs reached, in Markdown."""
+    rows = []
+    for bar in BARS:
+        sign = "≥" if bar.at_least else "≤"
+        text = f"seat {SEATS.index(bar.seat) + 1}, T = {bar.iterations}: {bar.kind} {sign} "
+        text += f"{bar.bound:g} × {bar.other}"
+        for run in loaded:
+            updates = "simultaneous" if "--simultaneous" in run.run.command else "alternating"
+            for each in run.raw.data:
+                share = _share(each, bar)
+                if share is not None:
+                    reached = share >= bar.bound if bar.at_least else share <= bar.bound
+                    title = GAMES[each["game"]].title
+                    rows.append(
+                        [text, title, updates, f"{share:.2f}", "yes" if reached else "**no**"]
+                    )
+    yield from table(["bar", "game", "blueprint's updates", "here", "reached"], rows, "lllrl")
+
+
+def _share(figures: dict[str, Any], bar: Bar) -> float | None:
+    """Return a kind's mean loss as a share of another's; None: not measured, or not asked for."""
+    known = {kind: float(np.mean(found["after"])) for kind, found in figures["kinds"].items()}
+    known[BLUEPRINT] = figures["blueprint"]
+    if (figures["seat"], figures["iterations"]) != (bar.seat, bar.iterations):
+        return None
+    if not figures["game"].startswith("goofspiel") or not {bar.kind, bar.other} <= known.keys():
+        return None
+    return known[bar.kind] / known[bar.other]
 
 
 def _blueprint(found: dict[str, Any]) -> list[str]:
