@@ -1,22 +1,25 @@
 """Play OpenSpiel's games by the search: matches against its IS-MCTS and MCCFR, and exploitability.
 
     python -m tools.play.any_game
-    python -m tools.play.any_game --games leduc phantom_ttt --number 20 --seconds 0.1
-    python -m tools.play.any_game --games kuhn --rivals --exact 500 2000
+    python -m tools.play.any_game --games leduc phantom_ttt --number 20 --iterations 1000
+    python -m tools.play.any_game --games kuhn --rivals --exact 500 2000 --chess-settings
 
-Without options this is the whole table of docs/any_game.md: 200 games against each rival, in both
-seats by turns, and the exact exploitability of what is played in the small games. A match has one
-thread. The rivals:
+A match has 200 games, in both seats by turns, and one thread. The search thinks for `--seconds` a
+turn, or for so many `--iterations` of its solver, so that other programs on the machine do not
+change how it plays. With several numbers it plays a match with each. A leaf is worth the mean of
+`--rollouts` random playouts. The rivals:
 
-    ismcts   OpenSpiel's IS-MCTS with random playouts and as many seconds a move as the search. In
-             games that OpenSpiel cannot resample it is OpenSpiel's version in Python, and draws its
-             worlds from the belief of `obscuro.anygame`.
-    mccfr    the average policy of OpenSpiel's MCCFR after `--train` seconds; it needs no time then.
-             External sampling in the small games, outcome sampling in the others.
+    ismcts   OpenSpiel's IS-MCTS with random playouts and as much processor time a move as the
+             search took on average. In games that OpenSpiel cannot resample it is OpenSpiel's
+             version in Python, and draws its worlds from the belief of `obscuro.anygame`.
+    mccfr    the average policy of OpenSpiel's MCCFR after `--train` seconds of processor time; it
+             needs no time then. External sampling in the small games, outcome sampling in the
+             others.
 
 A result is the search's mean payoff with its standard error. Exploitability is the mean loss of the
 played strategy to a best response, in the game's units. It is computed for `--exact` iterations of
-the solver a turn, and only in games whose players know how many plies were made.
+the solver a turn, and only in games whose players know how many plies were made. With
+`--chess-settings` the search has the parameters that the engine has in chess.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -35,14 +39,16 @@ from obscuro.anygame.game_player import GamePlayer
 from obscuro.anygame.game_referee import SeatedPlayer, play
 from obscuro.anygame.histories import HistoryTable
 from obscuro.anygame.history_belief import HistoryBelief
-from obscuro.anygame.play_settings import PlaySettings
+from obscuro.anygame.play_settings import PARAMETERS, ROLLOUTS, PlaySettings
 from obscuro.anygame.played_strategy import played_strategy
 from obscuro.games.best_response import exploitability
 from obscuro.games.extensive_form import Observation
 from obscuro.games.game_tree import enumerate_game
 from obscuro.games.openspiel import OpenSpielGame
 from obscuro.search.game import MAX, MIN
+from obscuro.search.parameters import SearchParameters
 from tools.common import given, publish, say, table, tool_parser
+from tools.results.manifest import Loaded
 
 NUMBER: Final = 200
 SECONDS: Final = 0.2
@@ -51,6 +57,7 @@ EXACT: Final = (500, 2000)
 EXPLORATION: Final = 2.0  # of IS-MCTS
 OUTCOME_EPSILON: Final = 0.6  # of outcome sampling; OpenSpiel's default
 FIRST_SIMULATIONS: Final = 100  # of a bot whose speed is not known yet
+_LEAST_SECONDS: Final = 1e-6
 
 
 class SpielGame(NamedTuple):
@@ -76,7 +83,13 @@ GAMES: Final[dict[str, SpielGame]] = {
     "abrupt_dark_hex": SpielGame(
         "Dark hex 3×3, abrupt", "dark_hex(board_size=3,gameversion=adh)", False, False
     ),
+    "dark_hex_2": SpielGame("Dark hex 2×2, classical", "dark_hex(board_size=2)", True, False),
+    "abrupt_dark_hex_2": SpielGame(
+        "Dark hex 2×2, abrupt", "dark_hex(board_size=2,gameversion=adh)", True, False
+    ),
 }
+TABLE: Final = tuple(name for name in GAMES if not name.endswith("_2"))
+"""The games of docs/results/any_game.md that are played against rivals."""
 
 
 class Onlooker(SeatedPlayer, Protocol):
@@ -89,29 +102,37 @@ class Onlooker(SeatedPlayer, Protocol):
 
 
 class Timed:
-    """A player of ours that notes how long it thinks."""
+    """A player of ours that notes how much processor time its searches take, and what they do."""
 
     def __init__(self, player: GamePlayer) -> None:
         self.new_game, self.observe = player.new_game, player.observe
         self._player = player
-        self.spent: list[float] = []
+        self.spent: list[float] = []  # seconds of each search
+        self.expanded: list[int] = []  # histories that each search expanded
 
     def choose(self) -> int:
         """Return the player's action."""
-        begin = time.monotonic()
-        action = self._player.choose()
-        self.spent.append(time.monotonic() - begin)
-        return action
+        begin = time.process_time()
+        decision = self._player.decide()
+        if decision.progress is not None:
+            self.spent.append(time.process_time() - begin)
+            self.expanded.append(decision.progress.expansions)
+        return decision.action
 
 
 class IsMcts:
-    """OpenSpiel's IS-MCTS with a limit of time."""
+    """OpenSpiel's IS-MCTS with a limit of processor time.
 
-    def __init__(self, game: OpenSpielGame, seconds: float, resampled: bool) -> None:
+    allowance: returns how many seconds a move may take; 0 if that is not known yet.
+    """
+
+    def __init__(
+        self, game: OpenSpielGame, allowance: Callable[[], float], resampled: bool
+    ) -> None:
         self._game = game
-        self._seconds = seconds
+        self._allowance = allowance
         self._resampled = resampled
-        self._per_second = FIRST_SIMULATIONS / seconds
+        self._per_second = 0.0  # simulations; 0 before the first move
         self._state: Any = None
         self.spent: list[float] = []
         self.new_game(MAX, 1)
@@ -132,24 +153,24 @@ class IsMcts:
 
     def choose(self) -> int:
         """Search, and draw an action by the visits."""
-        begin = time.monotonic()
-        action = self._in_cpp() if self._resampled else self._in_python(begin)
-        self.spent.append(time.monotonic() - begin)
-        return action
-
-    def _in_cpp(self) -> int:
-        seed = int(self._random.randint(1 << 30))
-        evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
-        bot = pyspiel.ISMCTSBot(
-            seed, evaluator, EXPLORATION, 1 << 30, max_wall_clock_time=self._seconds
-        )
-        return int(bot.step(self._state))
-
-    def _in_python(self, begin: float) -> int:
         legal = self._state.legal_actions()
         if len(legal) == 1:  # the bot would not simulate, and that says nothing of its speed
             return int(legal[0])
-        simulations = max(1, int(self._per_second * self._seconds))
+        simulations = int(self._per_second * self._allowance()) or FIRST_SIMULATIONS
+        begin = time.process_time()
+        bot = self._in_cpp(simulations) if self._resampled else self._in_python(simulations)
+        action = int(bot.step(self._state))
+        self.spent.append(time.process_time() - begin)
+        found = simulations / max(self.spent[-1], _LEAST_SECONDS)
+        self._per_second = (self._per_second + found) / 2 if self._per_second else found
+        return action
+
+    def _in_cpp(self, simulations: int) -> Any:
+        seed = int(self._random.randint(1 << 30))
+        evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
+        return pyspiel.ISMCTSBot(seed, evaluator, EXPLORATION, simulations)
+
+    def _in_python(self, simulations: int) -> Any:
         bot = ismcts.ISMCTSBot(
             self._state.get_game(),
             mcts.RandomRolloutEvaluator(1, self._random),
@@ -158,10 +179,7 @@ class IsMcts:
             random_state=self._random,
         )
         bot.set_resampler(lambda state, player: self._drawn_world())
-        action = int(bot.step(self._state))
-        took = time.monotonic() - begin
-        self._per_second = (self._per_second + simulations / took) / 2
-        return action
+        return bot
 
     def _drawn_world(self) -> Any:
         return self._belief.state(int(self._random.randint(len(self._belief)))).clone()
@@ -177,9 +195,9 @@ class Trained:
             self._solver = pyspiel.ExternalSamplingMCCFRSolver(game, 1)
         else:
             self._solver = pyspiel.OutcomeSamplingMCCFRSolver(game, OUTCOME_EPSILON, 1)
-        end = time.monotonic() + seconds
+        end = time.process_time() + seconds
         self.iterations = 0
-        while time.monotonic() < end:
+        while time.process_time() < end:
             self._solver.run_iteration()
             self.iterations += 1
         self._policy = self._solver.average_policy()
@@ -199,113 +217,162 @@ class Trained:
 
     def choose(self) -> int:
         """Draw an action from the policy; uniformly where it was never trained."""
-        begin = time.monotonic()
+        begin = time.process_time()
         known = dict(self._policy.get_state_policy(self._state))
         legal = self._state.legal_actions()
         weights = np.array([known.get(action, 0.0) for action in legal])
         total = weights.sum()
         chances = weights / total if total > 0 else np.full(len(legal), 1 / len(legal))
         action = legal[int(self._random.choice(len(legal), p=chances))]
-        self.spent.append(time.monotonic() - begin)
+        self.spent.append(time.process_time() - begin)
         return int(action)
 
 
 RIVALS: Final = ("ismcts", "mccfr")
 
 
-def play_match(name: str, rival: str, number: int, seconds: float, train: float) -> dict[str, Any]:
-    """Play `number` games against a rival, in both seats by turns; return the figures."""
+def play_matches(
+    name: str,
+    rival: str,
+    number: int,
+    paces: Sequence[PlaySettings],
+    train: float,
+) -> Iterator[dict[str, Any]]:
+    """Play a match at each pace against a rival, in both seats by turns; yield its figures.
+
+    number: of games. paces: the search's settings. train: seconds of processor time for MCCFR.
+    """
     known = GAMES[name]
     game = OpenSpielGame(known.text, remembers=True)
-    ours = Timed(GamePlayer(game, PlaySettings(seconds=seconds)))
     quick = PlaySettings(iterations=64)
     play(game, GamePlayer(game, quick), GamePlayer(game, quick))  # loads the kernels
-    other: Onlooker
-    if rival == "ismcts":
-        other = IsMcts(game, seconds, known.resampled)
-    else:
-        other = Trained(known.text, train, known.small)
-    payoffs = []
-    for index in range(number):
-        seat = MAX if index % 2 == 0 else MIN
-        first, second = (ours, other) if seat == MAX else (other, ours)
-        played = play(game, first, second, index // 2 + 1, other.see)
-        payoffs.append(played.payoff if seat == MAX else -played.payoff)
-    say(f"{name} against {rival}: {np.mean(payoffs):+.3f} in {number} games")
-    return {
-        "game": name,
-        "rival": rival,
-        "payoffs": payoffs,
-        "seconds": float(np.mean(ours.spent)),
-        "rival_seconds": float(np.mean(other.spent)),
-        "iterations": getattr(other, "iterations", None),
-    }
+    trained = Trained(known.text, train, known.small) if rival == "mccfr" else None
+    for pace in paces:
+        ours = Timed(GamePlayer(game, pace))
+        other: Onlooker = trained or IsMcts(game, _mean_of(ours.spent), known.resampled)
+        other.spent.clear()
+        payoffs = []
+        for index in range(number):
+            seat = MAX if index % 2 == 0 else MIN
+            first, second = (ours, other) if seat == MAX else (other, ours)
+            played = play(game, first, second, index // 2 + 1, other.see)
+            payoffs.append(played.payoff if seat == MAX else -played.payoff)
+        say(f"{name} against {rival}: {np.mean(payoffs):+.3f} in {number} games")
+        yield {
+            "game": name,
+            "rival": rival,
+            "payoffs": payoffs,
+            "limit": {"seconds": pace.seconds, "iterations": pace.iterations},
+            "rollouts": pace.rollouts,
+            "expanded": float(np.mean(ours.expanded)),
+            "seconds": float(np.mean(ours.spent)),
+            "rival_seconds": float(np.mean(other.spent)),
+            "iterations": trained.iterations if trained else None,
+        }
 
 
-def measure_exactly(name: str, iterations: int) -> dict[str, Any]:
-    """Compute the exploitability of what the search plays with so many iterations a turn."""
+def _mean_of(spent: Sequence[float]) -> Callable[[], float]:
+    """Return a function that returns the present mean of a growing list; 0 while it is empty."""
+    return lambda: sum(spent) / len(spent) if spent else 0.0
+
+
+def measure_exactly(name: str, settings: PlaySettings) -> dict[str, Any]:
+    """Compute the exploitability of what the search plays with a limit by iterations."""
     game = OpenSpielGame(GAMES[name].text, remembers=True)
     tree = enumerate_game(game)
-    player = GamePlayer(game, PlaySettings(iterations=iterations, memory=8))
-    begin = time.monotonic()
-    found = exploitability(tree, played_strategy(tree, player))
-    say(f"{name}, {iterations} iterations a turn: exploitability {found:.4f}")
+    begin = time.process_time()
+    found = exploitability(tree, played_strategy(tree, GamePlayer(game, settings)))
+    say(f"{name}, {settings.iterations} iterations a turn: exploitability {found:.4f}")
     return {
         "game": name,
-        "iterations": iterations,
+        "iterations": settings.iterations,
+        "rollouts": settings.rollouts,
+        "chess_settings": settings.parameters != PARAMETERS,
         "exploitability": found,
         "uniform": exploitability(tree, {}),
         "infosets": len(tree.infosets.key),
-        "seconds": time.monotonic() - begin,
+        "seconds": time.process_time() - begin,
     }
 
 
 def render(figures: dict[str, Any]) -> Iterator[str]:
     """Yield the tables, in Markdown."""
-    matches = figures["matches"]
-    if matches:
-        head = ["game", "rival", "games", "mean payoff", "s a move", "rival's s a move"]
-        rows = []
-        for each in matches:
-            payoffs = np.array(each["payoffs"])
-            error = payoffs.std(ddof=1) / np.sqrt(len(payoffs)) if len(payoffs) > 1 else np.nan
-            rival = each["rival"]
-            if each["iterations"] is not None:
-                rival += f", {each['iterations']:,} iterations"
-            cells = [str(len(payoffs)), f"{payoffs.mean():+.3f} ± {error:.3f}"]
-            times = [f"{each['seconds']:.3f}", f"{each['rival_seconds']:.3f}"]
-            rows.append([GAMES[each["game"]].title, rival, *cells, *times])
-        yield from table(head, rows, "llrrrr")
-    if matches and figures["exact"]:
+    if figures["matches"]:
+        yield from _match_table(figures["matches"])
+    if figures["matches"] and figures["exact"]:
         yield ""
     if figures["exact"]:
-        head = ["game", "infosets", "iterations a turn", "exploitability", "uniform play"]
-        yield from table(
-            head,
-            (
-                [
-                    GAMES[each["game"]].title,
-                    f"{each['infosets']:,}",
-                    f"{each['iterations']:,}",
-                    f"{each['exploitability']:.4f}",
-                    f"{each['uniform']:.4f}",
-                ]
-                for each in figures["exact"]
-            ),
-            "lrrrr",
-        )
+        yield from _exact_table(figures["exact"])
+
+
+def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the tables over the rows of several runs, in the order of the games."""
+    figures: dict[str, list[dict[str, Any]]] = {"matches": [], "exact": []}
+    for run in loaded:
+        for name, rows in figures.items():
+            rows.extend(run.raw.data[name])
+    for rows in figures.values():
+        rows.sort(key=lambda each: list(GAMES).index(each["game"]))
+    yield from render(figures)
+
+
+def _match_table(matches: Sequence[dict[str, Any]]) -> Iterator[str]:
+    head = ["game", "rival", "a turn", "playouts", "games", "mean payoff"]
+    head += ["expanded a turn", "s a turn", "rival's s a turn"]
+    rows = []
+    for each in matches:
+        payoffs = np.array(each["payoffs"])
+        error = payoffs.std(ddof=1) / np.sqrt(len(payoffs)) if len(payoffs) > 1 else np.nan
+        rival = each["rival"]
+        if each["iterations"] is not None:
+            rival += f", {each['iterations']:,} iterations"
+        iterations = each["limit"]["iterations"]
+        limit = f"{each['limit']['seconds']} s" if iterations is None else f"{iterations:,} it."
+        cells = [
+            limit,
+            str(each["rollouts"]),
+            str(len(payoffs)),
+            f"{payoffs.mean():+.3f} ± {error:.3f}",
+        ]
+        cells += [f"{each['expanded']:.0f}", f"{each['seconds']:.3f}"]
+        rows.append([GAMES[each["game"]].title, rival, *cells, f"{each['rival_seconds']:.3f}"])
+    yield from table(head, rows, "llrrrrrrr")
+
+
+def _exact_table(measured: Sequence[dict[str, Any]]) -> Iterator[str]:
+    head = ["game", "infosets", "parameters", "playouts", "iterations a turn", "exploitability"]
+    head += ["uniform play"]
+    rows = (
+        [
+            GAMES[each["game"]].title,
+            f"{each['infosets']:,}",
+            "chess" if each["chess_settings"] else "default",
+            str(each["rollouts"]),
+            f"{each['iterations']:,}",
+            f"{each['exploitability']:.4f}",
+            f"{each['uniform']:.4f}",
+        ]
+        for each in measured
+    )
+    yield from table(head, rows, "lrlrrrr")
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the command line."""
     parser = tool_parser("tools.play.any_game", __doc__)
-    parser.add_argument("--games", nargs="+", choices=GAMES, default=list(GAMES), metavar="GAME")
+    parser.add_argument("--games", nargs="+", choices=GAMES, default=list(TABLE), metavar="GAME")
     parser.add_argument("--rivals", nargs="*", choices=RIVALS, default=list(RIVALS))
     parser.add_argument("--number", type=int, default=NUMBER, help="of games against each rival")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="of a move")
+    pace = parser.add_mutually_exclusive_group()
+    pace.add_argument("--seconds", nargs="+", type=float, default=[SECONDS], help="of a turn")
+    pace.add_argument("--iterations", nargs="+", type=int, help="of the solver in a turn")
+    parser.add_argument("--rollouts", type=int, default=ROLLOUTS, help="random playouts of a leaf")
     parser.add_argument("--train", type=float, default=TRAIN, help="seconds of MCCFR")
     parser.add_argument(
         "--exact", nargs="*", type=int, default=list(EXACT), metavar="ITERATIONS", help="a turn"
+    )
+    parser.add_argument(
+        "--chess-settings", action="store_true", help="the search's parameters are those of chess"
     )
     return parser
 
@@ -314,13 +381,22 @@ def main(words: Sequence[str] | None = None) -> int:
     """Measure, print, and store."""
     words = given(words)
     options = make_parser().parse_args(words)
+    settings = PlaySettings(iterations=1, rollouts=options.rollouts)
+    if options.chess_settings:
+        settings = replace(settings, parameters=SearchParameters())
+    if options.iterations:
+        paces = [replace(settings, iterations=count) for count in options.iterations]
+    else:
+        paces = [replace(settings, iterations=None, seconds=each) for each in options.seconds]
     figures: dict[str, Any] = {"matches": [], "exact": []}
     for name in options.games:
         for rival in options.rivals:
-            arguments = (options.number, options.seconds, options.train)
-            figures["matches"].append(play_match(name, rival, *arguments))
+            figures["matches"] += play_matches(name, rival, options.number, paces, options.train)
         if GAMES[name].small:
-            figures["exact"] += [measure_exactly(name, count) for count in options.exact]
+            figures["exact"] += [
+                measure_exactly(name, replace(settings, iterations=count, memory=8))
+                for count in options.exact
+            ]
     publish(make_parser(), words, options.raw, figures, render)
     return 0
 
