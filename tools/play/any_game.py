@@ -18,8 +18,9 @@ change how it plays. With several numbers it plays a match with each. A leaf is 
 
 A result is the search's mean payoff with its standard error. Exploitability is the mean loss of the
 played strategy to a best response, in the game's units. It is computed for `--exact` iterations of
-the solver a turn, and only in games whose players know how many plies were made. With
-`--chess-settings` the search has the parameters that the engine has in chess.
+the solver a turn, for each of `--seeds` seeds of the search, and only in games whose players know
+how many plies were made. With `--chess-settings` the search has the parameters that the engine has
+in chess.
 """
 
 from __future__ import annotations
@@ -276,17 +277,18 @@ def _mean_of(spent: Sequence[float]) -> Callable[[], float]:
     return lambda: sum(spent) / len(spent) if spent else 0.0
 
 
-def measure_exactly(name: str, settings: PlaySettings) -> dict[str, Any]:
+def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, Any]:
     """Compute the exploitability of what the search plays with a limit by iterations."""
     game = OpenSpielGame(GAMES[name].text, remembers=True)
     tree = enumerate_game(game)
     begin = time.process_time()
-    found = exploitability(tree, played_strategy(tree, GamePlayer(game, settings)))
+    found = exploitability(tree, played_strategy(tree, GamePlayer(game, settings), seed))
     say(f"{name}, {settings.iterations} iterations a turn: exploitability {found:.4f}")
     return {
         "game": name,
         "iterations": settings.iterations,
         "rollouts": settings.rollouts,
+        "seed": seed,
         "chess_settings": settings.parameters != PARAMETERS,
         "exploitability": found,
         "uniform": exploitability(tree, {}),
@@ -340,21 +342,20 @@ def _match_table(matches: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _exact_table(measured: Sequence[dict[str, Any]]) -> Iterator[str]:
-    head = ["game", "infosets", "parameters", "playouts", "iterations a turn", "exploitability"]
-    head += ["uniform play"]
-    rows = (
-        [
-            GAMES[each["game"]].title,
-            f"{each['infosets']:,}",
-            "chess" if each["chess_settings"] else "default",
-            str(each["rollouts"]),
-            f"{each['iterations']:,}",
-            f"{each['exploitability']:.4f}",
-            f"{each['uniform']:.4f}",
-        ]
-        for each in measured
-    )
-    yield from table(head, rows, "lrlrrrr")
+    head = ["game", "infosets", "parameters", "playouts", "iterations a turn", "seeds"]
+    head += ["exploitability", "least to greatest", "uniform play"]
+    alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for each in measured:
+        kind = (each["game"], each["chess_settings"], each["rollouts"], each["iterations"])
+        alike.setdefault(kind, []).append(each)
+    rows = []
+    for (name, chess, rollouts, iterations), found in alike.items():
+        losses = np.array([each["exploitability"] for each in found])
+        several = f"{losses.min():.4f} – {losses.max():.4f}" if len(losses) > 1 else ""
+        cells = ["chess" if chess else "default", str(rollouts), f"{iterations:,}", str(len(found))]
+        cells += [f"{losses.mean():.4f}", several, f"{found[0]['uniform']:.4f}"]
+        rows.append([GAMES[name].title, f"{found[0]['infosets']:,}", *cells])
+    yield from table(head, rows, "lrlrrrrrr")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -371,6 +372,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--exact", nargs="*", type=int, default=list(EXACT), metavar="ITERATIONS", help="a turn"
     )
+    parser.add_argument("--seeds", type=int, default=1, help="of --exact")
     parser.add_argument(
         "--chess-settings", action="store_true", help="the search's parameters are those of chess"
     )
@@ -394,8 +396,9 @@ def main(words: Sequence[str] | None = None) -> int:
             figures["matches"] += play_matches(name, rival, options.number, paces, options.train)
         if GAMES[name].small:
             figures["exact"] += [
-                measure_exactly(name, replace(settings, iterations=count, memory=8))
+                measure_exactly(name, replace(settings, iterations=count, memory=8), seed)
                 for count in options.exact
+                for seed in range(1, options.seeds + 1)
             ]
     publish(make_parser(), words, options.raw, figures, render)
     return 0

@@ -58,8 +58,17 @@ def test_the_parameters_of_chess_are_played_and_named(
         found.append(raw.load(file).data["exact"][0]["exploitability"])
     assert found[0] < found[1]
     printed = capsys.readouterr().out
-    assert "| default | 8 | 500 |" in printed
-    assert "| chess | 8 | 500 |" in printed
+    assert "| default | 8 | 500 | 1 |" in printed
+    assert "| chess | 8 | 500 | 1 |" in printed
+
+
+def test_exploitability_is_the_mean_over_seeds() -> None:
+    row = {"game": "kuhn", "iterations": 500, "rollouts": 8, "chess_settings": False}
+    row |= {"infosets": 12, "uniform": 0.4583}
+    rows = [row | {"exploitability": found} for found in (0.01, 0.04)]
+    lines = list(render({"matches": [], "exact": rows}))
+    cells = "| Kuhn poker | 12 | default | 8 | 500 | 2 | 0.0250 | 0.0100 – 0.0400 | 0.4583 |"
+    assert lines[2:] == [cells]
 
 
 def test_a_mean_has_its_error() -> None:
