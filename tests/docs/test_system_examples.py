@@ -15,7 +15,7 @@ def test_the_example_refines_a_blueprint(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_example_solves_a_trunk(capsys: pytest.CaptureFixture[str]) -> None:
     zero, exact = printed("docs/value_functions.md", capsys)
     assert zero == pytest.approx(0.25, abs=0.01)
-    assert exact == pytest.approx(0.01, abs=0.005)
+    assert exact == pytest.approx(0.0004, abs=0.0001)
 
 
 def printed(name: str, capsys: pytest.CaptureFixture[str]) -> list[float]:
