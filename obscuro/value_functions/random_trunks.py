@@ -32,8 +32,14 @@ class Examples(NamedTuple):
         return Examples(self.state[chosen], self.ranges[chosen], self.values[chosen])
 
 
-def random_policy(region: RegionCfr, game: LimitedGame, random: np.random.Generator) -> Floats:
-    """Return a random policy, float64[S]: uniform from the simplex, or pure at every tenth infoset."""
+def random_policy(
+    region: RegionCfr, game: LimitedGame, random: np.random.Generator, concentration: float = 1.0
+) -> Floats:
+    """Return a random policy, float64[S]: drawn from the simplex, or pure at every tenth infoset.
+
+    concentration: of the Dirichlet distribution of the draws. 1 is uniform, as V's; less gives
+    strategies that play few actions.
+    """
     offsets = game.tree.infosets.offsets
     policy = region.policy.copy()
     for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
@@ -41,7 +47,7 @@ def random_policy(region: RegionCfr, game: LimitedGame, random: np.random.Genera
             policy[begin:end] = 0.0
             policy[random.integers(begin, end)] = 1.0
         else:
-            policy[begin:end] = random.dirichlet(np.ones(end - begin))
+            policy[begin:end] = random.dirichlet(np.full(end - begin, concentration))
     return policy
 
 
@@ -64,15 +70,22 @@ def joined(parts: Sequence[Examples]) -> Examples:
 
 
 def make_examples(
-    game: LimitedGame, strategies: int, iterations: int, random: np.random.Generator
+    game: LimitedGame,
+    strategies: int,
+    iterations: int,
+    random: np.random.Generator,
+    concentration: float = 1.0,
 ) -> Examples:
-    """Solve the bottoms below random trunk strategies by so many iterations of CFR+."""
+    """Solve the bottoms below random trunk strategies by so many iterations of CFR+.
+
+    concentration: as `random_policy` takes it.
+    """
     trunk = LimitedTrunk(game)
     region = RegionCfr(game.tree, (0, game.level))
     bottoms = SolvedBottoms(game, iterations)
     parts = []
     for _ in range(strategies):
-        reach = region.reach(None, random_policy(region, game, random))
+        reach = region.reach(None, random_policy(region, game, random, concentration))
         parts.append(as_examples(trunk, reach, bottoms(trunk, reach)))
     return joined(parts)
 

@@ -10,7 +10,7 @@ import pytest
 from obscuro.value_functions.depth_limited import DepthLimitedCfr, zero_values
 from obscuro.value_functions.domains import goofspiel
 from obscuro.value_functions.limited_trunk import LimitedTrunk
-from obscuro.value_functions.random_trunks import Examples, make_examples
+from obscuro.value_functions.random_trunks import Examples, make_examples, random_policy
 from obscuro.value_functions.region_cfr import RegionCfr
 from obscuro.value_functions.trunk_exploitability import TrunkExploitability
 from obscuro.value_functions.value_network import (
@@ -47,6 +47,17 @@ def test_examples_are_one_for_each_public_state(trunk: LimitedTrunk, examples: E
     assert len(examples.state) == 150 * len(trunk.public)
     assert examples.ranges.shape == examples.values.shape == (len(examples.state), sum(trunk.width))
     assert examples.ranges.min() >= 0.0 and examples.ranges.max() <= 1.0
+
+
+def test_strategies_of_less_concentration_play_fewer_actions() -> None:
+    region = RegionCfr(GAME.tree, (0, GAME.level))
+    random = np.random.default_rng(1)
+    squares = [
+        np.mean([(random_policy(region, GAME, random, each)[:3] ** 2).sum() for _ in range(200)])
+        for each in (1.0, 0.3)
+    ]
+    assert squares[0] == pytest.approx(0.9 * 0.5 + 0.1, abs=0.05)  # a tenth is pure
+    assert squares[1] > squares[0] + 0.1
 
 
 def test_public_states_are_encoded_apart(trunk: LimitedTrunk) -> None:

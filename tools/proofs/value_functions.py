@@ -64,14 +64,16 @@ EXACT_MOST, TRAINED_MOST, LOSS_MOST = 0.005, 0.01, 0.001
 """What `prove` allows: exploitability of CFR-D and of a trained network, and its Huber loss."""
 
 
-def make_data(name: str, strategies: int, iterations: int, seed: int) -> Examples:
+def make_data(
+    name: str, strategies: int, iterations: int, seed: int, concentration: float = 1.0
+) -> Examples:
     """Return the examples of so many random trunks, in the order in which they were drawn."""
     game = DOMAINS[name].make()
     random = np.random.default_rng(seed)
     parts, done, begin = [], 0, time.monotonic()
     while done < strategies:
         now = min(20, strategies - done)
-        parts.append(make_examples(game, now, iterations, random))
+        parts.append(make_examples(game, now, iterations, random, concentration))
         done += now
         say(f"{name}: {done} of {strategies} trunks, {time.monotonic() - begin:.0f} s")
     return joined(parts)
@@ -249,6 +251,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("kind", choices=("data", "train", "withhold", "exact", "prove"))
     parser.add_argument("game", choices=DOMAINS)
     parser.add_argument("--strategies", type=int, metavar="N", help="the paper's if not given")
+    parser.add_argument(
+        "--concentration", type=float, default=1.0, help="of random strategies; less: fewer actions"
+    )
     parser.add_argument("--bottoms", type=int, default=BOTTOM_ITERATIONS, metavar="ITERATIONS")
     parser.add_argument("--iterations", type=int, default=TRUNK_ITERATIONS, help="in the trunk")
     parser.add_argument("--epochs", type=int, default=300)
@@ -278,7 +283,8 @@ def main(words: Sequence[str] | None = None) -> int:
     strategies = options.strategies or DOMAINS[name].strategies
     data = options.folder / f"{name}.npz"
     if kind == "data":
-        save_data(data, make_data(name, strategies, bottoms, options.seeds[0]))
+        drawn = make_data(name, strategies, bottoms, options.seeds[0], options.concentration)
+        save_data(data, drawn)
         say(f"written: {data}")
         return 0
     if kind == "prove":
