@@ -15,6 +15,7 @@ from obscuro.engine.report import GoLimits
 from obscuro.fog.account import last_ply
 from obscuro.fog.board import FogOfWarBoard
 from obscuro.fog.ply_listener import PlyListener
+from obscuro.search.k_centre import k_centres
 
 # A short game that needs every kernel: both kinds of belief update, a capture, a kept tree.
 GAME = ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3")
@@ -67,6 +68,7 @@ def play_trial_game(
     make_player: Callable[[Options], TrialPlayer], tell: Callable[[str], None]
 ) -> None:
     """Play both sides of a few moves. The arguments are those of `load_kernels`."""
+    k_centres(np.zeros(2), 1)  # of the option Sampling, which the game would not need
     for side, threads in ((0, "1"), (1, "2")):
         options = trial_options()
         options.set("Threads", threads)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from obscuro.kernels import kernel
 
 Indices = npt.NDArray[np.int64]
 
@@ -26,38 +27,69 @@ def k_centres(values: npt.NDArray[np.float64], count: int) -> Indices:
     upper bound, so that it ends at a distance between two of the numbers.
     """
     order = np.argsort(values, kind="stable")
-    line: list[float] = np.asarray(values, np.float64)[order].tolist()
-    low, high = 0.0, (line[-1] - line[0]) * (1 + _ROUNDING)  # one centre suffices for this
-    best = _sweep(line, high)
-    middle = low + (high - low) / 2
+    return np.sort(order[_least_centres(np.asarray(values, np.float64)[order], count)])
+
+
+@kernel
+def _least_centres(line, count):
+    """Return the indices of at most `count` centres of an ascending line, ascending."""
+    n = line.shape[0]
+    equal = np.zeros(n, np.int64)  # the first index with the same number
+    for k in range(1, n):
+        equal[k] = equal[k - 1] if line[k] == line[k - 1] else k
+    centres = np.zeros(n, np.int64)
+    low, high = 0.0, (line[n - 1] - line[0]) * (1.0 + _ROUNDING)  # one centre suffices for this
+    best = centres[: _sweep(line, equal, high, centres)].copy()
+    middle = low + (high - low) / 2.0
     while low <= middle < high:
-        centres = _sweep(line, middle)
-        if len(centres) <= count:
-            best, high = centres, min(middle, _radius(line, centres))
+        found = _sweep(line, equal, middle, centres)
+        if found <= count:
+            best = centres[:found].copy()
+            high = min(middle, _radius(line, best))
         else:
-            low = float(np.nextafter(middle, np.inf))
-        middle = low + (high - low) / 2
-    return np.sort(order[best])
+            low = np.nextafter(middle, np.inf)
+        middle = low + (high - low) / 2.0
+    return best
 
 
-def _sweep(line: list[float], radius: float) -> list[int]:
-    """Return the fewest points of an ascending line within `radius` of all points, as indices."""
-    centres: list[int] = []
+@kernel
+def _sweep(line, equal, radius, centres):
+    """Write the fewest points of an ascending line within `radius` of all points; return their number.
+
+    equal: int64[n], the first index with the same number. centres: int64[n], gets indices.
+    """
+    found = 0
     first = 0  # the first point that no centre covers yet
-    while first < len(line):
-        centre = max(bisect_right(line, line[first] + radius) - 1, first)
-        centres.append(bisect_left(line, line[centre]))  # of equal numbers the first
-        first = max(bisect_right(line, line[centre] + radius), centre + 1)
-    return centres
+    while first < line.shape[0]:
+        centre = _last_within(line, first, line[first] + radius)
+        centres[found] = equal[centre]
+        found += 1
+        first = _last_within(line, centre, line[centre] + radius) + 1
+    return found
 
 
-def _radius(line: list[float], centres: list[int]) -> float:
+@kernel
+def _last_within(line, begin, limit):
+    """Return the last index from `begin` on whose number is at most `limit`; `begin` if none is."""
+    last = begin
+    while last + 1 < line.shape[0] and line[last + 1] <= limit:
+        last += 1
+    return last
+
+
+@kernel
+def _radius(line, centres):
     """Return the largest distance of a point of an ascending line to the nearest centre."""
-    placed = np.array([line[centre] for centre in centres])
-    points = np.array(line)
-    after = np.clip(np.searchsorted(placed, points), 0, len(placed) - 1)
-    before = np.maximum(after - 1, 0)
-    return float(np.minimum(np.abs(points - placed[after]), np.abs(points - placed[before])).max())
+    radius = 0.0
+    after = 0  # the first centre that is no lower than the point, or the last centre
+    for k in range(line.shape[0]):
+        while after + 1 < centres.shape[0] and line[centres[after]] < line[k]:
+            after += 1
+        gap = abs(line[k] - line[centres[after]])
+        if after > 0:
+            gap = min(gap, abs(line[k] - line[centres[after - 1]]))
+        radius = max(radius, gap)
+    return radius
 
 
 def nearest(values: npt.NDArray[np.floating[Any]], centres: Indices) -> Indices:
