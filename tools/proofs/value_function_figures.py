@@ -65,12 +65,11 @@ def render_training(title: str, found: dict[str, Any]) -> Iterator[str]:
         key: rank_correlation(np.array([one[key] for one in each]), exploited)
         for key in ("huber", "l1", "l_infinity")
     }
-    yield (
-        f"{found['examples']:,} examples were learned from. Over {len(each)} checkpoints the rank "
-        f"correlation (Spearman) with exploitability is {ranks['huber']:.2f} for the Huber loss, "
-        f"{ranks['l1']:.2f} for l1 and {ranks['l_infinity']:.2f} for l∞. With values of 0 the trunk "
-        f"loses {found['zero']:.4f}; the trunk of CFR+ on the whole game loses {found['whole']:.4f}."
-    )
+    head = ["learned from", "checkpoints", *(f"Spearman, {name}" for name in ("Huber", "l1", "l∞"))]
+    cells = [f"{found['examples']:,} examples", str(len(each))]
+    cells += [f"{rank:.2f}" for rank in ranks.values()]
+    cells += [f"{found['zero']:.4f}", f"{found['whole']:.4f}"]
+    yield from table([*head, "values of 0", "CFR+"], [cells], "lrrrrrr")
 
 
 def _cells(found: dict[str, Any]) -> list[str]:

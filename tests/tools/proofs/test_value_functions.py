@@ -45,6 +45,6 @@ def test_from_random_trunks_to_the_tables(
     assert [each["epoch"] for each in figures["checkpoints"]] == [1, 2, 3]
     assert figures["examples"] == 9 * 30
     assert (tmp_path / "leduc_1.npz").exists()
-    assert "Over 3 checkpoints the rank correlation" in capsys.readouterr().out
+    assert "| 270 examples | 3 |" in capsys.readouterr().out
     assert main(["exact", "leduc", *few]) == 0
     assert "| Leduc poker | 9,637 | 30 |" in capsys.readouterr().out
