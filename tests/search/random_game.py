@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -69,6 +70,16 @@ class RandomGame:
             weights = [mix(mix(self.seed, state), 64 + a) % 5 + (a == 0) for a in range(count)]
             chances.extend(w / sum(weights) if mover == CHANCE else 0.0 for w in weights)
             offsets.append(len(child_states))
+        return self._expansion(players, offsets, child_states, child_keys, chances)
+
+    def _expansion(
+        self,
+        players: list[int],
+        offsets: list[int],
+        child_states: list[tuple[int, int]],
+        child_keys: Sequence[Sequence[int]],
+        chances: list[float],
+    ) -> Expansion:
         return Expansion(
             player=np.array(players, np.int8),
             offsets=np.array(offsets, np.int64),
@@ -137,12 +148,5 @@ class UntimedRandomGame(RandomGame):
                 turn = mover if fails else 1 - mover
                 child_states.append((child, clock - mover + 2 + turn))
             offsets.append(len(child_states))
-        return Expansion(
-            player=np.array(players, np.int8),
-            offsets=np.array(offsets, np.int64),
-            states=np.array(child_states, np.uint64).reshape(-1, 2),
-            keys=np.array(child_keys, np.uint64).reshape(-1, 2),
-            values=np.array([self.value(state) for state, _ in child_states], np.float32),
-            terminal=np.array([self._ends(*child) for child in child_states], np.uint8),
-            chance=np.zeros(len(child_states), np.float32),
-        )
+        no_chance = [0.0] * len(child_states)
+        return self._expansion(players, offsets, child_states, child_keys, no_chance)
