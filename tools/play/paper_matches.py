@@ -80,14 +80,18 @@ def main(words: Sequence[str] | None = None) -> int:
             print("\n".join(each.about(whole=bool(told.names))))
         return 0
     deadline = None if told.hours is None else time.monotonic() + 3600 * told.hours
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Where Ctrl-C is ignored, as by `nohup … &`, the matches would ignore it too, and could not be
+    # interrupted when TERM comes.
+    ends = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(number, signal.default_int_handler) for number in ends]
     try:
         return play(able(series), told, deadline)
     except KeyboardInterrupt:
         say("broken off; the same command goes on")
         return INTERRUPTED
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in zip(ends, before, strict=True):
+            signal.signal(number, handler)
 
 
 def chosen(told: argparse.Namespace) -> list[MatchSeries | ToolSeries]:

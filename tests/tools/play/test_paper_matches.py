@@ -341,8 +341,10 @@ def test_what_needs_more_cores_is_left_out(
     assert "quick is left out: it needs 4096 cores" in capsys.readouterr().err
 
 
-def test_term_ends_the_match_and_keeps_what_it_has_played(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tools.play.paper_matches", "random", "--concurrency", "1"]
+@pytest.mark.parametrize("trap", ["", "trap '' INT; "], ids=["plain", "Ctrl-C ignored"])
+def test_term_ends_the_match_and_keeps_what_it_has_played(tmp_path: Path, trap: str) -> None:
+    command = ["sh", "-c", trap + 'exec "$@"', "sh", sys.executable, "-m"]
+    command += ["tools.play.paper_matches", "random", "--concurrency", "1"]
     command += ["--folder", str(tmp_path), "--raw", str(tmp_path / "random.json")]
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
