@@ -15,7 +15,7 @@ from obscuro.search.k_centre import k_centres, nearest
 MOST_CANDIDATES = 1024
 """So many positions of the belief are looked at, at most."""
 EXTRA_SHARE = 0.04
-"""Of the turn's time, for positions beyond the wanted ones; to choose takes the rest of 5 %."""
+"""Of the turn's time, for positions beyond the wanted ones; exceeded by a chunk at most."""
 
 
 class ExtraTime:
