@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -31,12 +32,15 @@ RATES: Final = ((0.0, 1e-3), (0.5, 3e-4), (0.7, 1e-4), (0.85, 3e-5))
 """From so much of the training on, Adam's rate is this. V does not say its own."""
 
 
+@lru_cache(maxsize=1)  # a trunk is solved by thousands of questions about the same states
 def encoded_states(trunk: LimitedTrunk) -> Singles:
-    """Return each public state's observations as one-hot vectors, float32[m, e]."""
+    """Return each public state's observations as one-hot vectors, float32[m, e]; read-only."""
     columns = []
     for observed in trunk.public.T:
         columns.append(np.eye(int(observed.max()) + 1, dtype=np.float32)[observed])
-    return np.concatenate(columns, axis=1)
+    encoded = np.concatenate(columns, axis=1)
+    encoded.flags.writeable = False
+    return encoded
 
 
 class NetworkShape(NamedTuple):
