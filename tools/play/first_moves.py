@@ -71,7 +71,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         with progress(len(left)) as tell:
             for number, opening in left:
-                tell(f"search {number + 1}, 1.{opening or '?'}", 0)
+                tell(f"search {number + 1}{opening and f' after 1.{opening}'}", 0)
                 options.set("Seed", str(told.seed + number))
                 searches.append(search(options, opening, told.movetime))
                 tell(None, 1)

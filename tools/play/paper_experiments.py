@@ -20,6 +20,8 @@ CUT_MILLISECONDS = 100
 """For a move, where the paper has 5 s."""
 ZS21_MILLISECONDS = 200
 """For a move against `zs21`: with less it hardly solves one program a turn."""
+FIRST_MOVE_MILLISECONDS = 50
+"""For a move of the games from Black's first moves: 1,800 of them."""
 PAPER_MILLISECONDS, PAPER_THREADS = 5000, 5
 LEAST_HASH, MOST_HASH = 256, 4096
 """MiB for the tree of a player, and so many for each second and thread: a thread fills a third."""
@@ -222,8 +224,8 @@ def _scaling() -> Iterator[Experiment]:
 def _first_moves() -> Iterator[Experiment]:
     for san, uci in BLACK_MOVES.items():
         held = Contender(f"python -m tools.play.held_engine {uci}")
-        name = f"first-move-{san.lower()}"
-        yield Experiment(name, FIRST_MOVES, san, held, held, 200, openings="none")
+        name, milliseconds = f"first-move-{san.lower()}", FIRST_MOVE_MILLISECONDS
+        yield Experiment(name, FIRST_MOVES, san, held, held, 200, milliseconds, openings="none")
 
 
 def _beyond() -> Iterator[Experiment]:
