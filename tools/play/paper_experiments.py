@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from obscuro.arena.elo import Tally
-from tools.play.paper_rules import ABLATIONS, PAPER_RULES
+from tools.play.paper_rules import ABLATIONS, DEVIATION, PAPER_RULES
 
 OBSCURO, ZS21, RANDOM = "obscuro", "zs21", "random"
 OLD_COMMIT = "909392b"
@@ -235,6 +235,8 @@ def _beyond() -> Iterator[Experiment]:
         openings="none",
     )
     yield Experiment("default-paper", BEYOND, "default rules against the paper's", _DEFAULT, _PAPER)
+    deviation, label = Contender(OBSCURO, DEVIATION), "PUCT's σ the deviation against the variance"
+    yield Experiment("deviation", BEYOND, label, deviation, _DEFAULT)
     old = Contender(OLD_ENGINE)
     yield Experiment(
         f"commit-{OLD_COMMIT}", BEYOND, f"against the engine of {OLD_COMMIT}", _DEFAULT, old

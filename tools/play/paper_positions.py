@@ -40,9 +40,13 @@ from tools.common import (
     table,
     tool_parser,
 )
-from tools.play.paper_rules import PAPER_RULES
+from tools.play.paper_rules import DEVIATION, PAPER_RULES
 
-RULES: Mapping[str, Mapping[str, str]] = {"default": {}, "paper": PAPER_RULES}
+RULES: Mapping[str, Mapping[str, str]] = {
+    "default": {},
+    "paper": PAPER_RULES,
+    "deviation": DEVIATION,
+}
 SHOWN = 0.01  # moves that are played less often are left out of the table
 Row = dict[str, Any]
 """One search, by the names of its figures."""
@@ -229,7 +233,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = tool_parser("tools.play.paper_positions", __doc__)
     names = [position.name for position in POSITIONS]
     parser.add_argument("--position", action="append", choices=names, help="only this one")
-    parser.add_argument("--rules", action="append", choices=list(RULES), help="default: both")
+    parser.add_argument("--rules", action="append", choices=list(RULES), help="default: all")
     parser.add_argument("--movetime", type=int, default=5000, help="milliseconds a search")
     parser.add_argument("--seeds", type=int, default=3, help="searches of each")
     parser.add_argument("--threads", type=int, default=1)

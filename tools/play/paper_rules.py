@@ -33,6 +33,9 @@ PAPER_RULES: Mapping[str, str] = {
 }
 """The engine as the paper describes it: values by the options' names, as a GUI sends them."""
 
+DEVIATION: Mapping[str, str] = {"Puct Sigma": "deviation"}
+"""The default rules with PUCT's σ the deviation, which the symbol usually means (C.4: the variance)."""
+
 ABLATIONS: Mapping[str, Mapping[str, str]] = {
     "purification": {"Purification": "false"},
     "klss": {"Unfrozen": "false"},
