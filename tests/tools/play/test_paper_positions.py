@@ -48,8 +48,11 @@ def test_the_side_to_move_searches_at_each_of_its_turns(monkeypatch: pytest.Monk
         searched.append(player.knowledge.plies)
         return plain(player, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(paper_positions.Player, "search", counting)
     options = engine_options(Evaluator="material", Threads=1, Seed=1, Hash=64)
+    first = paper_positions.Player(options, lambda text: None)
+    first.prepare()  # in a new process this searches as well, to load the kernels
+    first.close()
+    monkeypatch.setattr(paper_positions.Player, "search", counting)
     found = search(BY_NAME["1.c4 d5 2.Qa4"], options, 50)
     assert len(searched) == 2
     assert sum(found["policy"].values()) == pytest.approx(1.0, abs=0.01)
