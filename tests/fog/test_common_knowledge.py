@@ -15,6 +15,8 @@ from tools.proofs.common_knowledge import (
     histories_from_boards,
     histories_from_keys,
     longest_distance,
+    measure,
+    render,
 )
 
 
@@ -41,7 +43,12 @@ def test_the_positions_of_figure_1_are_nine_apart(on_boards: Histories) -> None:
 
 
 def test_connected_histories_are_at_most_ten_apart(on_boards: Histories) -> None:
-    assert longest_distance(on_boards) == 10
+    found = measure(on_boards)
+    assert found["longest"] == 10
+    text = "\n".join(render(found))
+    assert "distance between connected histories is 10." in text
+    assert "The two of Fig. 1 are 9 apart:" in text
+    assert text.count("is the same to") == 9 and "  1. Nc3 g5 2. Nh3 d5\n" in text
 
 
 def test_information_keys_tell_apart_what_the_boards_do(

@@ -6,6 +6,7 @@ by a rule, so it changes as games come in; claims that nothing here measures say
 - a score: confirmed if the whole 95 % interval lies on the paper's side of even, refuted if it lies on
   the other one, open if it holds even;
 - a size: confirmed if it is within a factor of two of the paper's;
+- a share: confirmed if its 95 % interval lies on the paper's side of the bound that the claim has;
 - a mixture or a value of a position: confirmed if all searches agree, else the share that does.
 """
 
@@ -21,6 +22,7 @@ from tools.common import table
 from tools.play.paper_experiments import ABLATION_LABELS, EXPERIMENTS, SCALING_RESULTS, percent
 from tools.play.paper_positions import pawns_of
 from tools.play.paper_tables import Played, played
+from tools.play.white_score import tally_of
 from tools.results.manifest import Loaded
 from tools.speed.search_scale import PAPER, PAPER_PLIES, Look
 
@@ -33,12 +35,22 @@ CONFIRMED, REFUTED, OPEN, UNPLAYED, UNTESTED = (
 )
 FACTOR = 2.0
 """Sizes that differ by no more count as the same."""
-TOOL_RUNS = ("positions", "white", "scale", "searches_white", "searches_black")
+LOST_GAMES = ("losses_zs21", "losses_depth1")
+TOOL_RUNS = (
+    *("positions", "white", "scale", "searches_white", "searches_black", "common_knowledge"),
+    *LOST_GAMES,
+)
 
 Verdict = tuple[str, str]
 """What we found, and the status."""
 CHESS_SCORE = 0.55
 """White's in chess, by Obscuro, E.3."""
+QUICK_MILLISECONDS = 50
+"""For a move, of most of the recorded games."""
+SHORT_SHARE = 0.01
+"""Of all games: if fewer are short, few are."""
+FIGURE_5 = 2e9
+"""Positions in an infoset, by Obscuro, E.1; its common-knowledge set has their square."""
 LISTED = ("Nc6", "c6", "e6", "Nf6")
 """Black's first moves in 94 % of the paper's games."""
 
@@ -176,8 +188,7 @@ def white(findings: Findings) -> Verdict:
     if "white" in findings.data:
         tally = Tally()
         for row in findings.data["white"]["rows"]:
-            scores = row["scores"]
-            tally += Tally(scores["1"], scores["0.5"], scores["0"])
+            tally += tally_of(row)
         told.append(f"all recorded games {percent(tally)} of {tally.games} ({trinomial(tally)})")
         statuses.append(status_of(trinomial(tally)))
     return "; ".join(told), "; ".join(dict.fromkeys(statuses)) or UNPLAYED
@@ -203,13 +214,18 @@ def first_moves(run: str, moves: Sequence[str], holds: Callable[[float], bool]) 
         searches = findings.data.get(run, [])
         if not searches:
             return "", UNPLAYED
-        share = sum(each["move"] in moves for each in searches) / len(searches)
-        error = 1.96 * math.sqrt(max(share * (1 - share), 1 / len(searches)) / len(searches))
+        share, error = _share(sum(each["move"] in moves for each in searches), len(searches))
         told = f"{share:.1%} ± {error:.1%} of {len(searches)} searches"
         sure = holds(share - error) == holds(share + error)
         return told, (CONFIRMED if holds(share) else REFUTED) if sure else OPEN
 
     return verdict
+
+
+def _share(found: int, count: int) -> tuple[float, float]:
+    """Return a share and its 95 % error; that of 0 and of 1 is not 0."""
+    share = found / count
+    return share, 1.96 * math.sqrt(max(share * (1 - share), 1 / count) / count)
 
 
 def better_list(findings: Findings) -> Verdict:
@@ -229,20 +245,51 @@ def better_list(findings: Findings) -> Verdict:
     return told, status_of(Elo(difference, difference - error, difference + error))
 
 
+def knowledge(findings: Findings) -> Verdict:
+    """Judge both distances in the graph of who can tell what apart."""
+    if "common_knowledge" not in findings.data:
+        return "", UNPLAYED
+    found = findings.data["common_knowledge"]
+    ours = (len(found["steps"]), found["longest"])
+    told = f"{ours[0]}, {ours[1]}, over all {found['histories']:,} games of 4 plies"
+    return told, CONFIRMED if ours == (9, 10) else REFUTED
+
+
 def infoset_size(findings: Findings) -> Verdict:
     """Count the positions of Fig. 5 again."""
     count = 12 * 12 * math.perm(22, 6) // 4
-    return f"{count:,} and its square, counted again", CONFIRMED
+    return f"{count:,} and its square, counted again", like(count, FIGURE_5)
 
 
 def short_games(findings: Findings) -> Verdict:
-    """Tell how many games are very short; nothing is judged, the starts and the times differ."""
+    """Judge that short games are few."""
     if "white" not in findings.data:
         return "", UNPLAYED
-    rows = findings.data["white"]["rows"]
-    games = sum(sum(row["scores"].values()) for row in rows)
-    short = sum(row["short"] for row in rows)
-    return f"{short} of {games}, most at 25 ms from book openings", OPEN
+    every = [
+        (row["milliseconds"] > QUICK_MILLISECONDS, row["short"], tally_of(row).games)
+        for row in findings.data["white"]["rows"]
+    ]
+    short, games = _sums(every)
+    slow_short, slow_games = _sums([each for each in every if each[0]])
+    told = f"{short} of {games:,}; {slow_short} of the {slow_games:,} at more than "
+    share, error = _share(short, games)
+    few, sure = share < SHORT_SHARE, abs(share - SHORT_SHARE) > error
+    return f"{told}{QUICK_MILLISECONDS} ms", (CONFIRMED if few else REFUTED) if sure else OPEN
+
+
+def _sums(rows: Sequence[tuple[bool, int, int]]) -> tuple[int, int]:
+    return sum(short for _, short, _ in rows), sum(games for _, _, games in rows)
+
+
+def one_turn(findings: Findings) -> Verdict:
+    """Judge that a single turn decided most of the games that the engine lost."""
+    rows = [row for name in LOST_GAMES for row in findings.data.get(name, {"losses": []})["losses"]]
+    if not rows:
+        return "", UNPLAYED
+    found = sum("ply" in row for row in rows)
+    told = f"{found} of {len(rows)} games that the engine lost have one turn that lost them"
+    verdict = status_of(trinomial(Tally(found, 0, len(rows) - found)))
+    return f"{told} ([the root](root.md))", verdict
 
 
 def size(name: str) -> Verdictor:
@@ -404,10 +451,7 @@ CLAIMS: Sequence[Claim] = (
             "Fig. 1's positions are 9 steps of knowledge apart, no two are 11",
             "9, 10",
         ),
-        lambda findings: (
-            "9, 10, by `proofs.common_knowledge`, over all games of 4 plies",
-            CONFIRMED,
-        ),
+        knowledge,
     ),
     Claim(
         "E.1, Fig. 5",
@@ -477,11 +521,7 @@ CLAIMS: Sequence[Claim] = (
         "E.7",
         "most games are decided by a blunder for lack of knowledge",
         "",
-        lambda findings: (
-            "30 of 36 games that the engine lost have one turn that lost them "
-            "([the root](root.md))",
-            CONFIRMED,
-        ),
+        one_turn,
     ),
     *(
         Claim(

@@ -5,24 +5,24 @@
 Two histories are joined when a player cannot tell them apart: the same own moves, and the same
 observation after every ply. Over all 197,742 histories of two moves by each side, `1. Nc3 g5
 2. Nh3 d5` and `1. Nf3 e5 2. h3 Qh4` are 9 steps apart, and no two connected histories are more
-than 10 apart. This finds both numbers, and prints a shortest path.
+than 10 apart. This finds both numbers, and prints a shortest path. `--raw FILE` stores them.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import chess
 import numpy as np
 import numpy.typing as npt
 
 from obscuro.fog.board import FogOfWarBoard
-from tools.common import given, say, tool_parser
+from tools.common import given, publish, say, tool_parser
 
 PLIES = 4
 FIGURE_1 = (("Nc3", "g5", "Nh3", "d5"), ("Nf3", "e5", "h3", "Qh4"))
@@ -292,29 +292,58 @@ def longest_distance(histories: Histories) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the command line."""
-    parser = tool_parser("tools.proofs.common_knowledge", __doc__, stores=False)
+    parser = tool_parser("tools.proofs.common_knowledge", __doc__)
     parser.add_argument("--kernels", action="store_true", help="play with the compiled rules")
     return parser
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Find both numbers and print them; returns the exit code."""
-    args = make_parser().parse_args(given(words))
-    say("playing all histories of two moves by each side")
-    histories = histories_from_keys() if args.kernels else histories_from_boards()
+def measure(histories: Histories) -> dict[str, Any]:
+    """Return both numbers, the sizes, and a shortest path between the positions of Fig. 1."""
     graph = KnowledgeGraph(histories.white, histories.black)
     sizes = [len(members) for members in graph.components()]
-    white, black = histories.white.max() + 1, histories.black.max() + 1
-    print(f"{len(graph):,} histories, {white:,} infosets of White, {black:,} of Black")
-    print(f"{len(sizes):,} common-knowledge sets, the largest of {sizes[0]:,} histories")
-
     path = graph.path(*map(histories.find, FIGURE_1))
-    print(f"\nA and B of Figure 1 are {len(path) - 1} apart:\n\n  {histories.text(path[0])}")
-    for before, after in pairwise(path):
-        player = "White" if histories.white[before] == histories.white[after] else "Black"
-        print(f"  {histories.text(after):32} is the same to {player}")
+    steps = [
+        {
+            "same_to": "White" if histories.white[before] == histories.white[after] else "Black",
+            "history": histories.text(after),
+        }
+        for before, after in pairwise(path)
+    ]
     say("measuring the longest distance")
-    print(f"\nThe longest distance between connected histories is {longest_distance(histories)}.")
+    return {
+        "histories": len(graph),
+        "white_infosets": int(histories.white.max()) + 1,
+        "black_infosets": int(histories.black.max()) + 1,
+        "sets": len(sizes),
+        "largest": sizes[0],
+        "start": histories.text(path[0]),
+        "steps": steps,
+        "longest": longest_distance(histories),
+    }
+
+
+def render(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the numbers, and the path from the first position of Fig. 1 to the second."""
+    infosets = [f"{figures[f'{side}_infosets']:,} of {side.title()}" for side in ("white", "black")]
+    yield f"{figures['histories']:,} histories; infosets: {', '.join(infosets)};"
+    yield f"{figures['sets']:,} common-knowledge sets, the largest of {figures['largest']:,} histories."
+    yield f"The longest distance between connected histories is {figures['longest']}."
+    yield f"The two of Fig. 1 are {len(figures['steps'])} apart:"
+    yield ""
+    yield "```"
+    yield f"  {figures['start']}"
+    for step in figures["steps"]:
+        yield f"  {step['history']:32} is the same to {step['same_to']}"
+    yield "```"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Find both numbers and print them; returns the exit code."""
+    words, parser = given(words), make_parser()
+    told = parser.parse_args(words)
+    say("playing all histories of two moves by each side")
+    histories = histories_from_keys() if told.kernels else histories_from_boards()
+    publish(parser, words, told.raw, measure(histories), render)
     return 0
 
 

@@ -10,7 +10,8 @@ A page `NAME` is the table `[NAME]`, and has
 - `[NAME.sections.SECTION]`: `runs`, and either `render`, a function that turns the data of one run
   into lines of Markdown, or `render_runs`, one that does so for all of them (`Loaded`); perhaps
   `planned = true`: then runs without a raw file are still to come and are left out, and the
-  function says what made the others;
+  function says what made the others; perhaps `others`, runs of other pages that the function gets
+  as well, each written `PAGE.RUN`;
 - `[NAME.pictures.PICTURE]`: `file`, beside the page; `run`, or `section` for all of its runs; `draw`, a
   function that gets the path and the run's data, or a list of all of them;
 - `[NAME.by_hand]`: parts of the page that no command makes, each with the reason.
@@ -78,6 +79,7 @@ class Section(NamedTuple):
     render: str = ""
     render_runs: str = ""
     planned: bool = False
+    others: tuple[str, ...] = ()  # runs of other pages that it reads as well, PAGE.RUN
 
 
 class Picture(NamedTuple):
@@ -143,6 +145,13 @@ class Manifest:
         """Return where a file of samples is."""
         return self.folder / "raw" / data.file
 
+    def runs_of(self, page: Page, section: Section) -> Iterator[Run]:
+        """Yield the runs that a section reads, those of other pages last."""
+        yield from (page.runs[name] for name in section.runs)
+        for other in section.others:
+            name, _, run = other.partition(".")
+            yield self.page(name).runs[run]
+
     def runs(self) -> Iterator[Run]:
         """Yield all runs of all pages."""
         for page in self.pages.values():
@@ -161,6 +170,11 @@ def load(file: Path = MANIFEST) -> Manifest:
         if run.raw in raws:
             raise ManifestError(f"{_at(run)}: {raws[run.raw].name} has the raw file {run.raw} too")
         raws[run.raw] = run
+    known = {f"{run.page}.{run.name}" for run in manifest.runs()}
+    for page in manifest.pages.values():
+        for section in page.sections.values():
+            if unknown := set(section.others) - known:
+                raise ManifestError(f"{_at(section)}: no run {', '.join(sorted(unknown))}")
     return manifest
 
 
@@ -192,7 +206,8 @@ def _page(name: str, value: Any) -> Page:
     sections = {}
     for each, told in fields.get("sections", {}).items():
         found = _fields(f"{name}.sections.{each}", told, _SECTION, ("runs",))
-        sections[each] = Section(name, each, **{**found, "runs": tuple(found["runs"])})
+        lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
+        sections[each] = Section(name, each, **{**found, **lists})
     pictures = {
         each: Picture(
             name, each, **_fields(f"{name}.pictures.{each}", told, _PICTURE, ("file", "draw"))
@@ -208,7 +223,7 @@ def _page(name: str, value: Any) -> Page:
 
 _DATA = {"command": str, "file": str, "broken_off": int}
 _RUN = {"command": str, "raw": str, "label": str}
-_SECTION = {"runs": list, "render": str, "render_runs": str, "planned": bool}
+_SECTION = {"runs": list, "others": list, "render": str, "render_runs": str, "planned": bool}
 _PICTURE = {"file": str, "run": str, "section": str, "draw": str}
 
 

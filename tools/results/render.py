@@ -15,12 +15,12 @@ import hashlib
 import re
 import shlex
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tools.common import table
-from tools.results.manifest import Loaded, Manifest, Page, Picture, Section, find_function
+from tools.results.manifest import Loaded, Manifest, Page, Picture, Run, Section, find_function
 from tools.results.raw import Raw, load
 
 WIDTH = 100
@@ -37,14 +37,13 @@ class RenderError(Exception):
     """A page and the manifest don't fit, or a section can't be rendered; one line of text."""
 
 
-def load_runs(manifest: Manifest, page: Page, names: Sequence[str]) -> list[Loaded]:
+def load_runs(manifest: Manifest, runs: Iterable[Run]) -> list[Loaded]:
     """Read the raw files of some runs, without those to come. Raises RawFileError."""
     found = []
-    for name in names:
-        if manifest.is_to_come(page.runs[name]):
-            continue
-        path = manifest.raw_file(page.runs[name])
-        found.append(Loaded(page.runs[name], load(path), path.parent))
+    for run in runs:
+        if not manifest.is_to_come(run):
+            path = manifest.raw_file(run)
+            found.append(Loaded(run, load(path), path.parent))
     return found
 
 
@@ -85,7 +84,7 @@ def render_section(manifest: Manifest, page: Page, section: Section) -> Iterator
 
     Where an earlier section of the page shows the same runs, that one says what made them.
     """
-    loaded = load_runs(manifest, page, section.runs)
+    loaded = load_runs(manifest, manifest.runs_of(page, section))
     if section.planned:
         yield from find_function(section.render_runs)(loaded)
         return
@@ -214,22 +213,24 @@ def stamp(raw_files: Sequence[Path]) -> str:
     return f"raw sha256 {digest.hexdigest()}"
 
 
-def runs_of(page: Page, picture: Picture) -> Sequence[str]:
-    """Return the names of the runs that a picture shows."""
-    return page.sections[picture.section].runs if picture.section else [picture.run]
+def runs_of(manifest: Manifest, page: Page, picture: Picture) -> list[Run]:
+    """Return the runs that a picture shows."""
+    if picture.section:
+        return list(manifest.runs_of(page, page.sections[picture.section]))
+    return [page.runs[picture.run]]
 
 
 def is_current(manifest: Manifest, page: Page, picture: Picture) -> bool:
     """Whether a picture was drawn from the raw files that are there."""
     file = manifest.folder / picture.file
-    loaded = load_runs(manifest, page, runs_of(page, picture))
+    loaded = load_runs(manifest, runs_of(manifest, page, picture))
     mark = stamp([manifest.raw_file(each.run) for each in loaded])
     return file.exists() and mark.encode() in file.read_bytes()
 
 
 def draw(manifest: Manifest, page: Page, picture: Picture) -> None:
     """Draw a picture from its raw files, with the stamp in the PNG's description."""
-    loaded = load_runs(manifest, page, runs_of(page, picture))
+    loaded = load_runs(manifest, runs_of(manifest, page, picture))
     mark = stamp([manifest.raw_file(each.run) for each in loaded])
     shown = loaded if picture.section else loaded[0]
     find_function(picture.draw)(manifest.folder / picture.file, shown, mark)

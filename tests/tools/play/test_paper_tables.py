@@ -157,7 +157,39 @@ def test_nothing_is_confirmed_without_games() -> None:
     told = {status for _, status in found.values()}
     assert told == {UNPLAYED, paper_claims.UNTESTED, CONFIRMED}
     confirmed = [text for text, (_, status) in found.items() if status == CONFIRMED]
-    assert len(confirmed) == 3, "both counts of E.1, and the lost games of the page on the root"
+    assert confirmed == ["infosets may hold 2 × 10⁹ positions, common-knowledge sets 4 × 10¹⁸"]
+
+
+@pytest.mark.parametrize(("steps", "status"), [(9, CONFIRMED), (8, REFUTED)])
+def test_both_distances_of_knowledge_are_read_from_the_proof(steps: int, status: str) -> None:
+    found = {"steps": [{}] * steps, "longest": 10, "histories": 197_742}
+    text = "Fig. 1's positions are 9 steps of knowledge apart, no two are 11"
+    ours, said = verdicts(figures("common_knowledge", found))[text]
+    assert ours == f"{steps}, 10, over all 197,742 games of 4 plies" and said == status
+
+
+@pytest.mark.parametrize(
+    ("decided", "undecided", "status"), [(30, 6, CONFIRMED), (6, 30, REFUTED), (18, 18, OPEN)]
+)
+def test_lost_games_are_counted_over_both_opponents(
+    decided: int, undecided: int, status: str
+) -> None:
+    zs21 = figures("losses_zs21", {"losses": [{"ply": 30}] * decided})
+    depth1 = figures("losses_depth1", {"losses": [{}] * undecided})
+    text = "most games are decided by a blunder for lack of knowledge"
+    ours, said = verdicts(zs21, depth1)[text]
+    assert ours.startswith(f"{decided} of 36 games") and said == status
+
+
+@pytest.mark.parametrize(("short", "status"), [(5, CONFIRMED), (50, REFUTED), (20, OPEN)])
+def test_few_games_are_short(short: int, status: str) -> None:
+    scores = {"1": 500, "0.5": 100, "0": 400}
+    games = [
+        {"start": "openings", "milliseconds": each, "scores": scores, "plies": 1, "short": count}
+        for each, count in ((50, short), (200, 0))
+    ]
+    ours, said = verdicts(figures("white", {"rows": games}))["few games are over after 12 plies"]
+    assert ours == f"{short} of 2,000; 0 of the 1,000 at more than 50 ms" and said == status
 
 
 @pytest.mark.parametrize(

@@ -405,6 +405,35 @@ def test_a_planned_section_or_its_picture_may_be_wrong(
         load(file)
 
 
+OTHER = """
+[two.runs.away]
+command = "python -m tools.proofs.klss_table"
+raw = "two/away.json"
+
+[two.sections.away]
+runs = ["away"]
+render_runs = "tests.tools.results.test_results:count_runs"
+"""
+
+
+def test_a_section_may_read_runs_of_another_page(planned: Path) -> None:
+    text = PLANNED.replace("planned = true", 'planned = true\nothers = ["two.away"]')
+    (planned / "manifest.toml").write_text(text + OTHER, encoding="utf-8")
+    marks = "<!-- begin away: made by make pages -->\n<!-- end away -->\n"
+    (planned / "two.md").write_text(marks, encoding="utf-8")
+    away = replace(MEASURED, command="python -m tools.proofs.klss_table")
+    raw.write(planned / "raw" / "two" / "away.json", away)
+    assert run_pages(planned) == 0
+    assert "runs: run, away\n" in (planned / "one.md").read_text(encoding="utf-8")
+
+
+def test_a_run_of_another_page_must_exist(planned: Path) -> None:
+    text = PLANNED.replace("planned = true", 'planned = true\nothers = ["two.gone"]')
+    (planned / "manifest.toml").write_text(text + OTHER, encoding="utf-8")
+    with pytest.raises(ManifestError, match=r"all: no run two\.gone"):
+        load(planned / "manifest.toml")
+
+
 def test_commands_are_listed_and_not_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["one", "--manifest", str(folder / "manifest.toml"), "--section", "tables", "--list"]
     assert remake.main(words) == 0
