@@ -18,7 +18,8 @@ from tools.results import raw
 from tools.results.manifest import Loaded, load
 from tools.results.raw import Raw
 
-PAGE = load().page("paper")
+MANIFEST = load()
+PAGE = MANIFEST.page("paper")
 BLOCK = {"first": 1, "games": 4, "concurrency": 2, "commit": "abc", "date": "2026-01-02"}
 
 
@@ -43,8 +44,8 @@ def match(folder: Path, experiment: str, results: Sequence[str]) -> Loaded:
 
 def figures(name: str, data: object) -> Loaded:
     """What another tool measured."""
-    found = Raw(PAGE.runs[name].command, "abc", "2026-01-02", "a machine", data)
-    return Loaded(PAGE.runs[name], found, Path())
+    run = {**MANIFEST.page("root").runs, **PAGE.runs}[name]
+    return Loaded(run, Raw(run.command, "abc", "2026-01-02", "a machine", data), Path())
 
 
 WON = ["1-0", "0-1"] * 20
