@@ -278,7 +278,7 @@ def test_the_trap_after_c4_d5_is_mixed_and_worth_something() -> None:
 
 
 def test_whites_score_is_that_of_self_play_and_of_all_games(tmp_path: Path) -> None:
-    counts = {"scores": {"1": 600, "0.5": 0, "0": 400}, "short": 3}
+    counts = {"scores": {"1": 600, "0.5": 0, "0": 400}, "short": 3, "milliseconds": 200}
     loaded = [
         match(tmp_path, "self-play", ["1-0"] * 40),
         figures("white", {"rows": [counts], "files": 1}),
@@ -287,7 +287,7 @@ def test_whites_score_is_that_of_self_play_and_of_all_games(tmp_path: Path) -> N
     ours, said = found["White scores more than half"]
     assert "from the start 100.0 % of 40" in ours and "games 60.0 % of 1000" in ours
     assert said == CONFIRMED
-    assert found["few games are over after 12 plies"][0].startswith("3 of 1000")
+    assert found["few games are over after 12 plies"][0].startswith("3 of 1,000")
 
 
 def test_first_moves_are_judged_by_how_often_they_are_played() -> None:
