@@ -45,6 +45,7 @@ from tools.common import (
     table,
     tool_parser,
 )
+from tools.results.render import wrap
 
 SHOWN = 0.005  # moves with less of everything are left out of the tables
 
@@ -144,7 +145,7 @@ def render(searches: Sequence[dict[str, Any]]) -> Iterator[str]:
         found = [each for each in searches if each["opening"] == opening]
         values = [each["value"] for each in found]
         side = f"Black, after 1.{opening}" if opening else "White"
-        yield (
+        yield from wrap(
             f"{side}: {len(found)} searches. The value for the side to move is "
             f"{np.mean(values):+.3f} ± {np.std(values):.3f} (deviation), with "
             f"{np.mean([each['nodes'] for each in found]):,.0f} nodes."
