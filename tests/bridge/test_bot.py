@@ -318,7 +318,12 @@ def test_what_is_said_twice_changes_nothing(server: BotServer) -> None:
                     game.feed.say(rng.choice([game.full(), game.state()]))
         live.join()
     assert live.error is None
-    assert len(live.movers[0].asked) == len(game.moves[0::2])
+    asked = [think.position for _, think in live.movers[0].asked]
+    played = [told(game, ply) for ply in range(0, len(game.moves), 2)]
+    assert asked[: len(played)] == played
+    # pychess.org's states never say that the game is over, and its word of the end may be lost.
+    unheard = [told(game)] if server.dialect == "pychess" and len(game.moves) % 2 == 0 else []
+    assert asked[len(played) :] in ([], unheard)
     assert server.count("/resign") == 0
 
 
@@ -349,10 +354,10 @@ def asked_last(live: Live) -> str:
     return live.movers[0].asked[-1][1].position
 
 
-def told(game: ServerGame) -> str:
-    """What the engine is told when it is to move."""
+def told(game: ServerGame, plies: int | None = None) -> str:
+    """What the engine is told when it is to move, after so many plies of the game, or after all."""
     side = chess.COLOR_NAMES[game.bot]
-    turns = " ".join(turns_of(game.bot, game.moves))
+    turns = " ".join(turns_of(game.bot, game.moves[:plies]))
     return f"position fog {side} startpos" + (f" turns {turns}" if turns else "")
 
 
