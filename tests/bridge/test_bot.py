@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from obscuro.bridge.client import BotClient, Patience
 from obscuro.bridge.game_settings import GameSettings
 from obscuro.bridge.games_underway import GamesUnderway
 from obscuro.bridge.messages import Think
+from obscuro.bridge.mover import Mover
 from obscuro.bridge.mover_pool import MoverPool
 from obscuro.bridge.pgn_archive import PgnArchive
 from obscuro.bridge.policy import Policy
@@ -39,6 +40,21 @@ from tests.protocol.games import random_moves, turns_of
 pytestmark = pytest.mark.xdist_group("timing")
 
 QUICK = Patience(connect=5.0, answer=5.0, silence=5.0, pauses=(0.0, 0.01))
+
+
+class CountingPool(MoverPool):
+    """Tells the server, on which tests wait, how many movers it has taken back."""
+
+    def __init__(self, server: BotServer, make: Callable[[], QuickMover], spare: int) -> None:
+        super().__init__(make, spare)
+        self.given = 0
+        self._server = server
+
+    def give(self, mover: Mover) -> None:
+        super().give(mover)
+        with self._server.news:
+            self.given += 1
+            self._server.news.notify_all()
 
 
 class Live:
@@ -63,7 +79,7 @@ class Live:
             return self.movers[-1]
 
         self.client = BotClient(server.url, TOKEN, patience=patience)
-        self.pool = MoverPool(make, spare=4)
+        self.pool = CountingPool(server, make, spare=4)
         self.bridge = Bridge(
             BOT,
             self.client,
@@ -165,6 +181,7 @@ def test_several_games_in_a_row_with_one_engine(server: BotServer) -> None:
     with living(server, most_games=3) as live:
         for seed in range(3):
             play_out(server, next_game(server, bot=seed % 2 == 0), seed)
+            server.until(lambda seed=seed: live.pool.given > seed)
         live.join()
     assert live.error is None
     assert {name for name, _ in live.movers[0].asked} == set(server.games)
