@@ -20,6 +20,8 @@ CUT_MILLISECONDS = 100
 """For a move, where the paper has 5 s."""
 ZS21_MILLISECONDS = 200
 """For a move against `zs21`: with less it hardly solves one program a turn."""
+LONG_MILLISECONDS = 1000
+"""For a move where the cut time was found to change the result."""
 FIRST_MOVE_MILLISECONDS = 50
 """For a move of the games from Black's first moves: 1,800 of them."""
 PAPER_MILLISECONDS, PAPER_THREADS = 5000, 5
@@ -125,7 +127,8 @@ class Experiment(NamedTuple):
     @property
     def full_milliseconds(self) -> int | None:
         """What the paper gave each move, or what it would have; None: the experiment's own."""
-        return None if self.group == SCALING or self.name == "random" else PAPER_MILLISECONDS
+        own = self.first.milliseconds is not None or self.name == "random"
+        return None if own else PAPER_MILLISECONDS
 
 
 ABLATION, OTHERS, SCALING = "ablations", "opponents", "scaling"
@@ -237,6 +240,17 @@ def _beyond() -> Iterator[Experiment]:
     yield Experiment("default-paper", BEYOND, "default rules against the paper's", _DEFAULT, _PAPER)
     deviation, label = Contender(OBSCURO, DEVIATION), "PUCT's σ the deviation against the variance"
     yield Experiment("deviation", BEYOND, label, deviation, _DEFAULT)
+    eight, one = Contender(OBSCURO, {}, 500), Contender(OBSCURO, {}, 62)
+    yield Experiment(*("eight-times", BEYOND, "0.5 s against 1/16 s", eight, one), 400, 62)
+    simple, result = _with("simple-evaluation"), PAPER_RESULTS["simple-evaluation"]
+    yield Experiment(
+        *("simple-evaluation-1s", BEYOND, "paper rules against simple evaluation, at 1 s"),
+        *(_PAPER, simple, result.games, LONG_MILLISECONDS, result),
+    )
+    yield Experiment(
+        *("zs21-simple-evaluation-1s", BEYOND, "simple evaluation against `zs21`, at 1 s"),
+        *(simple, Contender(ZS21), _SE_ZS21.games, LONG_MILLISECONDS, _SE_ZS21),
+    )
     old = Contender(OLD_ENGINE)
     yield Experiment(
         f"commit-{OLD_COMMIT}", BEYOND, f"against the engine of {OLD_COMMIT}", _DEFAULT, old
