@@ -177,7 +177,7 @@ BLACK_MOVES = {
 """Black's first moves in the paper's Table 1, and what else our engine plays."""
 CORE_COUNTS = (2, 4, 8)
 
-_PAPER, _DEFAULT = Contender(OBSCURO, PAPER_RULES), Contender(OBSCURO)
+_PAPER, _DEFAULT, _ZS21 = Contender(OBSCURO, PAPER_RULES), Contender(OBSCURO), Contender(ZS21)
 
 
 def _ablations() -> Iterator[Experiment]:
@@ -193,7 +193,6 @@ def _ablations() -> Iterator[Experiment]:
 
 
 def _opponents() -> Iterator[Experiment]:
-    zs21 = Contender(ZS21)
     rows = (
         ("zs21-paper", "paper rules", _PAPER, Tally(834, 33, 133)),
         ("zs21-default", "default rules", _DEFAULT, Tally(834, 33, 133)),
@@ -202,7 +201,7 @@ def _opponents() -> Iterator[Experiment]:
     )
     for name, label, player, result in rows:
         yield Experiment(
-            *(name, OTHERS, f"{label} against `zs21`", player, zs21, result.games),
+            *(name, OTHERS, f"{label} against `zs21`", player, _ZS21, result.games),
             *(ZS21_MILLISECONDS, result),
         )
     label, won = "default rules against `random`", Tally(1000, 0, 0)
@@ -242,15 +241,13 @@ def _beyond() -> Iterator[Experiment]:
     yield Experiment("deviation", BEYOND, label, deviation, _DEFAULT)
     eight, one = Contender(OBSCURO, {}, 500), Contender(OBSCURO, {}, 62)
     yield Experiment(*("eight-times", BEYOND, "0.5 s against 1/16 s", eight, one), 400, 62)
-    simple, result = _with("simple-evaluation"), PAPER_RESULTS["simple-evaluation"]
-    yield Experiment(
-        *("simple-evaluation-1s", BEYOND, "paper rules against simple evaluation, at 1 s"),
-        *(_PAPER, simple, result.games, LONG_MILLISECONDS, result),
-    )
-    yield Experiment(
-        *("zs21-simple-evaluation-1s", BEYOND, "simple evaluation against `zs21`, at 1 s"),
-        *(simple, Contender(ZS21), _SE_ZS21.games, LONG_MILLISECONDS, _SE_ZS21),
-    )
+    simple, won = _with("simple-evaluation"), PAPER_RESULTS["simple-evaluation"]
+    for name, label, sides, result in (
+        ("simple-evaluation", "paper rules against simple evaluation", (_PAPER, simple), won),
+        ("zs21-simple-evaluation", "simple evaluation against `zs21`", (simple, _ZS21), _SE_ZS21),
+    ):
+        full = (*sides, result.games, LONG_MILLISECONDS, result)
+        yield Experiment(f"{name}-1s", BEYOND, f"{label}, at 1 s", *full)
     old = Contender(OLD_ENGINE)
     yield Experiment(
         f"commit-{OLD_COMMIT}", BEYOND, f"against the engine of {OLD_COMMIT}", _DEFAULT, old
