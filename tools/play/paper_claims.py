@@ -148,7 +148,8 @@ def scaling(findings: Findings) -> Verdict:
     if not rows:
         return "", UNPLAYED
     statuses = [status_of(row.interval()) for row in rows]
-    told = ", ".join(f"{row.interval().difference:+.0f}" for row in rows)
+    gains = [(row.interval().difference, row.elo) for row in rows]
+    told = ", ".join(f"{gain:+.0f}" if math.isfinite(gain) else elo for gain, elo in gains)
     counts = "; ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
     return f"{told} Elo, {len(rows)} of {len(_steps())} steps", counts
 
@@ -436,6 +437,10 @@ CLAIMS: Sequence[Claim] = (
         stronger("zs21-simple-evaluation"),
     ),
     Claim("§4.2", "twice the time is stronger, 1/16 s to 16 s", _paper_steps(), scaling),
+    Claim(
+        *("§4.2", "three of its steps at once, 1/16 s to 1/2 s"),
+        *(f"{sum(_paper_gains()[:3]):+.0f} Elo, added up", stronger("eight-times")),
+    ),
     Claim("§4.2", "more time gains less and less", _paper_halves(), diminishing),
     Claim("§4.2", "it wins all games against random moves", "1,000 of 1,000", beats_random),
     Claim("D", "plies of a game at 5 s", f"{PAPER_PLIES}", game_length),

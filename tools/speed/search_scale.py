@@ -53,6 +53,7 @@ from tools.common import (
     table,
     tool_parser,
 )
+from tools.results.render import wrap
 
 LAST = 0.1  # share of a search's expansions whose depth is told by itself
 
@@ -216,7 +217,7 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
     settings = Settings(**figures["settings"])
     games = figures["games"]
     looks = [Look(*each) for each in figures["looks"]]
-    yield (
+    yield from wrap(
         f"Played: {len(games)}, at {settings.movetime:,} ms a move, {settings.threads} threads, "
         f"`{settings.evaluator}`, Hash {settings.hash_mib:,} MiB. {len(looks):,} searches; "
         f"{figures['unsearched']:,} moves needed none."
@@ -226,7 +227,7 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
         endings = ", ".join(
             f"{game['result']} after {game['plies']} ({game['ending']})" for game in games
         )
-        yield from (f"Games: {endings}.", "")
+        yield from (*wrap(f"Games: {endings}."), "")
     if not looks:
         return
     rows = []
