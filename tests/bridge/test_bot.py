@@ -169,10 +169,7 @@ def test_a_whole_game(server: BotServer, bot: chess.Color) -> None:
     for (name, think), ply in zip(mover.asked, range(0 if bot else 1, 1000, 2), strict=False):
         assert name == game.id
         assert think.side == bot
-        turns = " ".join(turns_of(bot, game.moves[:ply]))
-        side = chess.COLOR_NAMES[bot]
-        expected = f"position fog {side} startpos"
-        assert think.position == (f"{expected} turns {turns}" if turns else expected)
+        assert think.position == told(game, ply)
         assert game.moves[ply] in think.moves
     assert len(mover.asked) == len(game.moves[0 if bot else 1 :: 2])
 

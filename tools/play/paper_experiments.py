@@ -21,7 +21,7 @@ CUT_MILLISECONDS = 100
 ZS21_MILLISECONDS = 200
 """For a move against `zs21`: with less it hardly solves one program a turn."""
 LONG_MILLISECONDS = 1000
-"""For a move where the cut time was found to change the result."""
+"""For a move where a result differs from the paper's, to see if the cut time is the cause."""
 FIRST_MOVE_MILLISECONDS = 50
 """For a move of the games from Black's first moves: 1,800 of them."""
 PAPER_MILLISECONDS, PAPER_THREADS = 5000, 5
