@@ -16,6 +16,7 @@ import queue
 import random
 import socket
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,6 +34,8 @@ TOKEN = "secret-token-of-the-tests"
 BOT = "Obscuro-Bot"
 PING_SECONDS = 0.1
 """In the dialect `pychess` the server takes as long to notice that a stream was closed."""
+LOOK_SECONDS = 0.05
+"""How often to look for what nobody tells the server, as that the bridge has closed a game."""
 PING = b'{"type":"ping"}\n'
 CAPABILITIES_HEADER = "X-PyChess-Bot-Capabilities"
 
@@ -313,10 +316,13 @@ class BotServer:
         return game.id
 
     def until(self, what: Callable[[], Any], seconds: float = HANG_SECONDS) -> Any:
-        """Wait until something is so; return it."""
+        """Wait until something is so, of this server or of the bridge; return it."""
+        end = time.monotonic() + seconds
         with self.news:
-            assert self.news.wait_for(what, seconds), f"it never happened; {self.requests[-5:]}"
-            return what()
+            while not (found := what()):
+                assert time.monotonic() < end, f"it never happened; {self.requests[-5:]}"
+                self.news.wait(LOOK_SECONDS)
+            return found
 
     def game(self, name: str) -> ServerGame:
         """Wait for a game to begin."""
