@@ -117,6 +117,7 @@ class LiveGame:
         self._job: _Job | None = None  # the last one that was queued
         self._unsent = 0  # how many moves in a row may not have arrived
         self._asks: list[threading.Thread] = []
+        self._chat: threading.Thread | None = None  # the one that says the last thing
         self._done = threading.Event()  # set when nothing more is read or searched
         self._left = threading.Event()  # set when nothing more is sent either
         names = ((f"stream {game.id}", self._read), (f"game {game.id}", self._work))
@@ -165,7 +166,7 @@ class LiveGame:
             case Ask(path):
                 self._aside(lambda: self._server.ask(self.game.id, path, self._left), path)
             case Say(text):
-                self._aside(lambda: self._server.say(self.game.id, text, self._left), "chat")
+                self._say(text)
             case Resync():
                 self._close_stream()
             case LookBack():
@@ -198,8 +199,19 @@ class LiveGame:
         if self._stream is not None:
             self._stream.close()
 
-    def _aside(self, request: Callable[[], None], what: str) -> None:
-        """Send a request that nothing waits for, in a thread of its own."""
+    def _say(self, text: str) -> None:
+        """Say something after what was said before, however slowly that arrives."""
+        before = self._chat
+
+        def say() -> None:
+            if before is not None:
+                before.join()
+            self._server.say(self.game.id, text, self._left)
+
+        self._chat = self._aside(say, "chat")
+
+    def _aside(self, request: Callable[[], None], what: str) -> threading.Thread:
+        """Send a request that nothing waits for, in a thread of its own; return the thread."""
 
         def send() -> None:
             try:
@@ -210,6 +222,7 @@ class LiveGame:
         thread = threading.Thread(target=send, name=f"{what} {self.game.id}", daemon=True)
         self._asks.append(thread)
         thread.start()
+        return thread
 
     # -- the stream -------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -791,11 +792,21 @@ def test_games_are_written_down_with_their_end(server: BotServer, tmp_path: Path
 def test_people_are_greeted_in_the_chat(server: BotServer) -> None:
     settings = GameSettings(greeting="Hello", farewell="Bye")
     with living(server, settings=settings, most_games=1) as live:
+        ended, say = threading.Event(), live.client.say
+
+        def say_late(game: str, text: str, cancel: threading.Event) -> None:
+            if text == "Hello":  # it arrives before the farewell all the same
+                assert ended.wait(HANG_SECONDS)
+                time.sleep(0.3)
+            say(game, text, cancel)
+
+        live.client.say = say_late
         game = server.game(server.challenge())
         server.until(lambda: len(game.moves) == 1)
         game.play("e7e5")
         server.until(lambda: len(game.moves) == 3)
         game.end("resign", game.bot)
+        ended.set()
         live.join()
         server.until(lambda: len(game.said) == 2)
     assert [line["text"] for line in game.said] == ["Hello", "Bye"]
