@@ -194,8 +194,8 @@ def _ablations() -> Iterator[Experiment]:
 
 def _opponents() -> Iterator[Experiment]:
     rows = (
-        ("zs21-paper", "paper rules", _PAPER, Tally(834, 33, 133)),
-        ("zs21-default", "default rules", _DEFAULT, Tally(834, 33, 133)),
+        ("zs21-paper", "paper rules", _PAPER, _WHOLE_ZS21),
+        ("zs21-default", "default rules", _DEFAULT, _WHOLE_ZS21),
         ("zs21-all-off", "all four off", _with("all-off"), Tally(711, 30, 259)),
         ("zs21-simple-evaluation", "simple evaluation", _with("simple-evaluation"), _SE_ZS21),
     )
@@ -208,6 +208,7 @@ def _opponents() -> Iterator[Experiment]:
     yield Experiment("random", OTHERS, label, _DEFAULT, Contender(RANDOM), 1000, 50, won)
 
 
+_WHOLE_ZS21 = Tally(834, 33, 133)
 _SE_ZS21 = Tally(5258, 486, 4256)
 
 
@@ -245,6 +246,7 @@ def _beyond() -> Iterator[Experiment]:
     for name, label, sides, result in (
         ("simple-evaluation", "paper rules against simple evaluation", (_PAPER, simple), won),
         ("zs21-simple-evaluation", "simple evaluation against `zs21`", (simple, _ZS21), _SE_ZS21),
+        ("zs21-paper", "paper rules against `zs21`", (_PAPER, _ZS21), _WHOLE_ZS21),
     ):
         full = (*sides, result.games, LONG_MILLISECONDS, result)
         yield Experiment(f"{name}-1s", BEYOND, f"{label}, at 1 s", *full)
