@@ -315,14 +315,19 @@ class BotServer:
             self.events.say({"type": "challenge", "challenge": game.challenge})
         return game.id
 
-    def until(self, what: Callable[[], Any], seconds: float = HANG_SECONDS) -> Any:
-        """Wait until something is so, of this server or of the bridge; return it."""
+    def happens(self, what: Callable[[], Any], seconds: float) -> Any:
+        """Wait until something is so, of this server or its client; return it, or what is false."""
         end = time.monotonic() + seconds
         with self.news:
-            while not (found := what()):
-                assert time.monotonic() < end, f"it never happened; {self.requests[-5:]}"
+            while not (found := what()) and time.monotonic() < end:
                 self.news.wait(LOOK_SECONDS)
             return found
+
+    def until(self, what: Callable[[], Any], seconds: float = HANG_SECONDS) -> Any:
+        """Wait until something is so; return it."""
+        found = self.happens(what, seconds)
+        assert found, f"it never happened; {self.requests[-5:]}"
+        return found
 
     def game(self, name: str) -> ServerGame:
         """Wait for a game to begin."""

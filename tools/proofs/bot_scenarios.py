@@ -41,8 +41,7 @@ class ClientStage:
 
     def happens(self, what: Callable[[], Any], seconds: float = MOVE_SECONDS) -> bool:
         """Wait until something is so; tell whether it was in time."""
-        with self.server.news:
-            return bool(self.server.news.wait_for(what, seconds))
+        return bool(self.server.happens(what, seconds))
 
     def expect(self, text: str, what: Callable[[], Any], seconds: float = MOVE_SECONDS) -> None:
         """Wait until something is so. Raises StageError if it isn't in time."""
