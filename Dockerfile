@@ -10,7 +10,7 @@ FROM debian:bookworm-slim AS parts
 
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates npm
 COPY engine_bin/install_browser_parts /parts/engine_bin/
-COPY obscuro/browser_parts /parts/obscuro/browser_parts
+COPY obscuro/viewer/browser_parts /parts/obscuro/viewer/browser_parts
 RUN /parts/engine_bin/install_browser_parts
 
 FROM debian:bookworm-slim
@@ -25,7 +25,7 @@ RUN apt-get update \
     && useradd --create-home obscuro
 
 COPY . /tmp/obscuro
-COPY --from=parts /parts/obscuro/browser_parts /tmp/obscuro/obscuro/browser_parts
+COPY --from=parts /parts/obscuro/viewer/browser_parts /tmp/obscuro/obscuro/viewer/browser_parts
 RUN python3 -m venv /opt/obscuro \
     && /opt/obscuro/bin/pip install --no-cache-dir '/tmp/obscuro[web]' \
     && rm -rf /tmp/obscuro

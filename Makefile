@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 # These files mark a complete set-up. If one of its lists is newer, make repeats the set-up.
-LISTS := pyproject.toml obscuro/browser_parts/package-lock.json
+LISTS := pyproject.toml obscuro/viewer/browser_parts/package-lock.json
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-test
 
@@ -137,4 +137,4 @@ clean:
 	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf $(VENV) obscuro/browser_parts/files
+	rm -rf $(VENV) obscuro/viewer/browser_parts/files

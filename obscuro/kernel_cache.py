@@ -1,6 +1,6 @@
 """Where compiled kernels are kept: a directory for each module and each version of its code.
 
-    <place>/kernels/obscuro.board.moves-<stamp>/<kernel>-<signature>.nbc
+    <place>/kernels/obscuro.rules.moves-<stamp>/<kernel>-<signature>.nbc
     <place>/kernels/sources.json      see `obscuro.kernel_sources`
 
 The stamp is a hash of all that the machine code comes from: the module's code and the code of what

@@ -13,7 +13,7 @@ from obscuro import kernel_cache
 from obscuro.kernel_cache import KernelFiles, facts, find_directory, prune
 from obscuro.kernel_sources import KernelSources
 
-MODULE = "obscuro.board.moves"
+MODULE = "obscuro.rules.moves"
 DAY = 86400.0
 
 # A package `obscuro` would be this one, so the kernels of these tests are functions of it.
@@ -278,7 +278,7 @@ class TestVersions:
 
     def test_the_oldest_are_removed(self, tmp_path: Path) -> None:
         versions = make_versions(tmp_path, 7, 2 * DAY)
-        others = make_versions(tmp_path, 3, 2 * DAY, "obscuro.board.make")
+        others = make_versions(tmp_path, 3, 2 * DAY, "obscuro.rules.make")
         kept = tmp_path / "of somebody else"
         kept.mkdir()
         os.utime(kept, (0, 0))
@@ -292,7 +292,7 @@ class TestVersions:
 
     def test_those_that_nobody_uses_are_forgotten(self, tmp_path: Path) -> None:
         make_versions(tmp_path, 2, 31 * DAY)
-        used = make_versions(tmp_path, 1, 29 * DAY, "obscuro.board.make")
+        used = make_versions(tmp_path, 1, 29 * DAY, "obscuro.rules.make")
         prune(str(tmp_path))
         assert list(tmp_path.iterdir()) == used
 

@@ -171,7 +171,7 @@ class TestMemory:
 
 def test_the_sources_of_this_package() -> None:
     sources = KernelSources()
-    moves = sources.dependencies("obscuro.board.moves")
-    assert {"obscuro.board.layout", "obscuro.kernels"} <= moves, "what is compiled into them"
+    moves = sources.dependencies("obscuro.rules.moves")
+    assert {"obscuro.rules.layout", "obscuro.kernels"} <= moves, "what is compiled into them"
     assert "obscuro.kernel_cache" not in moves
     assert not [name for name in sources.dependencies("obscuro.search.solver") if "belief" in name]

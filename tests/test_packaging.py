@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import obscuro
-from obscuro.browser_parts.parts import NAMES as PARTS
 from obscuro.cli.doctor_command import PACKAGES
+from obscuro.viewer.browser_parts.parts import NAMES as PARTS
 from tools.browser import NAMES
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import obscuro
-from obscuro.browser_parts.parts import NAMES as PARTS
+from obscuro.viewer.browser_parts.parts import NAMES as PARTS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -147,8 +147,8 @@ class TestContents:
             if path.is_file() and "__pycache__" not in path.parts
         }
         assert {name for name in names if name.startswith("obscuro/")} == there
-        assert {"obscuro/py.typed", "obscuro/bench/belief_games.txt"} <= names
-        assert {f"obscuro/browser_parts/files/{name}" for name in PARTS} <= names
+        assert {"obscuro/py.typed", "obscuro/cli/bench/belief_games.txt"} <= names
+        assert {f"obscuro/viewer/browser_parts/files/{name}" for name in PARTS} <= names
         assert f"{metadata}/licenses/LICENSE" in names
 
 
@@ -203,8 +203,8 @@ class TestInstalled:
 
     def test_finds_the_data_of_its_benchmarks(self, installed: Run) -> None:
         code = (
-            "from obscuro.bench.recorded import read_games\n"
-            "from obscuro.bench.eval_nnue import bench_positions\n"
+            "from obscuro.cli.bench.recorded import read_games\n"
+            "from obscuro.cli.bench.eval_nnue import bench_positions\n"
             "print(len(read_games()), len(bench_positions()))"
         )
         games, positions = map(int, installed("python", "-P", "-c", code).split())

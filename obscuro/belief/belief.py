@@ -31,10 +31,10 @@ from obscuro.belief.record import (
 from obscuro.belief.record_set import Hashes, Records, RecordSet, Words
 from obscuro.belief.successors import offer_all
 from obscuro.belief.update import Outcome, Run, Updater, filter_rows, is_late, regions_for
-from obscuro.board.layout import CASTLING_SQUARES, STATE, WORDS
-from obscuro.board.position import find_move
-from obscuro.fog.observation import Observation
-from obscuro.fog.observation_words import EN_PASSANT_WORD
+from obscuro.rules.layout import CASTLING_SQUARES, STATE, WORDS
+from obscuro.rules.observation import Observation
+from obscuro.rules.observation_words import EN_PASSANT_WORD
+from obscuro.rules.position import find_move
 
 __all__ = ["Belief", "ContradictionError", "Update"]
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from obscuro.belief.record import RECORD_WORDS
 from obscuro.belief.successors import Streams
-from obscuro.board.layout import MAX_MOVES
+from obscuro.rules.layout import MAX_MOVES
 
 Records = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]

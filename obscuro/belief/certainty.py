@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.record import OUR_SIDE, RECORD_WORDS
-from obscuro.board.layout import KINGS, PAWNS, ROOKS, WHITE
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import KINGS, PAWNS, ROOKS, WHITE
+from obscuro.rules.observation import Observation
 
 Words = npt.NDArray[np.uint64]
 Records = npt.NDArray[np.uint64]

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import (
+from obscuro.kernels import kernel
+from obscuro.rules.layout import (
     KINGS,
     NOT_FILE_A,
     NOT_FILE_H,
@@ -26,17 +27,16 @@ from obscuro.board.layout import (
     RANK_3,
     RANK_6,
 )
-from obscuro.board.moves import occupied_squares, pieces_of
-from obscuro.board.tables import TABLES
-from obscuro.fog.observation import Observation
-from obscuro.fog.observation_words import (
+from obscuro.rules.moves import occupied_squares, pieces_of
+from obscuro.rules.observation import Observation
+from obscuro.rules.observation_words import (
     EN_PASSANT_WORD,
     OBSERVATION_WORDS,
     SEEN,
     observation_words,
 )
-from obscuro.fog.vision import vision
-from obscuro.kernels import kernel
+from obscuro.rules.tables import TABLES
+from obscuro.rules.vision import vision
 
 Words = npt.NDArray[np.uint64]
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obscuro.board.bits import folded_product, multiply_high
 from obscuro.kernels import kernel
+from obscuro.rules.bits import folded_product, multiply_high
 
 _WHOLE = 1 << 64
 

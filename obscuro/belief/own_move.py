@@ -14,7 +14,8 @@ import numpy.typing as npt
 from obscuro.belief.fit import observes
 from obscuro.belief.record import OUR_SIDE, OUR_STATE, pack, unpack
 from obscuro.belief.successors import has_kings
-from obscuro.board.layout import (
+from obscuro.kernels import kernel
+from obscuro.rules.layout import (
     BACK_RANKS,
     BISHOP,
     BLACK_LONG_PATH,
@@ -38,10 +39,10 @@ from obscuro.board.layout import (
     WHITE_LONG_PATH,
     WHITE_SHORT_PATH,
 )
-from obscuro.board.make import make_move
-from obscuro.board.moves import generate_moves, has_move
-from obscuro.board.position import move_squares
-from obscuro.board.tables import (
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import generate_moves, has_move
+from obscuro.rules.position import move_squares
+from obscuro.rules.tables import (
     BISHOP_STEPS,
     KING_STEPS,
     KNIGHT_STEPS,
@@ -49,7 +50,6 @@ from obscuro.board.tables import (
     ROOK_STEPS,
     ray_attacks,
 )
-from obscuro.kernels import kernel
 
 Words = npt.NDArray[np.uint64]
 

@@ -14,8 +14,8 @@ from obscuro.belief.own_move import Conditions, follow, follow_naively, own_task
 from obscuro.belief.record import OUR_SIDE
 from obscuro.belief.successors import Streams, expand, expand_naively, opponent_task
 from obscuro.belief.update import Keep, Visit
-from obscuro.board.layout import MAX_MOVES
-from obscuro.board.tables import TABLES
+from obscuro.rules.layout import MAX_MOVES
+from obscuro.rules.tables import TABLES
 
 Words = npt.NDArray[np.uint64]
 Records = npt.NDArray[np.uint64]

@@ -1,9 +1,9 @@
 """Questions about a set of records, answered by one pass over it."""
 
 from obscuro.belief.record import unpack
-from obscuro.board.layout import ALL
-from obscuro.fog.observation_words import OBSERVATION_WORDS, observation_words
 from obscuro.kernels import kernel
+from obscuro.rules.layout import ALL
+from obscuro.rules.observation_words import OBSERVATION_WORDS, observation_words
 
 
 @kernel

@@ -13,7 +13,8 @@ pawns and our last move; ours follows from what we saw.
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import (
+from obscuro.kernels import kernel
+from obscuro.rules.layout import (
     BISHOPS,
     CASTLING_BITS,
     CASTLING_SHIFT,
@@ -33,11 +34,10 @@ from obscuro.board.layout import (
     WHITE,
     WORDS,
 )
-from obscuro.board.make import make_move
-from obscuro.board.moves import pieces_of
-from obscuro.board.position import load, move_squares
-from obscuro.fog.observation import Observation
-from obscuro.kernels import kernel
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import pieces_of
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import load, move_squares
 
 Words = npt.NDArray[np.uint64]
 Records = npt.NDArray[np.uint64]

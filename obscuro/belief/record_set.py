@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from obscuro.belief.queries import common_king, common_observation, find
 from obscuro.belief.record import OUR_SIDE, RECORD_WORDS, packed, unpacked
-from obscuro.board.layout import WORDS
-from obscuro.board.position import hash_positions
-from obscuro.board.tables import TABLES
-from obscuro.fog.observation import Observation
-from obscuro.fog.observation_words import OBSERVATION_WORDS
+from obscuro.rules.layout import WORDS
+from obscuro.rules.observation import Observation
+from obscuro.rules.observation_words import OBSERVATION_WORDS
+from obscuro.rules.position import hash_positions
+from obscuro.rules.tables import TABLES
 
 Words = npt.NDArray[np.uint64]
 Records = npt.NDArray[np.uint64]

@@ -24,9 +24,10 @@ import numpy.typing as npt
 from obscuro.belief.fit import observes
 from obscuro.belief.hashing import record_hash, region_of
 from obscuro.belief.record import OUR_SIDE, PASSED, pack, unpack
-from obscuro.board.attacks import bishop_attacks, rook_attacks
-from obscuro.board.bits import lowest_square
-from obscuro.board.layout import (
+from obscuro.kernels import kernel
+from obscuro.rules.attacks import bishop_attacks, rook_attacks
+from obscuro.rules.bits import lowest_square
+from obscuro.rules.layout import (
     ALL,
     BACK_RANKS,
     BLACK_LONG_PATH,
@@ -45,9 +46,8 @@ from obscuro.board.layout import (
     WHITE_SHORT_PATH,
     WHITE_SHORT_ROOK,
 )
-from obscuro.board.make import make_move
-from obscuro.board.moves import generate_moves
-from obscuro.kernels import kernel
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import generate_moves
 
 Words = npt.NDArray[np.uint64]
 

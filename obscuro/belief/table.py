@@ -10,8 +10,8 @@ in it.
 import numpy as np
 
 from obscuro.belief.hashing import record_hash, slot_of
-from obscuro.board.bits import prefetch_row
 from obscuro.kernels import kernel
+from obscuro.rules.bits import prefetch_row
 
 GROUP = 16  # records looked up together, so that their cache misses overlap
 PADDING = 96  # slots behind those of a region, for records that overflow its last ones

@@ -11,8 +11,8 @@ from obscuro.belief.belief import Belief
 from obscuro.belief.hashing import new_ranking
 from obscuro.belief.record import RECORD_WORDS
 from obscuro.belief.table import PADDING, cut, rank_below, spread
-from obscuro.board.position import find_move, from_board, from_fen
-from obscuro.fog.observation import Observation
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import find_move, from_board, from_fen
 
 
 def warm_up() -> None:

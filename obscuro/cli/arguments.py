@@ -20,7 +20,7 @@ from obscuro.cli.learn_arguments import add_learn
 from obscuro.cli.web_arguments import add_web
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.strength import LEVELS, Level, level_numbered
-from obscuro.opponents.roster import PLAYERS
+from obscuro.players.roster import PLAYERS
 
 _EXAMPLES = """\
 examples:

@@ -1,11 +1,11 @@
-"""`obscuro bench [NAME]` prints the signature, or runs one of the benchmarks of `obscuro.bench`."""
+"""`obscuro bench [NAME]` prints the signature, or runs one of the benchmarks of `obscuro.cli.bench`."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 
-from obscuro.bench.common import BenchmarkError
+from obscuro.cli.bench.common import BenchmarkError
 from obscuro.cli.command_error import CommandError
 
 _MODULES = {
@@ -18,7 +18,7 @@ _MODULES = {
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the benchmark and return the exit code. Raises CommandError."""
-    benchmark = importlib.import_module(f"obscuro.bench.{_MODULES[arguments.benchmark]}")
+    benchmark = importlib.import_module(f"obscuro.cli.bench.{_MODULES[arguments.benchmark]}")
     try:
         code: int = benchmark.run(arguments)
     except BenchmarkError as error:

@@ -16,19 +16,19 @@ from types import FrameType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from obscuro.arena.builtin_players import engine_command
-from obscuro.arena.uci_process import EngineError
 from obscuro.cli.bridge_defaults import DRAW_MOVES, DRAW_SCORE
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_command import read_options
 from obscuro.cli.server_options import server_options
+from obscuro.client.uci_process import EngineError
+from obscuro.matches.builtin_players import engine_command
 
 if TYPE_CHECKING:
-    from obscuro.bridge.bot import Bridge
-    from obscuro.bridge.client import BotClient
-    from obscuro.bridge.mover import Mover
-    from obscuro.bridge.mover_pool import MoverPool
+    from obscuro.bots.bot import Bridge
+    from obscuro.bots.client import BotClient
+    from obscuro.client.mover import Mover
+    from obscuro.client.mover_pool import MoverPool
 
 TOKEN = "OBSCURO_BOT_TOKEN"
 FORBIDDEN_OPTIONS = frozenset({"Stockfish", "UCI_Variant"})
@@ -40,7 +40,7 @@ LONGEST_CHAT = 140
 LEAVING_SECONDS = 10.0
 """After a second signal the bridge has this long to leave by itself."""
 
-logger = logging.getLogger("obscuro.bridge")
+logger = logging.getLogger("obscuro.bots")
 
 MakeMover = Callable[[Mapping[str, str], Callable[[str], None]], "Mover"]
 
@@ -137,7 +137,7 @@ def engine_options(given: Mapping[str, str], url: str = "") -> dict[str, str]:
 
 def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> Mover:
     """Return our engine in a process of its own. The process starts when it is needed."""
-    from obscuro.bridge.mover import EngineMover  # noqa: PLC0415
+    from obscuro.client.mover import EngineMover  # noqa: PLC0415
 
     return EngineMover(engine_command(), options, report)
 
@@ -151,13 +151,13 @@ def _play(
 ) -> int:
     """Prepare an engine, go online and play; return the exit code. Raises CommandError."""
     try:
-        from obscuro.bridge.api_errors import ApiError, Refused, Unauthorized  # noqa: PLC0415
-        from obscuro.bridge.client import BotClient  # noqa: PLC0415
+        from obscuro.bots.api_errors import ApiError, Refused, Unauthorized  # noqa: PLC0415
+        from obscuro.bots.client import BotClient  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise CommandError(
             f"{error.name} is not installed; run: {sys.executable} -m pip install httpx"
         ) from None
-    from obscuro.bridge.mover_pool import MoverPool  # noqa: PLC0415
+    from obscuro.client.mover_pool import MoverPool  # noqa: PLC0415
 
     movers = MoverPool(lambda: make(options, logger.warning), spare=arguments.games)
     client = BotClient(url, token)
@@ -189,11 +189,11 @@ def _play(
 def _bridge(
     arguments: argparse.Namespace, url: str, user: str, client: BotClient, movers: MoverPool
 ) -> Bridge:
-    from obscuro.bridge.bot import Bridge  # noqa: PLC0415
-    from obscuro.bridge.game_settings import GameSettings  # noqa: PLC0415
-    from obscuro.bridge.games_underway import GamesUnderway  # noqa: PLC0415
-    from obscuro.bridge.pgn_archive import PgnArchive  # noqa: PLC0415
-    from obscuro.bridge.policy import Policy  # noqa: PLC0415
+    from obscuro.bots.bot import Bridge  # noqa: PLC0415
+    from obscuro.bots.game_settings import GameSettings  # noqa: PLC0415
+    from obscuro.bots.games_underway import GamesUnderway  # noqa: PLC0415
+    from obscuro.bots.pgn_archive import PgnArchive  # noqa: PLC0415
+    from obscuro.bots.policy import Policy  # noqa: PLC0415
 
     policy = Policy(
         games=arguments.games,

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import TypeAlias
 
-from obscuro.fog.stalemate import LOSS, STALEMATES
+from obscuro.rules.stalemate import LOSS, STALEMATES
 
 Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 

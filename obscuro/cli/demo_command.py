@@ -14,14 +14,14 @@ from rich.table import Table
 from rich.text import Text
 
 from obscuro import __version__
-from obscuro.arena.game_record import GameRecord, PlayedPly, Turn
-from obscuro.arena.move_report import Report
-from obscuro.arena.players import InProcessPlayer, RandomPlayer
-from obscuro.arena.referee import play_game
 from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
 from obscuro.cli.local_engine import MakePlayer, engine_options, make_player, prepare
+from obscuro.client.move_report import Report
 from obscuro.evaluation.stockfish.process import stockfish_path
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.matches.game_record import GameRecord, PlayedPly, Turn
+from obscuro.matches.players import InProcessPlayer, RandomPlayer
+from obscuro.matches.referee import play_game
+from obscuro.rules.board import FogOfWarBoard
 
 ENGINE = chess.WHITE
 SHOWN_MOVES = 5  # the most likely moves of the strategy

@@ -114,7 +114,7 @@ def processor() -> Iterator[Finding]:
     threads = next(option.default for option in OPTIONS if option.name == "Threads")
     yield Finding(OK, "cores", f"{usable_cores()}, of which the engine uses {threads} by default")
     try:
-        from obscuro.board.bits import HAS_FAST_PEXT  # noqa: PLC0415
+        from obscuro.rules.bits import HAS_FAST_PEXT  # noqa: PLC0415
     except Exception:  # numba is missing or broken; `packages` reports it
         return
     yield Finding(OK, "PEXT", "yes" if HAS_FAST_PEXT else "no fast one; the engine does without")
@@ -123,7 +123,7 @@ def processor() -> Iterator[Finding]:
 def cache() -> Iterator[Finding]:
     """The compiled kernels: where they are kept, and whether those of this version are there."""
     try:
-        from obscuro.board.bits import folded_product  # noqa: PLC0415
+        from obscuro.rules.bits import folded_product  # noqa: PLC0415
 
         folded_product(1, 1)  # to see whether a kernel is kept
         files = kernel_cache.kernel_files()

@@ -17,8 +17,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_record import GameRecord
+from obscuro.matches.event import Event, GameTask
+from obscuro.matches.game_record import GameRecord
 
 _BAR = 40
 _MINUTE, _HOUR = 60, 3600

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from obscuro.arena.event import Event
-from obscuro.arena.game_workers import GameWorkers
-from obscuro.arena.local_workers import LocalWorkers
-from obscuro.arena.ray_workers import (
+from obscuro.cli.command_error import CommandError
+from obscuro.matches.event import Event
+from obscuro.matches.game_workers import GameWorkers
+from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.ray_workers import (
     ClusterError,
     RayWorkers,
     check_cores,
     check_ray,
     cores_of_a_game,
 )
-from obscuro.cli.command_error import CommandError
 
 MakeWorkers = Callable[[int, Callable[[str], None]], GameWorkers]
 """Makes workers from the number of games at a time and a function for warnings."""

@@ -15,8 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from obscuro import __version__
-from obscuro.arena.journal import JournalError
-from obscuro.bench.common import progress
+from obscuro.cli.bench.common import progress
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_command import read_options
@@ -53,7 +52,8 @@ from obscuro.learn.samples import (
     read_samples,
     write_samples,
 )
-from obscuro.show.game_file import GameFileError
+from obscuro.matches.journal import JournalError
+from obscuro.viewer.game_file import GameFileError
 
 _SAVE_AFTER = 30.0  # seconds of work that a kill may cost
 _REPEATABLE = {"Threads": "1", "Seed": "1"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from obscuro.arena.players import EnginePlayer
 from obscuro.engine.options import Options
+from obscuro.matches.players import EnginePlayer
 
 Warn = Callable[[str], None]
 MakePlayer = Callable[[Options, Warn], EnginePlayer]

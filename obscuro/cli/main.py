@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def uci(log: str | None, player: str = "obscuro") -> int:
     """Speak UCI on stdin and stdout, and return the exit code.
 
-    log: a file for the session. player: a name of `obscuro.opponents.roster`.
+    log: a file for the session. player: a name of `obscuro.players.roster`.
     """
     import signal  # noqa: PLC0415
 
@@ -37,8 +37,8 @@ def uci(log: str | None, player: str = "obscuro") -> int:
     # In a thread of a test `signal` raises ValueError.
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from obscuro.opponents.roster import player_kind  # noqa: PLC0415
-    from obscuro.protocol.uci import run as run_uci  # noqa: PLC0415
+    from obscuro.players.roster import player_kind  # noqa: PLC0415
+    from obscuro.uci.uci import run as run_uci  # noqa: PLC0415
 
     kind = player_kind(player)
     if kind.lack is not None:

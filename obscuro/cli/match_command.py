@@ -12,27 +12,27 @@ from pathlib import Path
 import chess
 from rich.console import Console
 
-from obscuro.arena.arena_error import ArenaError
-from obscuro.arena.atomic_file import replace_text
-from obscuro.arena.coverage import coverage_lines
-from obscuro.arena.entrant import Entrant, check_entrant, split_command
-from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_record import OWN_OBSERVATIONS, GameRecord
-from obscuro.arena.game_workers import GameWorkers
-from obscuro.arena.journal import Journal
-from obscuro.arena.match import FIRST, SECOND, MatchResult
-from obscuro.arena.match_json import BIASED, match_to_json
-from obscuro.arena.openings import openings_named
-from obscuro.arena.pgn_file import PgnFile
-from obscuro.arena.play_event import EventResult, play_event
-from obscuro.arena.schedule import match_games
-from obscuro.arena.sprt import H1, SprtBounds
-from obscuro.arena.statistics import QUANTITIES, Statistics, number
-from obscuro.arena.time_control import TimeControl
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.game_crew import crew_maker
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_table import MatchTable
+from obscuro.client.coverage import coverage_lines
+from obscuro.matches.arena_error import ArenaError
+from obscuro.matches.atomic_file import replace_text
+from obscuro.matches.entrant import Entrant, check_entrant, split_command
+from obscuro.matches.event import Event, GameTask
+from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
+from obscuro.matches.game_workers import GameWorkers
+from obscuro.matches.journal import Journal
+from obscuro.matches.match import FIRST, SECOND, MatchResult
+from obscuro.matches.match_json import BIASED, match_to_json
+from obscuro.matches.openings import openings_named
+from obscuro.matches.pgn_file import PgnFile
+from obscuro.matches.play_event import EventResult, play_event
+from obscuro.matches.schedule import match_games
+from obscuro.matches.sprt import H1, SprtBounds
+from obscuro.matches.statistics import QUANTITIES, Statistics, number
+from obscuro.matches.time_control import TimeControl
 
 GAMES, MOST_SPRT_GAMES = 10, 10_000
 """How many games are agreed unless the user says so: without and with a sequential test."""

@@ -10,10 +10,10 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from obscuro.arena.event import GameTask
-from obscuro.arena.game_record import GameRecord
-from obscuro.arena.match import MatchResult
 from obscuro.cli.event_table import EventTable
+from obscuro.matches.event import GameTask
+from obscuro.matches.game_record import GameRecord
+from obscuro.matches.match import MatchResult
 
 
 class MatchTable(EventTable):

@@ -11,18 +11,18 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from obscuro.arena.uci_process import EngineError
 from obscuro.cli.bridge_command import MakeMover, engine_options, make_mover, take_token
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_command import read_options
 from obscuro.cli.stderr_log import logged_to_stderr
+from obscuro.client.uci_process import EngineError
 
 TOKEN = "OBSCURO_MISTBOARD_TOKEN"
 MOST_PORT = 65535
 RULES = {"Stalemate": "draw"}
 """The engine's options by which Mistboard's rules are played, unless others are given."""
 
-logger = logging.getLogger("obscuro.mistboard")
+logger = logging.getLogger("obscuro.bots.mistboard")
 
 
 def run(
@@ -35,8 +35,8 @@ def run(
 
     make: makes an engine, and leave: ends it; tests pass their own. Raises CommandError.
     """
-    from obscuro.bridge.mover_pool import MoverPool  # noqa: PLC0415
-    from obscuro.mistboard.engine_service import EngineService  # noqa: PLC0415
+    from obscuro.bots.mistboard.engine_service import EngineService  # noqa: PLC0415
+    from obscuro.client.mover_pool import MoverPool  # noqa: PLC0415
 
     if arguments.port > MOST_PORT:
         raise CommandError(f"--port {arguments.port}: ports end at {MOST_PORT}")

@@ -10,16 +10,16 @@ from collections.abc import Callable
 import chess
 from rich.console import Console
 
-from obscuro.arena.game_record import OWN_OBSERVATIONS, Forfeit, GameRecord, PlayedPly, Turn
-from obscuro.arena.players import InProcessPlayer
-from obscuro.arena.referee import play_game
-from obscuro.arena.time_control import Allowance
 from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
 from obscuro.cli.local_engine import MakePlayer, engine_options, make_player, prepare
 from obscuro.cli.typed_moves import read_move
 from obscuro.engine.strength import Level
-from obscuro.fog.board import BOARDS, FogOfWarBoard
-from obscuro.fog.stalemate import DRAW
+from obscuro.matches.game_record import OWN_OBSERVATIONS, Forfeit, GameRecord, PlayedPly, Turn
+from obscuro.matches.players import InProcessPlayer
+from obscuro.matches.referee import play_game
+from obscuro.matches.time_control import Allowance
+from obscuro.rules.board import BOARDS, FogOfWarBoard
+from obscuro.rules.stalemate import DRAW
 
 Ask = Callable[[str], str]
 

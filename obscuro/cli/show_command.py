@@ -10,18 +10,18 @@ import chess.pgn
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from obscuro.arena.builtin_players import BUILT_IN, engine_command
-from obscuro.browser_parts.parts import MissingPartsError
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_command import read_options
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import OptionError
 from obscuro.engine.player_kind import OBSCURO
-from obscuro.show.analysis import AnalysisError, Analyst, SearchLimit
-from obscuro.show.document import GameDocument, ShownAdvice, ShownAnalysis
-from obscuro.show.game_file import GameFileError, read_game
-from obscuro.show.html_page import html_page, require_parts
-from obscuro.show.make_document import make_document
+from obscuro.matches.builtin_players import BUILT_IN, engine_command
+from obscuro.viewer.analysis import AnalysisError, Analyst, SearchLimit
+from obscuro.viewer.browser_parts.parts import MissingPartsError
+from obscuro.viewer.document import GameDocument, ShownAdvice, ShownAnalysis
+from obscuro.viewer.game_file import GameFileError, read_game
+from obscuro.viewer.html_page import html_page, require_parts
+from obscuro.viewer.make_document import make_document
 
 
 def run(

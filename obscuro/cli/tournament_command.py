@@ -7,17 +7,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from obscuro.arena.arena_error import ArenaError
-from obscuro.arena.event import Event
-from obscuro.arena.journal import Journal, read_journal
-from obscuro.arena.play_event import EventResult, play_event
-from obscuro.arena.rating import Anchor
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.game_crew import MakeWorkers, crew_maker
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_command import once, resumed
 from obscuro.cli.tournament_table import TournamentTable, standings_table, summary
-from obscuro.tournament.result_files import (
+from obscuro.matches.arena_error import ArenaError
+from obscuro.matches.event import Event
+from obscuro.matches.journal import Journal, read_journal
+from obscuro.matches.play_event import EventResult, play_event
+from obscuro.matches.rating import Anchor
+from obscuro.matches.result_files import (
     JOURNAL,
     REPORT,
     TournamentState,
@@ -26,8 +26,8 @@ from obscuro.tournament.result_files import (
     under_way,
     write_results,
 )
-from obscuro.tournament.standings import Standings
-from obscuro.tournament.tournament_file import TournamentFileError, read_tournament
+from obscuro.matches.standings import Standings
+from obscuro.matches.tournament_file import TournamentFileError, read_tournament
 
 
 def run(

@@ -9,12 +9,12 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_record import OWN_OBSERVATIONS, GameRecord
-from obscuro.arena.rating import Anchor
 from obscuro.cli.event_table import EventTable
-from obscuro.tournament.report_parts import points_text
-from obscuro.tournament.standings import Standings
+from obscuro.matches.event import Event, GameTask
+from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
+from obscuro.matches.rating import Anchor
+from obscuro.matches.report_parts import points_text
+from obscuro.matches.standings import Standings
 
 
 class TournamentTable(EventTable):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import chess
 
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 
 _UCI = re.compile(r"([a-h][1-8])-?([a-h][1-8])=?([nbrq]?)", re.IGNORECASE)
 _CASTLING = re.compile(r"[0o]-?[0o](-?[0o])?", re.IGNORECASE)

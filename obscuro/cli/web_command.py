@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from obscuro.arena.builtin_players import engine_command
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_command import read_options
 from obscuro.cli.server_options import server_options
 from obscuro.cli.stderr_log import logged_to_stderr
+from obscuro.matches.builtin_players import engine_command
 
 if TYPE_CHECKING:
-    from obscuro.show.analysis import Analyst
+    from obscuro.viewer.analysis import Analyst
     from obscuro.web.engine_pool import AdjustableMover
 
 ENGINE_OPTIONS = {"Threads": "1", "Hash": "128"}
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{error.name} is not installed; run: {sys.executable} -m pip install "
             "starlette uvicorn websockets"
         ) from None
-    from obscuro.browser_parts.parts import MissingPartsError  # noqa: PLC0415
+    from obscuro.viewer.browser_parts.parts import MissingPartsError  # noqa: PLC0415
     from obscuro.web.game_database import StoreError  # noqa: PLC0415
     from obscuro.web.request_guard import LOOPBACK  # noqa: PLC0415
     from obscuro.web.web_limits import WebLimits  # noqa: PLC0415
@@ -87,14 +87,14 @@ def engine_options(given: Mapping[str, str]) -> dict[str, str]:
 
 def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> AdjustableMover:
     """Return our engine in a process of its own. The process starts when it is needed."""
-    from obscuro.bridge.mover import EngineMover  # noqa: PLC0415
+    from obscuro.client.mover import EngineMover  # noqa: PLC0415
 
     return EngineMover(engine_command(), options, report)
 
 
 def make_analyst(options: Mapping[str, str]) -> Analyst:
     """Return our engine as one that looks at games; its process starts when it is needed."""
-    from obscuro.show.analysis import Analyst, SearchLimit  # noqa: PLC0415
+    from obscuro.viewer.analysis import Analyst, SearchLimit  # noqa: PLC0415
 
     return Analyst(
         engine_command(),

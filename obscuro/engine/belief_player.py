@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.warming import warm_up
-from obscuro.board.layout import STATE
-from obscuro.board.position import move_to_uci
 from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.constants import BELIEF_SHARE
 from obscuro.engine.game_follower import GameFollower, LastTurn, Words
@@ -26,6 +24,8 @@ from obscuro.engine.turn_time import share_of, turn_time
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.evaluation.scale import centipawns_of_value
+from obscuro.rules.layout import STATE
+from obscuro.rules.position import move_to_uci
 
 Report = Callable[[SearchInfo], None]
 

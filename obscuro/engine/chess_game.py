@@ -9,17 +9,17 @@ possible draws when it is better.
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import KINGS, PAWN, PIECE_SHIFT, STATE, THREE_BITS, WORDS
-from obscuro.board.make import make_move
-from obscuro.board.moves import occupied_squares, pieces_of, side_to_move
-from obscuro.board.position import load, store
-from obscuro.board.tables import TABLES
 from obscuro.engine.constants import FIFTY_MOVES
 from obscuro.evaluation.evaluator import Evaluator
-from obscuro.fog.key import key_after_other_move, key_after_own_move
-from obscuro.fog.observation_words import observation_hash
-from obscuro.fog.stalemate import LOSS, value_of_stalemating
 from obscuro.kernels import kernel
+from obscuro.rules.key import key_after_other_move, key_after_own_move
+from obscuro.rules.layout import KINGS, PAWN, PIECE_SHIFT, STATE, THREE_BITS, WORDS
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import occupied_squares, pieces_of, side_to_move
+from obscuro.rules.observation_words import observation_hash
+from obscuro.rules.position import load, store
+from obscuro.rules.stalemate import LOSS, value_of_stalemating
+from obscuro.rules.tables import TABLES
 from obscuro.search.game import MAX, MIN, Expansion
 
 STATE_WORDS = WORDS + 1
@@ -111,7 +111,7 @@ def _expand(
 class ChessGame:
     """The game as one thread expands it: an evaluator, our side, and what would be a repetition.
 
-    stalemate: what a side without a move gets, one of `obscuro.fog.stalemate.STALEMATES`. Evaluators
+    stalemate: what a side without a move gets, one of `obscuro.rules.stalemate.STALEMATES`. Evaluators
     do not know the rule: the value of such children is given here.
     """
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import WORDS
-from obscuro.board.position import to_fen
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.report import ComparedMove, Comparison, Reason
+from obscuro.rules.layout import WORDS
+from obscuro.rules.position import to_fen
 from obscuro.search.root_values import RootValues
 
 MOST_REASONS = 5

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
-from obscuro.board.position import from_fen, to_fen
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.options import Options
 from obscuro.engine.report import Comparison, Coverage
-from obscuro.fog.observation import Observation
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_fen, to_fen
 
 Words = npt.NDArray[np.uint64]
 

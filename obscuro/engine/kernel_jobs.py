@@ -14,13 +14,13 @@ import time
 from threading import Event
 
 from obscuro.belief.warming import warm_up
-from obscuro.board.position import from_board
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.kernel_loading import play_trial_game, trial_options
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board
 
 
 def run_job(job: str) -> None:

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.warming import warm_up
-from obscuro.board.position import from_board
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
-from obscuro.fog.account import last_ply
-from obscuro.fog.board import FogOfWarBoard
-from obscuro.fog.ply_listener import PlyListener
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.ply_listener import PlyListener
+from obscuro.rules.position import from_board
 from obscuro.search.k_centre import k_centres
 
 # A short game that needs every kernel: both kinds of belief update, a capture, a kept tree.

@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from obscuro.belief.belief import Belief, ContradictionError
 from obscuro.belief.buffers import Buffers
-from obscuro.board.layout import PAWN, STATE
-from obscuro.board.position import find_move, legal_moves, move_squares
 from obscuro.engine.chess_game import sighting
 from obscuro.engine.constants import FIFTY_MOVES, REPETITIONS
-from obscuro.fog.account import Ply
-from obscuro.fog.key import initial_key, key_after_other_move, key_after_own_move, mix
-from obscuro.fog.observation import Observation
+from obscuro.rules.account import Ply
+from obscuro.rules.key import initial_key, key_after_other_move, key_after_own_move, mix
+from obscuro.rules.layout import PAWN, STATE
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import find_move, legal_moves, move_squares
 
 Words = npt.NDArray[np.uint64]
 

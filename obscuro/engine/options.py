@@ -10,7 +10,7 @@ from typing import Literal
 from obscuro.engine.machine import MEBIBYTE, total_memory, usable_cores
 from obscuro.engine.strength import LEAST_ELO, LEVELS, MOST_ELO, Strength, strength_of
 from obscuro.evaluation.factory import evaluator_names
-from obscuro.fog.stalemate import LOSS, STALEMATES
+from obscuro.rules.stalemate import LOSS, STALEMATES
 from obscuro.search.parameters import (
     EDGES_PER_EXPANSION,
     FRESH_SHARE,

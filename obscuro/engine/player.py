@@ -12,8 +12,6 @@ from threading import Event
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import STATE, WORDS
-from obscuro.board.position import move_to_uci
 from obscuro.engine.comparison import compare
 from obscuro.engine.constants import BELIEF_SHARE, SAMPLING_SHARE
 from obscuro.engine.diverse_roots import EXTRA_SHARE, ExtraTime
@@ -28,8 +26,10 @@ from obscuro.engine.roots import build_subgame
 from obscuro.engine.strength import Strength
 from obscuro.engine.turn_report import TurnReport
 from obscuro.engine.turn_time import TurnTime, share_of, turn_time
-from obscuro.fog.observation import Observation
 from obscuro.kernel_cache import kernel_files
+from obscuro.rules.layout import STATE, WORDS
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import move_to_uci
 from obscuro.search.pace import Limits
 from obscuro.search.progress import Progress
 from obscuro.search.search import Search

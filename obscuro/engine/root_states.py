@@ -3,11 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import WORDS
-from obscuro.board.position import hash_positions
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
 from obscuro.engine.knowledge import Knowledge
-from obscuro.fog.key import mix
+from obscuro.rules.key import mix
+from obscuro.rules.layout import WORDS
+from obscuro.rules.position import hash_positions
 
 Words = npt.NDArray[np.uint64]
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import WORDS
 from obscuro.engine.chess_game import STATE_WORDS
 from obscuro.engine.constants import SAMPLING_CHUNK
 from obscuro.engine.diverse_roots import MOST_CANDIDATES, diverse
 from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.root_states import drawn_states, root_keys
+from obscuro.rules.layout import WORDS
 from obscuro.search.game import Expansion, joined, selected
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.belief import Belief
-from obscuro.board.layout import WORDS
-from obscuro.board.make import make_move
-from obscuro.board.position import legal_moves, move_to_uci
 from obscuro.engine.options import Options
 from obscuro.engine.report import SearchInfo
 from obscuro.evaluation.scale import centipawns_of_value
+from obscuro.rules.layout import WORDS
+from obscuro.rules.make import make_move
+from obscuro.rules.position import legal_moves, move_to_uci
 from obscuro.search.choice import purify, softened
 from obscuro.search.progress import Progress
 from obscuro.search.search import Search

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from obscuro.board.attacks import bishop_attacks, rook_attacks
-from obscuro.board.bits import lowest_square
-from obscuro.board.layout import (
+from obscuro.kernels import kernel
+from obscuro.rules.attacks import bishop_attacks, rook_attacks
+from obscuro.rules.bits import lowest_square
+from obscuro.rules.layout import (
     BISHOPS,
     KINGS,
     KNIGHTS,
@@ -15,7 +16,6 @@ from obscuro.board.layout import (
     QUEENS,
     ROOKS,
 )
-from obscuro.kernels import kernel
 
 _SEVEN, _NINE = np.uint64(7), np.uint64(9)
 

@@ -11,8 +11,6 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import WORDS
-from obscuro.board.tables import TABLES
 from obscuro.evaluation.cache_table import (
     count_all,
     keep,
@@ -22,6 +20,8 @@ from obscuro.evaluation.cache_table import (
     put_together,
 )
 from obscuro.evaluation.evaluator import CacheUse, ChildValues, Evaluator
+from obscuro.rules.layout import WORDS
+from obscuro.rules.tables import TABLES
 
 
 class ExpansionCache:

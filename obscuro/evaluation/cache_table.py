@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import MAX_MOVES, ONE, WORDS
-from obscuro.board.moves import generate_moves
-from obscuro.board.position import load, position_hash, store
 from obscuro.kernels import kernel
+from obscuro.rules.layout import MAX_MOVES, ONE, WORDS
+from obscuro.rules.moves import generate_moves
+from obscuro.rules.position import load, position_hash, store
 
 WAYS = 4  # slots of a set
 MOST_CHILDREN = 64  # the cache does not store positions with more; about one in 500 has more

@@ -14,23 +14,23 @@ The other children have the value NaN until an evaluator gives them one.
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.attacks import bishop_attacks, rook_attacks
-from obscuro.board.bits import lowest_square
-from obscuro.board.layout import KINGS, KNIGHTS, MAX_MOVES, ONE, PAWNS, SQUARE_BITS, TO_SHIFT
-from obscuro.board.make import make_move
-from obscuro.board.moves import (
+from obscuro.evaluation.evaluator import ChildValues
+from obscuro.evaluation.king_safety import king_is_attacked
+from obscuro.evaluation.scale import value_of_mate
+from obscuro.kernels import kernel
+from obscuro.rules.attacks import bishop_attacks, rook_attacks
+from obscuro.rules.bits import lowest_square
+from obscuro.rules.layout import KINGS, KNIGHTS, MAX_MOVES, ONE, PAWNS, SQUARE_BITS, TO_SHIFT
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import (
     generate_moves,
     has_move,
     occupied_squares,
     pieces_of,
     side_to_move,
 )
-from obscuro.board.position import load
-from obscuro.board.tables import TABLES
-from obscuro.evaluation.evaluator import ChildValues
-from obscuro.evaluation.king_safety import king_is_attacked
-from obscuro.evaluation.scale import value_of_mate
-from obscuro.kernels import kernel
+from obscuro.rules.position import load
+from obscuro.rules.tables import TABLES
 
 _MATE_IN_ONE = value_of_mate(1)
 _NOTHING = np.uint64(0)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from obscuro.board.attacks import bishop_attacks, rook_attacks
-from obscuro.board.bits import lowest_square
-from obscuro.board.layout import BISHOPS, KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS
-from obscuro.board.moves import occupied_squares, pieces_of
 from obscuro.kernels import kernel
+from obscuro.rules.attacks import bishop_attacks, rook_attacks
+from obscuro.rules.bits import lowest_square
+from obscuro.rules.layout import BISHOPS, KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS
+from obscuro.rules.moves import occupied_squares, pieces_of
 
 
 @kernel

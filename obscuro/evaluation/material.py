@@ -8,17 +8,17 @@ too little to sacrifice one.
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.bits import popcount
-from obscuro.board.layout import BISHOPS, KNIGHTS, PAWNS, QUEENS, ROOKS, WORDS
-from obscuro.board.make import make_move
-from obscuro.board.moves import pieces_of, side_to_move
-from obscuro.board.position import load
-from obscuro.board.tables import TABLES
 from obscuro.evaluation import scale
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues
-from obscuro.fog.vision import vision
 from obscuro.kernels import kernel
+from obscuro.rules.bits import popcount
+from obscuro.rules.layout import BISHOPS, KNIGHTS, PAWNS, QUEENS, ROOKS, WORDS
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import pieces_of, side_to_move
+from obscuro.rules.position import load
+from obscuro.rules.tables import TABLES
+from obscuro.rules.vision import vision
 
 KNIGHT_PAWNS, BISHOP_PAWNS, ROOK_PAWNS, QUEEN_PAWNS = 3, 3, 5, 9
 SEEN_SQUARE_PAWNS = 0.05

@@ -8,13 +8,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import WORDS
-from obscuro.board.make import make_move
-from obscuro.board.position import from_fen, load, store
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.scale import EVALUATION_LIMIT
 from obscuro.kernels import kernel
+from obscuro.rules.layout import WORDS
+from obscuro.rules.make import make_move
+from obscuro.rules.position import from_fen, load, store
 
 Values = Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.floating]]
 """Maps positions, uint64[n, 8], to values float[n] in [-1, 1], in the view of the side to move."""

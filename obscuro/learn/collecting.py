@@ -15,13 +15,13 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import WORDS
-from obscuro.board.position import from_board
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.learn.filed_games import FiledGame
 from obscuro.learn.followed_turns import FollowedTurn, follow
 from obscuro.learn.samples import Samples, joined, white_is_followed
+from obscuro.rules.layout import WORDS
+from obscuro.rules.position import from_board
 
 Words = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]

@@ -11,13 +11,13 @@ from pathlib import Path
 import chess
 import chess.pgn
 
-from obscuro.arena.journal import read_journal
-from obscuro.arena.move_report import Report
-from obscuro.arena.pgn import time_headers
-from obscuro.arena.pgn_comments import read_comment
+from obscuro.client.move_report import Report
 from obscuro.engine.report import Coverage
-from obscuro.fog.board import FogOfWarBoard
-from obscuro.show.game_file import GameFileError, all_games
+from obscuro.matches.journal import read_journal
+from obscuro.matches.pgn import time_headers
+from obscuro.matches.pgn_comments import read_comment
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.viewer.game_file import GameFileError, all_games
 
 BOTH = "both"
 _JOURNAL = ".jsonl"

@@ -16,12 +16,12 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.position import from_board
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
-from obscuro.fog.account import last_ply
-from obscuro.fog.board import FogOfWarBoard
 from obscuro.learn.filed_games import FiledGame
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board
 
 Words = npt.NDArray[np.uint64]
 

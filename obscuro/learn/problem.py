@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import WHITE
-from obscuro.board.tables import TABLES
 from obscuro.evaluation.fog_values.correction import (
     CONSTANT,
     FIRST_FEATURE,
@@ -31,6 +29,8 @@ from obscuro.evaluation.fog_values.sight_features import ALL_FEATURES, fill_feat
 from obscuro.evaluation.scale import EVALUATION_LIMIT, TAU
 from obscuro.learn.learn_error import LearnError
 from obscuro.learn.samples import Samples
+from obscuro.rules.layout import WHITE
+from obscuro.rules.tables import TABLES
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

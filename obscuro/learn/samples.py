@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import STATE
 from obscuro.learn.learn_error import LearnError
+from obscuro.rules.layout import STATE
 
 FORMAT = "obscuro samples 1"
 _HEADER, _FOLLOWED = "header", "followed"

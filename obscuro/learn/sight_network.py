@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import STATE, WHITE
 from obscuro.evaluation.fog_values.correction import MOST_PAWNS, SLOPE_PAWNS
 from obscuro.evaluation.fog_values.sight_masks import sight_masks
 from obscuro.evaluation.scale import TAU
 from obscuro.learn.problem import SEARCH, Floats, Problem
+from obscuro.rules.layout import STATE, WHITE
 
 PLANES = 2 * 6 * 2 * 64
 HIDDEN = 16

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 import chess.pgn
 
-from obscuro.show.document import ShownAdvice, ShownAnalysis
+from obscuro.viewer.document import ShownAdvice, ShownAnalysis
 from obscuro.web.web_error import UNAVAILABLE, WebError
 
 OnPly = Callable[[int, ShownAdvice | None], None]
@@ -19,7 +19,7 @@ _Result = TypeVar("_Result")
 
 
 class GameAnalyst(Protocol):
-    """An engine that looks at games; `obscuro.show.analysis.Analyst` is one.
+    """An engine that looks at games; `obscuro.viewer.analysis.Analyst` is one.
 
     Any thread may call `close`, one thread at a time the rest. Raises AnalysisError.
     """

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
-from obscuro.arena.uci_process import EngineError
-from obscuro.bridge.messages import Think
-from obscuro.bridge.mover import Mover, MoverChoice
+from obscuro.bots.messages import Think
+from obscuro.client.mover import Mover, MoverChoice
+from obscuro.client.uci_process import EngineError
 
 Report = Callable[[str], None]
 _Result = TypeVar("_Result")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import chess
 
-from obscuro.arena.time_control import MILLISECONDS, TimeControl
+from obscuro.matches.time_control import MILLISECONDS, TimeControl
 
 FIRST_CLOCK_PLIES = 2
 """No clock runs until both sides have moved."""

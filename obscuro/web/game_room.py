@@ -13,10 +13,10 @@ from typing import Any, Protocol
 
 import chess
 
-from obscuro.arena.time_control import MILLISECONDS
-from obscuro.arena.uci_process import EngineError
-from obscuro.bridge.messages import Think
-from obscuro.bridge.mover import NO_ENGINE, STARTING_ANEW
+from obscuro.bots.messages import Think
+from obscuro.client.mover import NO_ENGINE, STARTING_ANEW
+from obscuro.client.uci_process import EngineError
+from obscuro.matches.time_control import MILLISECONDS
 from obscuro.web.engine_pool import EnginePool, PooledEngine
 from obscuro.web.game_database import StoreError
 from obscuro.web.game_store import GameStore

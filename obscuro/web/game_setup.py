@@ -9,11 +9,11 @@ from typing import Any
 
 import chess
 
-from obscuro.arena.time_control import MILLISECONDS, TimeControl
-from obscuro.fog.board import BOARDS, FogOfWarBoard
-from obscuro.fog.stalemate import LOSS, STALEMATES
-from obscuro.protocol.protocol_error import ProtocolError
-from obscuro.protocol.start import start_board
+from obscuro.matches.time_control import MILLISECONDS, TimeControl
+from obscuro.rules.board import BOARDS, FogOfWarBoard
+from obscuro.rules.stalemate import LOSS, STALEMATES
+from obscuro.uci.protocol_error import ProtocolError
+from obscuro.uci.start import start_board
 from obscuro.web.player_notes import color_name
 from obscuro.web.web_error import BAD_REQUEST, WebError
 

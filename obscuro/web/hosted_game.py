@@ -12,15 +12,15 @@ from enum import StrEnum
 
 import chess
 
-from obscuro.arena.game_record import Turn
-from obscuro.arena.move_report import Report
-from obscuro.arena.referee import ending_words
-from obscuro.arena.told_game import OwnGame
-from obscuro.bridge.game_settings import GameSettings
-from obscuro.bridge.messages import Think
-from obscuro.bridge.mover import MoverChoice
-from obscuro.bridge.temper import Temper
-from obscuro.fog.account import last_ply
+from obscuro.bots.game_settings import GameSettings
+from obscuro.bots.messages import Think
+from obscuro.client.move_report import Report
+from obscuro.client.mover import MoverChoice
+from obscuro.client.temper import Temper
+from obscuro.client.told_game import OwnGame
+from obscuro.matches.game_record import Turn
+from obscuro.matches.referee import ending_words
+from obscuro.rules.account import last_ply
 from obscuro.web.game_clock import FIRST_CLOCK_PLIES, GameClock
 from obscuro.web.game_setup import GameSetup
 from obscuro.web.player_notes import PlayerNotes

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import chess.pgn
 
-from obscuro.show.document import GameDocument, ShownAdvice
-from obscuro.show.game_file import GameFileError, games_of_text
+from obscuro.viewer.document import GameDocument, ShownAdvice
+from obscuro.viewer.game_file import GameFileError, games_of_text
 from obscuro.web.consultant import Consultant, GameAnalyst
 from obscuro.web.game_database import StoreError
 from obscuro.web.game_lobby import GameLobby, new_game_id

@@ -15,10 +15,10 @@ from typing import TypeVar
 
 import chess.pgn
 
-from obscuro.show.analysis import AnalysisError
-from obscuro.show.document import GameDocument, ShownAdvice
-from obscuro.show.growing_document import GrowingDocument
-from obscuro.show.make_document import with_advice
+from obscuro.viewer.analysis import AnalysisError
+from obscuro.viewer.document import GameDocument, ShownAdvice
+from obscuro.viewer.growing_document import GrowingDocument
+from obscuro.viewer.make_document import with_advice
 from obscuro.web.consultant import Consultant
 from obscuro.web.watchers import Watcher, Watchers, message_text
 from obscuro.web.web_error import CONFLICT, UNAVAILABLE, WebError

@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from obscuro.show.analysis import AnalysisError
+from obscuro.viewer.analysis import AnalysisError
 from obscuro.web.game_lobby import is_game_id
 from obscuro.web.look_desk import LookDesk
 from obscuro.web.look_socket import look_socket

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from obscuro.show.document import SCHEMA, GameDocument
+from obscuro.viewer.document import SCHEMA, GameDocument
 from obscuro.web.game_database import StoreError, open_database
 
 FILE = "look.sqlite3"

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from obscuro.fog.stalemate import STALEMATES
+from obscuro.rules.stalemate import STALEMATES
 from obscuro.web.game_lobby import is_game_id
 from obscuro.web.game_setup import (
     LEAST_BASE,

@@ -10,10 +10,10 @@ from typing import Literal, TypedDict
 
 import chess
 
-from obscuro.fog.account import Ply
-from obscuro.fog.board import FogOfWarBoard
-from obscuro.fog.observation import Observation
-from obscuro.fog.side_view import SideView
+from obscuro.rules.account import Ply
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.observation import Observation
+from obscuro.rules.side_view import SideView
 from obscuro.web.ply_sightings import seen_move
 
 ColorName = Literal["white", "black"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import chess
 
-from obscuro.fog.observation import Observation
+from obscuro.rules.observation import Observation
 
 
 @dataclass(frozen=True, slots=True)

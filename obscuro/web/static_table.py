@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib import resources
 from string import Template
 
-from obscuro.browser_parts import parts
-from obscuro.show.html_page import served_page
+from obscuro.viewer.browser_parts import parts
+from obscuro.viewer.html_page import served_page
 
 IMPORT_MAP = "import_map"
 """A page is a `string.Template` with this one name, for the text of its import map."""
@@ -24,7 +24,7 @@ _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".LICENSE": "text/plain; charset=utf-8",
 }
-_ROOMS = {"obscuro.web": "static", "obscuro.show": "web"}
+_ROOMS = {"obscuro.web": "static", "obscuro.viewer": "web"}
 """The packages and their folders with files of our own."""
 
 

@@ -6,10 +6,10 @@ import chess
 import chess.pgn
 
 from obscuro import __version__
-from obscuro.arena.game_record import GameRecord, PlayedPly
-from obscuro.arena.pgn import to_pgn
-from obscuro.arena.pgn_comments import write_comment
 from obscuro.engine.strength import level_numbered
+from obscuro.matches.game_record import GameRecord, PlayedPly
+from obscuro.matches.pgn import to_pgn
+from obscuro.matches.pgn_comments import write_comment
 from obscuro.web.game_setup import GameSetup
 from obscuro.web.game_store import StoredGame
 

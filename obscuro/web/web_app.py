@@ -15,9 +15,9 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 
-from obscuro.arena.uci_process import EngineError
+from obscuro.client.uci_process import EngineError
 from obscuro.engine.strength import LEVELS, Level, level_numbered
-from obscuro.fog.stalemate import LOSS
+from obscuro.rules.stalemate import LOSS
 from obscuro.web.consultant import GameAnalyst
 from obscuro.web.engine_pool import EnginePool, MakeAdjustable
 from obscuro.web.game_database import StoreError

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief import Belief, Update
-from obscuro.board.position import from_board, to_board, to_fen
-from obscuro.fog.board import FogOfWarBoard
-from obscuro.fog.observation import Observation
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_board, to_board, to_fen
 from tests import reference
 
 Words = npt.NDArray[np.uint64]
@@ -78,7 +78,7 @@ def assert_no_doubles(positions: Words) -> None:
 
 
 def fens(keys: set[reference.Key]) -> set[str]:
-    """The reference's positions as `obscuro.board.position.to_fen` writes them."""
+    """The reference's positions as `obscuro.rules.position.to_fen` writes them."""
     return {" ".join((k.placement, "wb"[not k.turn], k.castling, k.ep)) for k in keys}
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.belief import Belief, Update
-from obscuro.board.layout import KINGS, WHITE
-from obscuro.board.make import make_move
-from obscuro.board.position import find_move, from_fen, legal_moves, to_fen
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import KINGS, WHITE
+from obscuro.rules.make import make_move
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import find_move, from_fen, legal_moves, to_fen
 
 Words = npt.NDArray[np.uint64]
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from obscuro.belief.lost.pawns import MOST_HOMES, fewest_captures
 from obscuro.belief.lost.placement import PAWN_KIND
 from obscuro.belief.lost.rebuild import Rebuilt, census, rebuild
-from obscuro.board.layout import PAWNS, STATE, WHITE
-from obscuro.board.position import from_board, is_well_formed, to_fen
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import PAWNS, STATE, WHITE
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_board, is_well_formed, to_fen
 from tests.belief.games import Words, as_set
 
 START = from_board(chess.Board())

@@ -13,8 +13,8 @@ import pytest
 
 from obscuro.belief import Belief
 from obscuro.belief import update as update_module
-from obscuro.board.position import from_board, from_fen, hash_positions, legal_moves
-from obscuro.fog.observation import Observation
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_board, from_fen, hash_positions, legal_moves
 from tests.belief.games import (
     STORIES,
     Words,
@@ -487,7 +487,7 @@ from numba.core.dispatcher import Dispatcher
 import numpy as np
 from obscuro.belief import Belief, warm_up
 from tests.belief.games import follow, random_game
-from obscuro.fog.observation import Observation
+from obscuro.rules.observation import Observation
 
 def variants():
     return {

@@ -11,10 +11,10 @@ from obscuro.belief.belief import Belief
 from obscuro.belief.fit import POSSIBLE, REQUIREMENT_WORDS, requirements
 from obscuro.belief.own_move import conditions
 from obscuro.belief.record import known_of, packed, unpacked
-from obscuro.board.layout import STATE, WORDS
-from obscuro.board.position import from_fen, legal_moves, to_fen
-from obscuro.board.tables import TABLES
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import STATE, WORDS
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_fen, legal_moves, to_fen
+from obscuro.rules.tables import TABLES
 from tests.belief.games import STORIES, Game, Words, as_set, follow, random_game, story
 
 ENDGAME = "4k3/pppr1ppp/8/3nb3/3NB3/8/PPPR1PPP/4K3 w - - 0 1"

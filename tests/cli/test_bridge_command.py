@@ -29,7 +29,7 @@ from obscuro.cli.bridge_command import (
 )
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import main
-from tests.bridge.server import BOT, TOKEN, BotServer, Fault, serving
+from tests.bots.server import BOT, TOKEN, BotServer, Fault, serving
 from tests.hanging import HANG_SECONDS
 from tests.processes import children, is_running
 from tests.sizes import quick_among
@@ -209,7 +209,7 @@ def test_without_httpx_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
-    monkeypatch.delitem(sys.modules, "obscuro.bridge.client", raising=False)
+    monkeypatch.delitem(sys.modules, "obscuro.bots.client", raising=False)
     monkeypatch.setenv("OBSCURO_BOT_TOKEN", "x")
     assert main(["bridge"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
@@ -255,7 +255,7 @@ def test_a_log_that_cannot_be_written(server: BotServer, tmp_path: Path) -> None
 def test_a_token_in_a_failure_is_not_written_down(tmp_path: Path) -> None:
     """It is in no text of ours; should another's error have it, it is taken out."""
     path = tmp_path / "log"
-    logger = logging.getLogger("obscuro.bridge.client")
+    logger = logging.getLogger("obscuro.bots.client")
     with bridge_logging(str(path), True, "abc123"):
         logger.warning("a header: %s", {"Authorization": "Bearer abc123"})
         try:

@@ -11,8 +11,8 @@ from obscuro.cli import demo_command as demo
 from obscuro.cli.demo_command import verdict
 from obscuro.cli.main import main
 from obscuro.engine.options import Options
-from tests.arena.scripted import FakePlayer
 from tests.cli.conftest import written
+from tests.matches.scripted import FakePlayer
 
 
 def arguments(**values: object) -> argparse.Namespace:
@@ -86,8 +86,8 @@ def test_a_game_to_its_end_has_a_result(console: Console) -> None:
 
 
 def test_verdicts() -> None:
-    from obscuro.arena.referee import play_game  # noqa: PLC0415
-    from tests.arena.scripted import Scripted  # noqa: PLC0415
+    from obscuro.matches.referee import play_game  # noqa: PLC0415
+    from tests.matches.scripted import Scripted  # noqa: PLC0415
 
     won = play_game(Scripted(["e2e4", "d1h5", "h5e8"]), Scripted(["f7f6", "a7a6"]), movetime=1)
     assert verdict(won) == "The engine wins in 3 moves: king captured."

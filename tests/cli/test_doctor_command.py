@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.board.bits import folded_product
 from obscuro.cli import doctor_command as doctor
 from obscuro.cli.doctor_command import HINT, MISSING, OK, Finding
 from obscuro.evaluation.nnue.install import InstalledNetwork
 from obscuro.evaluation.nnue.network import NetworkError
 from obscuro.kernel_cache import KernelFiles
+from obscuro.rules.bits import folded_product
 from tests.evaluation.nnue.synthetic import random_network
 from tests.hanging import HANG_SECONDS
 
@@ -126,7 +126,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelFiles:
 
 
 def test_a_cold_cache_is_a_hint(files: KernelFiles) -> None:
-    files.save("obscuro.board.bits", "folded_product.nbc", b"code")
+    files.save("obscuro.rules.bits", "folded_product.nbc", b"code")
     (finding,) = doctor.cache()
     assert (finding.level, finding.advice) == (HINT, "run: obscuro warmup")
     assert "search" in finding.found and "board" not in finding.found.split(": ")[-1]
@@ -134,8 +134,8 @@ def test_a_cold_cache_is_a_hint(files: KernelFiles) -> None:
 
 def test_a_cache_with_kernels_of_every_package_is_warm(files: KernelFiles) -> None:
     modules = doctor.kernel_modules()
-    assert {"obscuro.board.moves", "obscuro.evaluation.material"} <= set(modules)
-    assert "obscuro.board.layout" not in modules
+    assert {"obscuro.rules.moves", "obscuro.evaluation.material"} <= set(modules)
+    assert "obscuro.rules.layout" not in modules
     for module in modules:
         files.save(module, "kernel.nbc", b"code")
     (finding,) = doctor.cache()
@@ -143,7 +143,11 @@ def test_a_cache_with_kernels_of_every_package_is_warm(files: KernelFiles) -> No
 
 
 def test_a_package_is_cold_if_none_of_its_modules_has_kernels() -> None:
-    compiled = {"obscuro.board.moves": [Path("x")], "obscuro.board.make": [], "obscuro.fog.key": []}
+    compiled = {
+        "obscuro.rules.moves": [Path("x")],
+        "obscuro.rules.make": [],
+        "obscuro.rules.key": [],
+    }
     assert doctor.cold_packages(compiled) == ["fog"]
 
 

@@ -6,7 +6,7 @@ import chess
 from rich.console import Console
 
 from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 
 UNICODE = Symbols(unicode=True)
 LETTERS = Symbols(unicode=False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from obscuro.arena.event import Event
-from obscuro.arena.local_workers import LocalWorkers
-from obscuro.arena.ray_workers import RayWorkers
 from obscuro.cli.arguments import parse
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.game_crew import crew_maker
 from obscuro.cli.match_command import make_event
+from obscuro.matches.event import Event
+from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.ray_workers import RayWorkers
 
 MATCH = ["match", "obscuro", "random", "--games", "2", "--option-a", "Threads=2"]
 

@@ -10,7 +10,7 @@ import pytest
 import obscuro
 from obscuro.cli.arguments import parse
 from obscuro.cli.main import main
-from obscuro.opponents.roster import PLAYERS
+from obscuro.players.roster import PLAYERS
 from tests.hanging import HANG_SECONDS
 
 COMMAND = [sys.executable, "-P", "-m", "obscuro.cli.main"]

@@ -9,14 +9,14 @@ import chess.pgn
 import pytest
 from rich.console import Console
 
-from obscuro.arena.event import GameTask
 from obscuro.cli import match_command as match
 from obscuro.cli.arguments import parse
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_table import MatchTable
+from obscuro.matches.event import GameTask
 from tests.cli.conftest import written
 
-FAKE = f"{sys.executable} -m tests.arena.fake_engine"
+FAKE = f"{sys.executable} -m tests.matches.fake_engine"
 
 
 @pytest.fixture(autouse=True)

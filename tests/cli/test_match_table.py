@@ -6,14 +6,14 @@ import chess
 import pytest
 from rich.console import Console
 
-from obscuro.arena.event import Event
-from obscuro.arena.game_record import GameRecord
-from obscuro.arena.match import MatchResult
-from obscuro.arena.sprt import SprtBounds
 from obscuro.cli.match_table import MatchTable
-from obscuro.fog.board import FogOfWarBoard
-from tests.arena.events import match_event
+from obscuro.matches.event import Event
+from obscuro.matches.game_record import GameRecord
+from obscuro.matches.match import MatchResult
+from obscuro.matches.sprt import SprtBounds
+from obscuro.rules.board import FogOfWarBoard
 from tests.cli.conftest import written
+from tests.matches.events import match_event
 
 
 class Clock:

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.arena.uci_process import EngineError
 from obscuro.cli.arguments import parse
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.mistboard_command import TOKEN, run
-from obscuro.fog.board import FogOfWarBoard
-from tests.bridge.movers import QuickMover
+from obscuro.client.uci_process import EngineError
+from obscuro.rules.board import FogOfWarBoard
+from tests.bots.mistboard.wire import make, turn
+from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
-from tests.mistboard.wire import make, turn
 from tests.processes import is_running
 
 pytestmark = pytest.mark.xdist_group("timing")

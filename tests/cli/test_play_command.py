@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 import pytest
 from rich.console import Console
 
-from obscuro.arena.game_record import Contestant, GameRecord
-from obscuro.arena.referee import play_game
 from obscuro.cli import play_command as play
 from obscuro.engine.options import Options
 from obscuro.engine.strength import LEVELS, Level
-from obscuro.fog.board import FogOfWarBoard
-from tests.arena.scripted import FakePlayer
+from obscuro.matches.game_record import Contestant, GameRecord
+from obscuro.matches.referee import play_game
+from obscuro.rules.board import FogOfWarBoard
 from tests.cli.conftest import written
+from tests.matches.scripted import FakePlayer
 
 
 class Session:

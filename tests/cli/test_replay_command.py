@@ -10,7 +10,7 @@ from rich.console import Console
 from obscuro.cli.main import main
 from obscuro.cli.replay_command import differences, read_session
 from tests.cli.conftest import written
-from tests.protocol.dialogue import Process
+from tests.uci.dialogue import Process
 
 OPTIONS = ("Evaluator value material", "Hash value 16", "Threads value 1")
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from obscuro.browser_parts.parts import MissingPartsError
 from obscuro.cli.arguments import parse
 from obscuro.cli.main import main
 from obscuro.cli.show_command import run
+from obscuro.viewer.browser_parts.parts import MissingPartsError
 from tests.cli.conftest import written
-from tests.show.recorded import SHORT_GAME
+from tests.viewer.recorded import SHORT_GAME
 
 TWO_GAMES = f"1. e4 e5 *\n\n{SHORT_GAME}"
 
@@ -99,7 +99,7 @@ def test_without_the_browser_parts_a_line_says_how_to_get_them(
     def missing(name: str) -> str:
         raise MissingPartsError(f"the browser part {name} is missing; run this")
 
-    monkeypatch.setattr("obscuro.show.html_page.read_part", missing)
+    monkeypatch.setattr("obscuro.viewer.html_page.read_part", missing)
     assert main(["show", str(games)]) == 1
     assert capsys.readouterr().err.startswith("obscuro: the browser part uplot.")
     assert not games.with_name("games.html").exists()

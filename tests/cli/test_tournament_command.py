@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_workers import Played
-from obscuro.arena.local_workers import LocalWorkers
-from obscuro.arena.uci_process import EngineError
 from obscuro.cli import tournament_command as tournament
 from obscuro.cli.arguments import parse
 from obscuro.cli.command_error import CommandError
+from obscuro.client.uci_process import EngineError
+from obscuro.matches.event import Event, GameTask
+from obscuro.matches.game_workers import Played
+from obscuro.matches.local_workers import LocalWorkers
 from tests.cli.conftest import written
 
 FILE = """

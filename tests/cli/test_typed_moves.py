@@ -3,7 +3,7 @@
 import pytest
 
 from obscuro.cli.typed_moves import read_move
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 
 START = FogOfWarBoard.starting_fen
 PROMOTION = "8/P6k/8/8/8/8/8/K7 w - - 0 1"

@@ -9,8 +9,8 @@ from rich.console import Console
 from obscuro.cli import warmup_command as warmup
 from obscuro.evaluation.nnue.install import InstalledNetwork
 from obscuro.evaluation.nnue.network import NetworkError
-from tests.arena.scripted import FakePlayer
 from tests.cli.conftest import written
+from tests.matches.scripted import FakePlayer
 
 
 def test_says_each_step_and_where_the_kernels_are(console: Console, monkeypatch: object) -> None:

@@ -7,12 +7,12 @@ import sys
 import chess
 import pytest
 
-from obscuro.arena.entrant import Entrant, check_entrant, make_contestant
-from obscuro.arena.game_record import OWN_OBSERVATIONS, GameRecord
-from obscuro.arena.referee import play_game
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.matches.entrant import Entrant, check_entrant, make_contestant
+from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
+from obscuro.matches.referee import play_game
+from obscuro.rules.board import FogOfWarBoard
 from tests.docs.pages import page
-from tests.protocol.games import FENS
+from tests.uci.games import FENS
 
 pytestmark = pytest.mark.xdist_group("timing")
 

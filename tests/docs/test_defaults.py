@@ -10,8 +10,8 @@ import pytest
 from obscuro.cli.arguments import build_parser
 from obscuro.cli.play_command import HELP
 from obscuro.engine import constants
-from obscuro.protocol import order
 from obscuro.search import parameters
+from obscuro.uci import order
 from obscuro.web.web_limits import WebLimits
 from tests.docs.pages import page
 

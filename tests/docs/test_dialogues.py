@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.docs.pages import page
-from tests.protocol.dialogue import Process
+from tests.uci.dialogue import Process
 from tools.record.dialogues import circumstances, commands, dialogues, held, last_reports
 
 _TIMED = re.compile(r"\b(nps|time) \d+")

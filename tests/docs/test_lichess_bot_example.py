@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from obscuro.engine.options import Options
-from obscuro.fog.board import FogOfWarBoard
-from obscuro.protocol.positions import PositionReader
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.uci.positions import PositionReader
 from tests.docs.pages import ROOT, page
 
 FOLDER = ROOT / "docs" / "examples" / "lichess_bot"

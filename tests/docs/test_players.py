@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from obscuro.opponents.roster import PLAYERS
+from obscuro.players.roster import PLAYERS
 from tests.docs.pages import page
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import chess.engine
 import pytest
 
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 from tests.docs.pages import ROOT, page
 
 PLIES = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from obscuro.tournament.tournament_file import FILE_KEYS, PLAYER_KEYS, parse_tournament
+from obscuro.matches.tournament_file import FILE_KEYS, PLAYER_KEYS, parse_tournament
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")

@@ -7,11 +7,11 @@ from threading import Event
 
 import numpy as np
 
-from obscuro.board.position import from_board
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice
-from obscuro.fog.account import play_move
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.account import play_move
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board
 
 from .test_player import go, options
 

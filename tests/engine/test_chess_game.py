@@ -4,12 +4,12 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.make import make_move
-from obscuro.board.position import find_move, from_fen, legal_moves, move_to_uci
 from obscuro.engine.chess_game import CAPPED, DRAW_WORD, STATE_WORDS, ChessGame, sighting
 from obscuro.evaluation.factory import make_evaluator
-from obscuro.fog.key import initial_key, key_after_other_move, key_after_own_move
-from obscuro.fog.observation import Observation
+from obscuro.rules.key import initial_key, key_after_other_move, key_after_own_move
+from obscuro.rules.make import make_move
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import find_move, from_fen, legal_moves, move_to_uci
 from obscuro.search.game import MAX, MIN
 
 NOTHING_REPEATED = np.zeros(0, dtype=np.uint64)

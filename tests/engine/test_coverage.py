@@ -4,12 +4,12 @@ from threading import Event
 
 import pytest
 
-from obscuro.board.position import from_board, from_fen
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, Coverage
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board, from_fen
 
 from .questioned import played
 from .test_player import START, after, go, options, tell

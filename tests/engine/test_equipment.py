@@ -6,13 +6,13 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.position import from_fen
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.options import Options
 from obscuro.evaluation.cache import CachedEvaluator
 from obscuro.evaluation.factory import make_evaluator, unwrapped
 from obscuro.evaluation.fallback import FallbackEvaluator
 from obscuro.evaluation.material import MaterialEvaluator
+from obscuro.rules.position import from_fen
 from obscuro.search.tree import NODES
 
 BASE = {"Evaluator": "material", "Threads": "1", "Hash": "16", "Eval Cache": "0"}

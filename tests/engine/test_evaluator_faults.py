@@ -13,12 +13,12 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.position import from_fen
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, GoLimits
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
 from obscuro.evaluation.factory import unwrapped
+from obscuro.rules.position import from_fen
 from obscuro.search.invariants import check
 from obscuro.search.tree import EDGES, IN_FLIGHT
 from tests.evaluation.fakes import is_gone

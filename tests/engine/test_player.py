@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from obscuro.belief import update
-from obscuro.board.layout import KINGS
-from obscuro.board.make import make_move
-from obscuro.board.position import find_move, from_fen, legal_moves, move_to_uci
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits, SearchInfo
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import KINGS
+from obscuro.rules.make import make_move
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import find_move, from_fen, legal_moves, move_to_uci
 from obscuro.search.invariants import check
 
 START = from_fen(chess.STARTING_FEN)

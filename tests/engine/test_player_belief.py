@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from obscuro.belief.record import packed
-from obscuro.board.layout import KINGS, WHITE, WORDS
-from obscuro.board.make import make_move
-from obscuro.board.position import from_fen, legal_moves, move_to_uci, to_fen
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits, SearchInfo
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import KINGS, WHITE, WORDS
+from obscuro.rules.make import make_move
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_fen, legal_moves, move_to_uci, to_fen
 from tests.engine.test_player import START, after, options
 
 # White sees little of Black's pieces, and can do little about them.

@@ -7,10 +7,10 @@ from threading import Event
 
 import pytest
 
-from obscuro.board.position import from_fen
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits, SearchInfo
+from obscuro.rules.position import from_fen
 from tests.sizes import quick_among
 
 

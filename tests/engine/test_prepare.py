@@ -14,12 +14,12 @@ import chess
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from obscuro.board.position import from_fen
+from obscuro.rules.position import from_fen
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
-from obscuro.fog.board import FogOfWarBoard
-from obscuro.fog.observation import Observation
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.observation import Observation
 
 ready = False
 compile_ = Dispatcher.compile

@@ -5,9 +5,6 @@ from threading import Event
 
 import pytest
 
-from obscuro.arena.players import InProcessPlayer
-from obscuro.arena.referee import play_game
-from obscuro.board.position import from_fen
 from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player import Player
 from obscuro.engine.strength import (
@@ -19,7 +16,10 @@ from obscuro.engine.strength import (
     level_numbered,
     strength_of,
 )
-from obscuro.fog.observation import Observation
+from obscuro.matches.players import InProcessPlayer
+from obscuro.matches.referee import play_game
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_fen
 from obscuro.search.parameters import SearchParameters
 
 from .test_player import go, options, tell

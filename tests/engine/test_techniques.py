@@ -10,14 +10,14 @@ from threading import Event
 import numpy as np
 import pytest
 
-from obscuro.board.layout import WORDS
-from obscuro.board.position import from_fen, legal_moves
 from obscuro.engine.chess_game import CAPPED, DRAW_WORD, STATE_WORDS, ChessGame
 from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.evaluation.factory import make_evaluator
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import WORDS
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_fen, legal_moves
 from obscuro.search.game import MAX, MIN
 from obscuro.search.invariants import check
 from obscuro.search.search import Search

@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from obscuro.engine.player import Player
-from obscuro.fog.observation import Observation
+from obscuro.rules.observation import Observation
 from obscuro.search import joint
 from obscuro.search.invariants import check
 from obscuro.search.search import Search

@@ -10,11 +10,11 @@ import chess.engine
 import numpy as np
 import pytest
 
-from obscuro.board.position import Words, from_board, move_to_uci
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.scale import value_of_mate, value_of_pawns
 from obscuro.evaluation.stockfish.process import stockfish_path
 from obscuro.evaluation.stockfish.versions import pawns_per_centipawn, scale_of
+from obscuro.rules.position import Words, from_board, move_to_uci
 from tests.reference import fog_moves, goes_on, has_moves, random_game
 
 STOCKFISH = stockfish_path() or ""

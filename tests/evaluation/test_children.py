@@ -4,9 +4,9 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.position import legal_moves
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.scale import value_of_mate
+from obscuro.rules.position import legal_moves
 from tests.evaluation.naive import by_move, game_boards, naive_children, words_of
 
 

@@ -13,7 +13,6 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.position import from_fen
 from obscuro.engine.options import OPTIONS, OptionError, Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
@@ -23,6 +22,7 @@ from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
 from obscuro.evaluation.factory import BUILT_IN, evaluator_names, make_evaluator
 from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.evaluation.static import StaticEvaluator
+from obscuro.rules.position import from_fen
 from tests.evaluation.naive import by_move, game_boards, naive_children, words_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "evaluators.md"

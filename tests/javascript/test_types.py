@@ -11,7 +11,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 CHECKER = ROOT / ".venv" / "browser_parts" / "node_modules" / ".bin" / "tsc"
-PLACES = ("obscuro/show/web", "obscuro/web/static")
+PLACES = ("obscuro/viewer/web", "obscuro/web/static")
 
 
 def faults(project: Path) -> list[str]:

@@ -9,11 +9,9 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.position import from_board
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.evaluation.nnue.leaf_values import LeafValuer
-from obscuro.fog.board import FogOfWarBoard
 from obscuro.learn.collecting import (
     BEFORE,
     Searches,
@@ -23,6 +21,8 @@ from obscuro.learn.collecting import (
     spread,
 )
 from obscuro.learn.filed_games import FiledGame, load_games
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board
 from tests.evaluation.nnue import made_up
 from tests.tools.play.lost_games import SMALL, write_games
 

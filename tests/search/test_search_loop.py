@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from obscuro.games.catalog import CATALOG
-from obscuro.games.game_tree import enumerate_game
-from obscuro.games.search_game import SearchGame
-from obscuro.games.solve import PARAMETERS
+from obscuro.research.games.catalog import CATALOG
+from obscuro.research.games.game_tree import enumerate_game
+from obscuro.research.games.search_game import SearchGame
+from obscuro.research.games.solve import PARAMETERS
 from obscuro.search import joint, search_loop
 from obscuro.search.expanders import Expanders
 from obscuro.search.game import Expansion

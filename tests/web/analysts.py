@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import chess.pgn
 
-from obscuro.show.analysis import AnalysisError
-from obscuro.show.document import ShownAdvice, ShownAnalysis
+from obscuro.viewer.analysis import AnalysisError
+from obscuro.viewer.document import ShownAdvice, ShownAnalysis
 from tests.hanging import HANG_SECONDS
-from tests.show.recorded import ADVICE
+from tests.viewer.recorded import ADVICE
 
 
 class QuickAnalyst:

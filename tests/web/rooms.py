@@ -11,10 +11,10 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 
-from obscuro.bridge.messages import Think
+from obscuro.bots.messages import Think
 from obscuro.web.web_app import make_app
 from obscuro.web.web_limits import WebLimits
-from tests.bridge.movers import QuickMover
+from tests.bots.movers import QuickMover
 
 ORIGIN = "http://localhost"
 QUICK = replace(

@@ -18,7 +18,7 @@ from tests.hanging import HANG_SECONDS
 STARTER = """
 import sys
 from pathlib import Path
-from obscuro.bridge.mover import EngineMover
+from obscuro.client.mover import EngineMover
 from obscuro.web.web_app import make_app
 from obscuro.web.web_limits import WebLimits
 from obscuro.web.web_service import WebService
@@ -28,7 +28,7 @@ service = WebService("127.0.0.1", 0)
 app = make_app(lambda report: EngineMover(engine, {}, report), Path(folder), limits=limits)
 service.serve(app, limits, lambda: print(service.url, flush=True))
 """
-FOG_ENGINE = Path(__file__).parents[1] / "bridge" / "fog_engine.py"
+FOG_ENGINE = Path(__file__).parents[1] / "bots" / "fog_engine.py"
 
 
 def scripted_engine(folder: Path, *modes: str) -> list[str]:

@@ -12,9 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from obscuro.arena.uci_process import EngineError
-from obscuro.bridge.messages import Think
-from obscuro.bridge.mover import EngineMover, MoverChoice
+from obscuro.bots.messages import Think
+from obscuro.client.mover import EngineMover, MoverChoice
+from obscuro.client.uci_process import EngineError
 from obscuro.web.engine_pool import EnginePool, PooledEngine
 from tests.hanging import HANG_SECONDS
 from tests.web.loops import run_alone

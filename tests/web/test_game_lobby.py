@@ -10,7 +10,7 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.arena.time_control import TimeControl
+from obscuro.matches.time_control import TimeControl
 from obscuro.web.engine_pool import EnginePool
 from obscuro.web.game_lobby import GameLobby, is_game_id
 from obscuro.web.game_room import GameRoom

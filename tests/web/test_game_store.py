@@ -7,9 +7,9 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.arena.move_report import Report
-from obscuro.arena.time_control import TimeControl
-from obscuro.bridge.mover import MoverChoice
+from obscuro.client.move_report import Report
+from obscuro.client.mover import MoverChoice
+from obscuro.matches.time_control import TimeControl
 from obscuro.web.game_database import StoreError
 from obscuro.web.game_setup import GameSetup
 from obscuro.web.game_store import FILE, GameStore

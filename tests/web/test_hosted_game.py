@@ -8,9 +8,9 @@ from typing import Any
 import chess
 import pytest
 
-from obscuro.arena.time_control import TimeControl
-from obscuro.bridge.mover import MoverChoice
-from obscuro.fog.stalemate import DRAW, LOSS
+from obscuro.client.mover import MoverChoice
+from obscuro.matches.time_control import TimeControl
+from obscuro.rules.stalemate import DRAW, LOSS
 from obscuro.web.game_setup import UNTIMED_MOVE, GameSetup
 from obscuro.web.hosted_game import HostedGame, RefusedMove, Status
 

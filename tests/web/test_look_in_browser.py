@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
 from tests.browser import GROUP
-from tests.show.recorded import SHORT_GAME
+from tests.viewer.recorded import SHORT_GAME
 from tests.web.board_page import EXPECTED_FAULTS, WAIT
 from tests.web.web_process import WebProcess
 

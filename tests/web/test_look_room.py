@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from obscuro.show.document import GameDocument
-from obscuro.show.game_file import games_of_text
-from obscuro.show.make_document import make_document
+from obscuro.viewer.document import GameDocument
+from obscuro.viewer.game_file import games_of_text
+from obscuro.viewer.make_document import make_document
 from obscuro.web.look_room import LookLimits, LookRoom
 from obscuro.web.web_error import WebError
 from tests.hanging import HANG_SECONDS
-from tests.show.recorded import SHORT_GAME
+from tests.viewer.recorded import SHORT_GAME
 from tests.web.loops import run_alone
 
 (GAME,) = games_of_text(SHORT_GAME).games

@@ -11,13 +11,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
-from obscuro.bridge.messages import Think
-from obscuro.show.game_file import games_of_text
-from obscuro.show.make_document import make_document
+from obscuro.bots.messages import Think
+from obscuro.viewer.game_file import games_of_text
+from obscuro.viewer.make_document import make_document
 from obscuro.web.look_room import LookLimits
 from obscuro.web.play_socket import UNKNOWN_GAME
 from tests.hanging import HANG_SECONDS
-from tests.show.recorded import ADVICE, SHORT_GAME
+from tests.viewer.recorded import ADVICE, SHORT_GAME
 from tests.web.analysts import QuickAnalyst
 from tests.web.rooms import (
     ORIGIN,

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.show.game_file import games_of_text
-from obscuro.show.make_document import make_document
+from obscuro.viewer.game_file import games_of_text
+from obscuro.viewer.make_document import make_document
 from obscuro.web import look_store
 from obscuro.web.game_database import StoreError
 from obscuro.web.look_store import FILE, FileGame, LookStore
-from tests.show.recorded import SHORT_GAME
+from tests.viewer.recorded import SHORT_GAME
 
 GAME = FileGame("a" * 12, "visitor", "2026-11-22T10:00:00", "A", "B", "1-0", 5, "1. e4 *")
 

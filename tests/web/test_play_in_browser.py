@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from obscuro.engine.strength import LEVELS
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 from tests.browser import GROUP
 from tests.web.board_page import BoardPage
 from tests.web.web_process import WebProcess

@@ -7,7 +7,7 @@ import random
 import chess
 import pytest
 
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 from obscuro.web.ply_sightings import SeenMove, seen_move
 
 

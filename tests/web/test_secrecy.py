@@ -12,10 +12,10 @@ import chess
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from obscuro.bridge.mover import MoverChoice
-from obscuro.fog.account import Account
-from obscuro.fog.board import FogOfWarBoard
-from obscuro.fog.side_view import SideView
+from obscuro.client.mover import MoverChoice
+from obscuro.rules.account import Account
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.side_view import SideView
 from obscuro.web.game_setup import UNTIMED_MOVE, GameSetup
 from obscuro.web.game_store import GameStore
 from obscuro.web.hosted_game import HostedGame

@@ -11,7 +11,7 @@ change how it plays. With several numbers it plays a match with each. A leaf is 
 
     ismcts   OpenSpiel's IS-MCTS with random playouts and as much processor time a move as the
              search took on average. In games that OpenSpiel cannot resample it is OpenSpiel's
-             version in Python, and draws its worlds from the belief of `obscuro.anygame`.
+             version in Python, and draws its worlds from the belief of `obscuro.research.any_game`.
     mccfr    the average policy of OpenSpiel's MCCFR after `--train` seconds of processor time; it
              needs no time then. External sampling in the small games, outcome sampling in the
              others.
@@ -36,16 +36,16 @@ import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
-from obscuro.anygame.game_player import GamePlayer
-from obscuro.anygame.game_referee import SeatedPlayer, play
-from obscuro.anygame.histories import HistoryTable
-from obscuro.anygame.history_belief import HistoryBelief
-from obscuro.anygame.play_settings import PARAMETERS, ROLLOUTS, PlaySettings
-from obscuro.anygame.played_strategy import played_strategy
-from obscuro.games.best_response import exploitability
-from obscuro.games.extensive_form import Observation
-from obscuro.games.game_tree import enumerate_game
-from obscuro.games.openspiel import OpenSpielGame
+from obscuro.research.any_game.game_player import GamePlayer
+from obscuro.research.any_game.game_referee import SeatedPlayer, play
+from obscuro.research.any_game.histories import HistoryTable
+from obscuro.research.any_game.history_belief import HistoryBelief
+from obscuro.research.any_game.play_settings import PARAMETERS, ROLLOUTS, PlaySettings
+from obscuro.research.any_game.played_strategy import played_strategy
+from obscuro.research.games.best_response import exploitability
+from obscuro.research.games.extensive_form import Observation
+from obscuro.research.games.game_tree import enumerate_game
+from obscuro.research.games.openspiel import OpenSpielGame
 from obscuro.search.game import MAX, MIN
 from obscuro.search.parameters import SearchParameters
 from tools.common import given, publish, say, table, tool_parser

@@ -25,18 +25,18 @@ from typing import Any
 
 import chess
 
-from obscuro.arena.arena_error import ArenaError
-from obscuro.arena.entrant import Entrant, check_entrant
-from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_record import GameRecord
-from obscuro.arena.journal import Journal
-from obscuro.arena.local_workers import LocalWorkers
-from obscuro.arena.pgn import write_pgn
-from obscuro.arena.play_event import EventResult, play_event
-from obscuro.arena.time_control import TimeControl
-from obscuro.bench.common import progress
-from obscuro.fog.board import FogOfWarBoard
-from obscuro.show.game_file import GameFileError
+from obscuro.cli.bench.common import progress
+from obscuro.matches.arena_error import ArenaError
+from obscuro.matches.entrant import Entrant, check_entrant
+from obscuro.matches.event import Event, GameTask
+from obscuro.matches.game_record import GameRecord
+from obscuro.matches.journal import Journal
+from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.pgn import write_pgn
+from obscuro.matches.play_event import EventResult, play_event
+from obscuro.matches.time_control import TimeControl
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.viewer.game_file import GameFileError
 from tools.common import (
     INTERRUPTED,
     ROOT,

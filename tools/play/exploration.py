@@ -23,17 +23,17 @@ from typing import Any
 import chess
 import numpy as np
 
-from obscuro.board.position import from_board, from_fen
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
-from obscuro.fog.account import last_ply
-from obscuro.fog.board import FogOfWarBoard
-from obscuro.games.best_response import exploitability
-from obscuro.games.catalog import CATALOG
-from obscuro.games.game_tree import enumerate_game
-from obscuro.games.search_game import SearchGame
-from obscuro.games.solve import GameSolver, growing_iterations
+from obscuro.research.games.best_response import exploitability
+from obscuro.research.games.catalog import CATALOG
+from obscuro.research.games.game_tree import enumerate_game
+from obscuro.research.games.search_game import SearchGame
+from obscuro.research.games.solve import GameSolver, growing_iterations
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board, from_fen
 from tools.common import (
     add_evaluator,
     add_raw,

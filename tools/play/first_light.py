@@ -21,23 +21,23 @@ from typing import Any
 
 import chess
 
-from obscuro.arena.builtin_players import Warn
-from obscuro.arena.entrant import Entrant
-from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_record import BeliefError, Contestant, GameRecord, PlayedPly, Turn
-from obscuro.arena.local_workers import LocalWorkers
-from obscuro.arena.match import MatchResult
-from obscuro.arena.move_report import Report
-from obscuro.arena.openings import PLAIN
-from obscuro.arena.pgn import write_pgn
-from obscuro.arena.play_event import play_event
-from obscuro.arena.players import InProcessPlayer, RandomPlayer
-from obscuro.arena.schedule import match_games
-from obscuro.arena.statistics import QUANTITIES, Statistics, number
-from obscuro.arena.time_control import MILLISECONDS, TimeControl
-from obscuro.arena.uci_player import UciPlayer
-from obscuro.bench.common import progress
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.cli.bench.common import progress
+from obscuro.client.move_report import Report
+from obscuro.matches.builtin_players import Warn
+from obscuro.matches.entrant import Entrant
+from obscuro.matches.event import Event, GameTask
+from obscuro.matches.game_record import BeliefError, Contestant, GameRecord, PlayedPly, Turn
+from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.match import MatchResult
+from obscuro.matches.openings import PLAIN
+from obscuro.matches.pgn import write_pgn
+from obscuro.matches.play_event import play_event
+from obscuro.matches.players import InProcessPlayer, RandomPlayer
+from obscuro.matches.schedule import match_games
+from obscuro.matches.statistics import QUANTITIES, Statistics, number
+from obscuro.matches.time_control import MILLISECONDS, TimeControl
+from obscuro.matches.uci_player import UciPlayer
+from obscuro.rules.board import FogOfWarBoard
 from tools.common import (
     INTERRUPTED,
     ROOT,

@@ -23,14 +23,14 @@ from typing import Any
 import chess
 import numpy as np
 
-from obscuro.bench.common import progress
-from obscuro.board.position import from_board
+from obscuro.cli.bench.common import progress
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, GoLimits
-from obscuro.fog.account import last_ply
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board
 from tools.common import (
     INTERRUPTED,
     add_at_most,

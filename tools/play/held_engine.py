@@ -22,8 +22,8 @@ import chess
 from obscuro.engine.game_follower import Words
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.engine.player_kind import OBSCURO, AnyPlayer, PlayerKind
-from obscuro.protocol.uci import run as run_uci
 from obscuro.search.search import Search
+from obscuro.uci.uci import run as run_uci
 from tools.common import given, tool_parser
 from tools.play.held_first_move import HeldPlayer
 

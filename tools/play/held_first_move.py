@@ -21,7 +21,7 @@ from typing import Any
 import chess
 import numpy as np
 
-from obscuro.bench.common import progress
+from obscuro.cli.bench.common import progress
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.search.search import Search

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from obscuro.arena.elo import Tally, pentanomial, trinomial
-from obscuro.arena.rating import Anchor, Estimate, RatedGame, RatingList, rate
+from obscuro.matches.elo import Tally, pentanomial, trinomial
+from obscuro.matches.rating import Anchor, Estimate, RatedGame, RatingList, rate
 from tools.common import table
 from tools.results.manifest import Loaded
 

@@ -6,7 +6,7 @@
 
 Each pair of players plays an `obscuro match`, one after the other, one game at a time. The journals
 of the matches lie in --folder until they are removed: the same command goes on where it was. At the
-end, or after Ctrl-C, one scale of ratings is fitted to all games (`obscuro/arena/rating.py`), with
+end, or after Ctrl-C, one scale of ratings is fitted to all games (`obscuro/matches/rating.py`), with
 `greedy` at 1000. With --raw FILE the moves of all games are kept beside the figures.
 
 A level is limited by work and not by time, so its games may be played on a busy machine. `full` has
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import chess.pgn
 
-import obscuro.fog.board  # noqa: F401 - registers the variant for PGN files
+import obscuro.rules.board  # noqa: F401 - registers the variant for PGN files
 from obscuro.engine.strength import LEVELS
 from tools.common import INTERRUPTED, ROOT, given, publish, say, tool_parser
 from tools.play.level_figures import render

@@ -43,15 +43,15 @@ from typing import Any
 import chess
 import numpy as np
 
-from obscuro.arena.coverage import size_name, size_names
-from obscuro.bench.common import progress
-from obscuro.board.layout import WORDS
-from obscuro.board.make import make_move
-from obscuro.board.position import from_board, legal_moves, move_to_uci
+from obscuro.cli.bench.common import progress
+from obscuro.client.coverage import size_name, size_names
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Coverage, GoLimits
 from obscuro.evaluation.scale import centipawns_of_value
+from obscuro.rules.layout import WORDS
+from obscuro.rules.make import make_move
+from obscuro.rules.position import from_board, legal_moves, move_to_uci
 from obscuro.search.root_share import edges_along
 from obscuro.search.solver import refresh_values
 from obscuro.search.tree import LEAF, TERMINAL

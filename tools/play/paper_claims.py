@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from obscuro.arena.elo import Elo, Tally, elo_of_score, trinomial
+from obscuro.matches.elo import Elo, Tally, elo_of_score, trinomial
 from tools.common import table
 from tools.play.paper_experiments import ABLATION_LABELS, EXPERIMENTS, SCALING_RESULTS, percent
 from tools.play.paper_positions import pawns_of

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import NamedTuple
 
-from obscuro.arena.elo import Tally
+from obscuro.matches.elo import Tally
 from tools.play.paper_rules import ABLATIONS, DEVIATION, PAPER_RULES
 
 OBSCURO, ZS21, RANDOM = "obscuro", "zs21", "random"

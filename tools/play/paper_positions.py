@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 import chess
 import numpy as np
 
-from obscuro.board.position import from_fen
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
-from obscuro.fog.account import last_ply
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_fen
 from tools.common import (
     add_options,
     engine_options,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import chess
 
-from obscuro.arena.elo import Elo, Tally, trinomial
+from obscuro.matches.elo import Elo, Tally, trinomial
 from tools.common import table
 from tools.play import first_moves
 from tools.play.first_moves import PAPER

@@ -26,7 +26,7 @@ import chess
 import chess.pgn
 import chess.svg
 
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 from tools.common import given, tool_parser
 
 SVG = "http://www.w3.org/2000/svg"

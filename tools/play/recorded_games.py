@@ -16,9 +16,6 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.arena.journal import JournalError
-from obscuro.board.layout import WORDS
-from obscuro.board.position import legal_moves, move_to_uci
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
 from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.options import Options
@@ -27,7 +24,10 @@ from obscuro.engine.report import GoLimits
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.learn.filed_games import BOTH, FiledGame, load_games
 from obscuro.learn.followed_turns import FollowedTurn, follow
-from obscuro.show.game_file import GameFileError
+from obscuro.matches.journal import JournalError
+from obscuro.rules.layout import WORDS
+from obscuro.rules.position import legal_moves, move_to_uci
+from obscuro.viewer.game_file import GameFileError
 from tools.common import (
     INTERRUPTED,
     add_options,

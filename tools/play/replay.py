@@ -26,8 +26,8 @@ from typing import Any
 
 import chess
 
-from obscuro.arena.coverage import size_name, size_names
-from obscuro.bench.common import progress
+from obscuro.cli.bench.common import progress
+from obscuro.client.coverage import size_name, size_names
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits

@@ -15,10 +15,10 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.position import from_board, move_to_uci
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.evaluation.scale import EVALUATION_LIMIT, TAU
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board, move_to_uci
 from tools.play.curve_fit import Floats, Mask, Numbers
 from tools.play.recorded_games import FiledGame
 

@@ -28,11 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from obscuro.arena.journal import JournalError
-from obscuro.bench.common import progress
+from obscuro.cli.bench.common import progress
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.evaluation.scale import TAU
-from obscuro.show.game_file import GameFileError
+from obscuro.matches.journal import JournalError
+from obscuro.viewer.game_file import GameFileError
 from tools.common import add_evaluator, publish, say, table, tool_parser
 from tools.play.curve_figures import ALL, BASE, ENDS, FORMS, Figures, figures_of
 from tools.play.recorded_games import FiledGame, load_games, replay_words

@@ -23,8 +23,8 @@ from typing import Any
 
 import chess.pgn
 
-import obscuro.fog.board  # noqa: F401 - registers the variant for PGN files
-from obscuro.arena.elo import Tally, trinomial
+import obscuro.rules.board  # noqa: F401 - registers the variant for PGN files
+from obscuro.matches.elo import Tally, trinomial
 from tools.common import given, publish, say, table, tool_parser
 from tools.results.matches import SCORES
 from tools.results.raw import open_text

@@ -18,10 +18,10 @@ from typing import NamedTuple, Protocol
 
 import chess
 
-from obscuro.arena.openings import Opening
-from obscuro.board.position import Words, from_board
 from obscuro.evaluation.scale import TAU
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.matches.openings import Opening
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import Words, from_board
 from tools.play.pawn_ending import is_won
 from tools.play.recorded_games import FiledGame
 

@@ -28,12 +28,12 @@ import numpy.typing as npt
 from numba import njit
 
 from obscuro.belief import Belief
-from obscuro.board.layout import KINGS, MAX_MOVES, WHITE
-from obscuro.board.make import make_move
-from obscuro.board.moves import generate_moves
-from obscuro.board.position import from_fen, hash_positions, legal_moves, load, to_fen
-from obscuro.board.tables import TABLES
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import KINGS, MAX_MOVES, WHITE
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import generate_moves
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_fen, hash_positions, legal_moves, load, to_fen
+from obscuro.rules.tables import TABLES
 from tools.common import given, tool_parser
 
 Words = npt.NDArray[np.uint64]

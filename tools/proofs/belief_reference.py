@@ -85,12 +85,12 @@ def random_game(number: int) -> MoveList:
 @functools.cache
 def engines() -> tuple[Callable[[int], MoveList], ...]:
     """One function, which makes games of two engines; they are made once in a process."""
-    from obscuro.board.position import from_board  # noqa: PLC0415 - compiles in the workers only
     from obscuro.engine.options import Options  # noqa: PLC0415
     from obscuro.engine.player import Player  # noqa: PLC0415
     from obscuro.engine.report import GoLimits  # noqa: PLC0415
-    from obscuro.fog.account import last_ply  # noqa: PLC0415
-    from obscuro.fog.board import FogOfWarBoard  # noqa: PLC0415
+    from obscuro.rules.account import last_ply  # noqa: PLC0415
+    from obscuro.rules.board import FogOfWarBoard  # noqa: PLC0415
+    from obscuro.rules.position import from_board  # noqa: PLC0415 - compiles in the workers only
 
     options = Options()
     for name, value in (("Evaluator", "material"), ("Threads", 1), ("Hash", 16)):
@@ -132,7 +132,7 @@ MAKERS: dict[str, Callable[[int], MoveList]] = {
 @functools.cache
 def recorded_games(path: Path) -> list[tuple[MoveList, chess.Color]]:
     """The recorded games, each with the side whose belief is followed."""
-    from obscuro.bench.recorded import read_games  # noqa: PLC0415
+    from obscuro.cli.bench.recorded import read_games  # noqa: PLC0415
 
     return [
         (MoveList(game.fen, [chess.Move.from_uci(uci) for uci in game.moves]), game.side == 0)
@@ -268,7 +268,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--recorded",
         type=Path,
         nargs="?",
-        const=ROOT / "obscuro" / "bench" / "belief_games.txt",
+        const=ROOT / "obscuro" / "cli" / "bench" / "belief_games.txt",
         metavar="FILE",
         help="follow recorded games instead, those of `obscuro bench belief` or of a file",
     )

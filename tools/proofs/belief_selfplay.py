@@ -31,17 +31,17 @@ from typing import Any, NamedTuple
 import chess
 import numpy as np
 
-from obscuro.arena.game_record import OWN_OBSERVATIONS, Turn
-from obscuro.arena.referee import play_game
-from obscuro.arena.time_control import Allowance
-from obscuro.bench.common import progress
-from obscuro.board.position import from_board
+from obscuro.cli.bench.common import progress
 from obscuro.engine.constants import BELIEF_SHARE
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.player import Player
 from obscuro.engine.turn_time import turn_time
-from obscuro.fog.account import last_ply
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.matches.game_record import OWN_OBSERVATIONS, Turn
+from obscuro.matches.referee import play_game
+from obscuro.matches.time_control import Allowance
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board
 from tools.common import (
     INTERRUPTED,
     engine_options,

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import psutil
 import yaml
 
-from tests.bridge.server import TOKEN
+from tests.bots.server import TOKEN
 from tools.common import ROOT
 
 EXAMPLE = ROOT / "docs" / "examples" / "lichess_bot"

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import chess
 
-from tests.bridge.lichess_server import LichessGame, LichessServer
-from tests.bridge.server import Cut, Fault
+from tests.bots.lichess_server import LichessGame, LichessServer
+from tests.bots.server import Cut, Fault
 from tools.proofs.bot_clients import BotClient
 
 ACCEPT_SECONDS = 120.0

@@ -21,7 +21,7 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 from tools.common import given, publish, say, tool_parser
 
 PLIES = 4
@@ -141,13 +141,13 @@ def histories_from_keys(plies: int = PLIES) -> Histories:
     """Play out every history with the compiled rules; an infoset is an information key."""
     from numba import njit  # noqa: PLC0415
 
-    from obscuro.board.layout import MAX_MOVES, WORDS  # noqa: PLC0415
-    from obscuro.board.make import make_move  # noqa: PLC0415
-    from obscuro.board.moves import generate_moves  # noqa: PLC0415
-    from obscuro.board.position import from_board, load, store  # noqa: PLC0415
-    from obscuro.board.tables import TABLES  # noqa: PLC0415
-    from obscuro.fog import key as information  # noqa: PLC0415
-    from obscuro.fog.observation_words import observation_hash  # noqa: PLC0415
+    from obscuro.rules import key as information  # noqa: PLC0415
+    from obscuro.rules.layout import MAX_MOVES, WORDS  # noqa: PLC0415
+    from obscuro.rules.make import make_move  # noqa: PLC0415
+    from obscuro.rules.moves import generate_moves  # noqa: PLC0415
+    from obscuro.rules.observation_words import observation_hash  # noqa: PLC0415
+    from obscuro.rules.position import from_board, load, store  # noqa: PLC0415
+    from obscuro.rules.tables import TABLES  # noqa: PLC0415
 
     start_key = information.initial_key
     own, other = information.key_after_own_move, information.key_after_other_move

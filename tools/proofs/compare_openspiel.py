@@ -26,9 +26,9 @@ import chess
 import chess.pgn
 import pyspiel
 
-from obscuro.bench.common import progress
-from obscuro.fog.board import DrawnStalemateBoard, FogOfWarBoard
-from obscuro.fog.observation import Observation
+from obscuro.cli.bench.common import progress
+from obscuro.rules.board import DrawnStalemateBoard, FogOfWarBoard
+from obscuro.rules.observation import Observation
 from tools.common import given, tool_parser
 from tools.proofs.random_games import OPENINGS, Choose, random_mover, replay
 
@@ -100,15 +100,15 @@ class Kernels:
     """The compiled rules, following a game move by move beside the board."""
 
     def __init__(self, board: FogOfWarBoard) -> None:
-        from obscuro.board import position  # noqa: PLC0415
+        from obscuro.rules import position  # noqa: PLC0415
 
         self._position = position
         self.words = position.from_board(board)
 
     def compare(self, board: FogOfWarBoard, tally: Tally) -> None:
         """Compare moves and observations of both sides with the board's; count differences."""
-        from obscuro.board.tables import TABLES  # noqa: PLC0415
-        from obscuro.fog.vision import vision  # noqa: PLC0415
+        from obscuro.rules.tables import TABLES  # noqa: PLC0415
+        from obscuro.rules.vision import vision  # noqa: PLC0415
 
         if list(self.words) != list(self._position.from_board(board)):
             tally.error("kernel position", f"{board.fen()} is {self._position.to_fen(self.words)}")
@@ -124,7 +124,7 @@ class Kernels:
 
     def push(self, move: chess.Move) -> None:
         """Make a move."""
-        from obscuro.board.make import make_move  # noqa: PLC0415
+        from obscuro.rules.make import make_move  # noqa: PLC0415
 
         word = self._position.find_move(self.words, move.uci())
         if word is not None:

@@ -25,9 +25,9 @@ from importlib.util import find_spec
 
 import chess
 
-from obscuro.bench.common import progress
-from obscuro.fog.board import BOARDS, FogOfWarBoard
-from obscuro.fog.stalemate import DRAW
+from obscuro.cli.bench.common import progress
+from obscuro.rules.board import BOARDS, FogOfWarBoard
+from obscuro.rules.stalemate import DRAW
 from tools.common import given, tool_parser
 from tools.proofs.random_games import OPENINGS, Choose, random_mover, shuffler
 

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import chess
 import psutil
 
-from obscuro.arena.builtin_players import engine_command
-from obscuro.arena.uci_process import UciProcess
-from obscuro.bridge.our_view import OurView
+from obscuro.bots.our_view import OurView
+from obscuro.client.uci_process import UciProcess
 from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
+from obscuro.matches.builtin_players import engine_command
 from tools.common import (
     add_options,
     given,

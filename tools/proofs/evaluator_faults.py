@@ -26,12 +26,12 @@ from typing import Any, cast
 import chess
 import numpy as np
 
-from obscuro.board.position import from_fen
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
 from obscuro.evaluation.factory import unwrapped
 from obscuro.evaluation.stockfish.process import stockfish_path
+from obscuro.rules.position import from_fen
 from tools.common import engine_options, given, publish, say, table, tool_parser
 
 MOVETIME = 2000  # milliseconds of a search

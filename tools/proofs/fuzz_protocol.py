@@ -33,11 +33,11 @@ with (
     else contextlib.nullcontext()
 ):
     from obscuro.engine.options import OptionError, Options
-    from obscuro.fog.observation import Observation
-    from obscuro.protocol.parsing import parse_belief, parse_go, parse_setoption
-    from obscuro.protocol.positions import PositionReader
-    from obscuro.protocol.protocol_error import ProtocolError
-    from obscuro.protocol.start import start_board
+    from obscuro.rules.observation import Observation
+    from obscuro.uci.parsing import parse_belief, parse_go, parse_setoption
+    from obscuro.uci.positions import PositionReader
+    from obscuro.uci.protocol_error import ProtocolError
+    from obscuro.uci.start import start_board
 
 SEEDS = (
     "position startpos moves e2e4 e7e5 g1f3",

@@ -36,20 +36,20 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.games.cfr import CounterfactualRegret
-from obscuro.games.extensive_form import ExtensiveForm
-from obscuro.games.game_tree import GameTree, enumerate_game
-from obscuro.games.generative import DiverseBlock, RandomBlock, both_have_acted
-from obscuro.games.goofspiel import Goofspiel
-from obscuro.games.infoset_hypergraph import COMMON_KNOWLEDGE
-from obscuro.games.klss import SubgameSolver, guaranteed, least_exploitable
-from obscuro.games.leduc import LeducPoker
-from obscuro.games.liars_dice import LiarsDice
-from obscuro.games.limited_maxmargin import LimitedMaxmargin
-from obscuro.games.maxmargin import AsSolved, Choice, Margins
-from obscuro.games.mirrored import Mirrored
-from obscuro.games.root_rules import RootBudget, RootRule, SoftRoot, belief_prior
-from obscuro.games.shedding import SheddingGame
+from obscuro.research.games.cfr import CounterfactualRegret
+from obscuro.research.games.extensive_form import ExtensiveForm
+from obscuro.research.games.game_tree import GameTree, enumerate_game
+from obscuro.research.games.generative import DiverseBlock, RandomBlock, both_have_acted
+from obscuro.research.games.goofspiel import Goofspiel
+from obscuro.research.games.infoset_hypergraph import COMMON_KNOWLEDGE
+from obscuro.research.games.klss import SubgameSolver, guaranteed, least_exploitable
+from obscuro.research.games.leduc import LeducPoker
+from obscuro.research.games.liars_dice import LiarsDice
+from obscuro.research.games.limited_maxmargin import LimitedMaxmargin
+from obscuro.research.games.maxmargin import AsSolved, Choice, Margins
+from obscuro.research.games.mirrored import Mirrored
+from obscuro.research.games.root_rules import RootBudget, RootRule, SoftRoot, belief_prior
+from obscuro.research.games.shedding import SheddingGame
 from obscuro.search.game import MAX, MIN
 from tools.common import given, publish, say, table, tool_parser
 from tools.results.manifest import Loaded

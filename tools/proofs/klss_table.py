@@ -29,11 +29,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.games.best_response import best_response
-from obscuro.games.game_tree import GameTree, enumerate_game
-from obscuro.games.infoset_hypergraph import COMMON_KNOWLEDGE, KnowledgeSizes, knowledge_sizes
-from obscuro.games.klss import SubgameSolver, guaranteed, least_exploitable
-from obscuro.games.klss_rows import (
+from obscuro.research.games.best_response import best_response
+from obscuro.research.games.game_tree import GameTree, enumerate_game
+from obscuro.research.games.infoset_hypergraph import (
+    COMMON_KNOWLEDGE,
+    KnowledgeSizes,
+    knowledge_sizes,
+)
+from obscuro.research.games.klss import SubgameSolver, guaranteed, least_exploitable
+from obscuro.research.games.klss_rows import (
     EPSILON,
     ROWS,
     KlssRow,
@@ -41,8 +45,8 @@ from obscuro.games.klss_rows import (
     floor_of,
     normalisation,
 )
-from obscuro.games.maxmargin import Against, AsSolved, AtRandom, Choice, Margins
-from obscuro.games.strategy import policy_of, strategy_of
+from obscuro.research.games.maxmargin import Against, AsSolved, AtRandom, Choice, Margins
+from obscuro.research.games.strategy import policy_of, strategy_of
 from obscuro.search.game import MIN
 from tools.common import given, publish, table, tool_parser
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.bridge.lichess_server import lichess_serving
+from tests.bots.lichess_server import lichess_serving
 from tools.common import given, publish, say, table, tool_parser
 from tools.proofs.bot_clients import BotClient, BridgeClient, CheckoutError, LichessBotClient
 from tools.proofs.bot_scenarios import SCENARIOS, ClientScenario, ClientStage, StageError

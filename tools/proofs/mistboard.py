@@ -26,15 +26,15 @@ from typing import Any
 
 import chess
 
-from obscuro.arena.builtin_players import engine_command
-from obscuro.bridge.messages import Think
-from obscuro.bridge.mover import EngineMover, MoverChoice
-from obscuro.bridge.mover_pool import MoverPool
+from obscuro.bots.messages import Think
+from obscuro.bots.mistboard.engine_service import EngineService
 from obscuro.cli.mistboard_command import RULES
-from obscuro.fog.account import Account, Ply
-from obscuro.fog.board import DrawnStalemateBoard, FogOfWarBoard
-from obscuro.mistboard.engine_service import EngineService
-from obscuro.protocol.witness import turns_text
+from obscuro.client.mover import EngineMover, MoverChoice
+from obscuro.client.mover_pool import MoverPool
+from obscuro.matches.builtin_players import engine_command
+from obscuro.rules.account import Account, Ply
+from obscuro.rules.board import DrawnStalemateBoard, FogOfWarBoard
+from obscuro.uci.witness import turns_text
 from tools.common import given, publish, say, table, tool_parser
 
 DRIVER = Path(__file__).with_name("mistboard_driver.mjs")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import chess
 
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 
 ALMOST_STUCK = "8/8/8/8/8/p1p5/ppPp4/kn2K3 w - - 0 1"
 """White's king can leave Black without a move."""

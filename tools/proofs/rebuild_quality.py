@@ -25,12 +25,12 @@ import chess.pgn
 import numpy as np
 import numpy.typing as npt
 
-import obscuro.fog.board  # noqa: F401 (registers the variant for PGN files)
+import obscuro.rules.board  # noqa: F401 (registers the variant for PGN files)
 from obscuro.belief import Belief
-from obscuro.board.layout import KINGS, WHITE
-from obscuro.board.make import make_move
-from obscuro.board.position import find_move, from_board, legal_moves
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import KINGS, WHITE
+from obscuro.rules.make import make_move
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import find_move, from_board, legal_moves
 from tools.common import given, publish, say, table, tool_parser
 
 Words = npt.NDArray[np.uint64]

@@ -25,12 +25,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from obscuro.games.best_response import exploitability
-from obscuro.games.catalog import CATALOG, KnownGame
-from obscuro.games.extensive_form import TERMINAL
-from obscuro.games.game_tree import GameTree, enumerate_game
-from obscuro.games.search_game import SearchGame
-from obscuro.games.solve import (
+from obscuro.research.games.best_response import exploitability
+from obscuro.research.games.catalog import CATALOG, KnownGame
+from obscuro.research.games.extensive_form import TERMINAL
+from obscuro.research.games.game_tree import GameTree, enumerate_game
+from obscuro.research.games.search_game import SearchGame
+from obscuro.research.games.solve import (
     LEAST_VARIANCE,
     METHODS,
     PARAMETERS,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.value_functions.domains import DOMAINS
-from obscuro.value_functions.value_network import Losses
+from obscuro.research.value_functions.domains import DOMAINS
+from obscuro.research.value_functions.value_network import Losses
 from tools.common import table
 from tools.results.manifest import Loaded
 

@@ -31,19 +31,23 @@ from typing import Any, Final
 import numpy as np
 import platformdirs
 
-from obscuro.value_functions.bottoms import SolvedBottoms
-from obscuro.value_functions.depth_limited import DepthLimitedCfr, ValueFunction, zero_values
-from obscuro.value_functions.domains import DOMAINS
-from obscuro.value_functions.limited_trunk import LimitedGame, LimitedTrunk
-from obscuro.value_functions.random_trunks import (
+from obscuro.research.value_functions.bottoms import SolvedBottoms
+from obscuro.research.value_functions.depth_limited import (
+    DepthLimitedCfr,
+    ValueFunction,
+    zero_values,
+)
+from obscuro.research.value_functions.domains import DOMAINS
+from obscuro.research.value_functions.limited_trunk import LimitedGame, LimitedTrunk
+from obscuro.research.value_functions.random_trunks import (
     Examples,
     RememberedValues,
     joined,
     make_examples,
 )
-from obscuro.value_functions.region_cfr import RegionCfr
-from obscuro.value_functions.trunk_exploitability import TrunkExploitability
-from obscuro.value_functions.value_network import (
+from obscuro.research.value_functions.region_cfr import RegionCfr
+from obscuro.research.value_functions.trunk_exploitability import TrunkExploitability
+from obscuro.research.value_functions.value_network import (
     NetworkValues,
     losses,
     random_network,

@@ -28,22 +28,22 @@ from typing import Any, NamedTuple
 
 import chess
 
-from obscuro.arena.openings import default_openings
-from obscuro.arena.players import InProcessPlayer, RandomPlayer
-from obscuro.arena.referee import play_game
-from obscuro.board.position import from_board
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
-from obscuro.fog.account import last_ply
-from obscuro.opponents.roster import ZS21_OPTIONS
-from obscuro.zs21.certificate import bound, guaranteed
-from obscuro.zs21.gadget_program import Size
-from obscuro.zs21.planting import information_price
-from obscuro.zs21.trunk import LEAF, Trunk
-from obscuro.zs21.trunk_game import MAX
-from obscuro.zs21.turn_search import Round, TurnSearch
-from obscuro.zs21.zs21_constants import LEAST_ROOTS
-from obscuro.zs21.zs21_player import Zs21Player
+from obscuro.matches.openings import default_openings
+from obscuro.matches.players import InProcessPlayer, RandomPlayer
+from obscuro.matches.referee import play_game
+from obscuro.players.roster import ZS21_OPTIONS
+from obscuro.research.zs21.certificate import bound, guaranteed
+from obscuro.research.zs21.gadget_program import Size
+from obscuro.research.zs21.planting import information_price
+from obscuro.research.zs21.trunk import LEAF, Trunk
+from obscuro.research.zs21.trunk_game import MAX
+from obscuro.research.zs21.turn_search import Round, TurnSearch
+from obscuro.research.zs21.zs21_constants import LEAST_ROOTS
+from obscuro.research.zs21.zs21_player import Zs21Player
+from obscuro.rules.account import last_ply
+from obscuro.rules.position import from_board
 from tools.common import given, publish, say, table, tool_parser
 
 GAP = 1e-6

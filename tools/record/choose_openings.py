@@ -1,4 +1,4 @@
-"""Choose the default openings of matches: obscuro/arena/openings.txt.
+"""Choose the default openings of matches: obscuro/matches/openings.txt.
 
     python -m tools.record.choose_openings
 
@@ -27,14 +27,14 @@ from typing import NamedTuple
 
 import chess
 
-from obscuro.board.position import from_board
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board
 from tools.common import ROOT, engine_options, given, say, tool_parser
 
 CANDIDATES_FILE = Path(__file__).with_name("opening_candidates.txt")
-OPENINGS_FILE = ROOT / "obscuro/arena/openings.txt"
+OPENINGS_FILE = ROOT / "obscuro/matches/openings.txt"
 NODES = 100_000  # that a search adds to its tree
 SEEDS = (1, 2)
 LOWEST, HIGHEST = 0.0, 0.08

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from obscuro.evaluation.nnue.install import load_networks
 from obscuro.evaluation.nnue.network import NetworkError
-from tests.protocol.dialogue import Process
+from tests.uci.dialogue import Process
 from tools.common import given, tool_parser
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,13 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from obscuro.bench.eval_nnue import bench_positions
-from obscuro.bench.recorded import read_games
-from obscuro.board.layout import STATE
-from obscuro.board.make import make_move
-from obscuro.board.moves import side_to_move
-from obscuro.board.position import Words, find_move, from_fen, legal_moves, to_fen
-from obscuro.board.tables import TABLES
+from obscuro.cli.bench.eval_nnue import bench_positions
+from obscuro.cli.bench.recorded import read_games
 from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.evaluation.nnue import static_value as static
 from obscuro.evaluation.nnue.accumulator import refresh
@@ -37,6 +32,11 @@ from obscuro.evaluation.nnue.weights import arrange
 from obscuro.evaluation.nnue.workspace import make_workspace
 from obscuro.evaluation.stockfish.process import stockfish_path
 from obscuro.evaluation.stockfish.validity import stockfish_can_take
+from obscuro.rules.layout import STATE
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import side_to_move
+from obscuro.rules.position import Words, find_move, from_fen, legal_moves, to_fen
+from obscuro.rules.tables import TABLES
 from tools.common import given, tool_parser
 
 Numbers = npt.NDArray[np.float64]

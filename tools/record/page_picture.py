@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from obscuro.engine.machine import usable_cores
-from obscuro.show.game_file import GameFileError, read_game
-from obscuro.show.html_page import html_page
-from obscuro.show.make_document import make_document
+from obscuro.viewer.game_file import GameFileError, read_game
+from obscuro.viewer.html_page import html_page
+from obscuro.viewer.make_document import make_document
 from tools.browser import NoBrowserError, running_browser, save_picture
 from tools.common import given, tool_parser
 

@@ -1,4 +1,4 @@
-"""Record the games that `obscuro bench belief` runs on: obscuro/bench/belief_games.txt.
+"""Record the games that `obscuro bench belief` runs on: obscuro/cli/bench/belief_games.txt.
 
     python -m tools.record.record_belief_games
 
@@ -31,8 +31,8 @@ import numpy.typing as npt
 from numba import njit
 
 from obscuro.belief.belief import Belief
-from obscuro.bench.belief_steps import new_belief, steps, take_in
-from obscuro.bench.recorded import (
+from obscuro.cli.bench.belief_steps import new_belief, steps, take_in
+from obscuro.cli.bench.recorded import (
     GAMES_FILE,
     LARGEST,
     SMALLEST,
@@ -42,17 +42,17 @@ from obscuro.bench.recorded import (
     read_games,
     write_games,
 )
-from obscuro.board.layout import KINGS, MAX_MOVES, WHITE
-from obscuro.board.make import make_move
-from obscuro.board.moves import generate_moves
-from obscuro.board.position import from_board, from_fen, legal_moves, load, move_to_uci
-from obscuro.board.tables import TABLES
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
-from obscuro.fog.account import last_ply
-from obscuro.fog.board import FogOfWarBoard
-from obscuro.fog.observation import Observation
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.layout import KINGS, MAX_MOVES, WHITE
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import generate_moves
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_board, from_fen, legal_moves, load, move_to_uci
+from obscuro.rules.tables import TABLES
 from tools.common import engine_options, given, say, tool_parser
 
 Words = npt.NDArray[np.uint64]

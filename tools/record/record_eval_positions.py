@@ -1,4 +1,4 @@
-"""Record the positions that `obscuro bench eval` runs on: obscuro/bench/eval_positions.txt.
+"""Record the positions that `obscuro bench eval` runs on: obscuro/cli/bench/eval_positions.txt.
 
     python -m tools.record.record_eval_positions
 
@@ -23,18 +23,18 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.position import from_board, to_fen
 from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator
-from obscuro.fog.account import last_ply
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board, to_fen
 from tools.common import ROOT, engine_options, given, say, tool_parser
 
-POSITIONS_FILE = ROOT / "obscuro/bench/eval_positions.txt"
+POSITIONS_FILE = ROOT / "obscuro/cli/bench/eval_positions.txt"
 POSITIONS = 400
 GAMES = 16
 PLIES = 100  # longest game

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import chess.pgn
 
-import obscuro.fog.board  # noqa: F401 - registers the variant for PGN files
-from obscuro.arena.elo import Elo, Tally, pentanomial, trinomial
+import obscuro.rules.board  # noqa: F401 - registers the variant for PGN files
+from obscuro.matches.elo import Elo, Tally, pentanomial, trinomial
 from tools.common import table
 from tools.results.manifest import Loaded
 from tools.results.raw import Raw, RawFileError, open_text

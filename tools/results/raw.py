@@ -28,7 +28,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TextIO
 
-from obscuro.bench.common import machine as bench_machine
+from obscuro.cli.bench.common import machine as bench_machine
 from obscuro.evaluation.stockfish.process import StockfishError, StockfishProcess, stockfish_path
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.bench.following import POSITIONS, Follower, StudyPosition
+from obscuro.cli.bench.following import POSITIONS, Follower, StudyPosition
 from obscuro.engine.machine import MEBIBYTE
 from obscuro.evaluation.cache import CachedEvaluator, ExpansionCache
 from obscuro.evaluation.evaluator import ChildValues, Evaluator

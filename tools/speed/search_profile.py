@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from obscuro.bench.following import POSITIONS, Follower
+from obscuro.cli.bench.following import POSITIONS, Follower
 from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.machine import usable_cores
 from obscuro.search import joint

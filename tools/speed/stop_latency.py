@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import chess
 import numpy as np
 
-from obscuro.arena.builtin_players import engine_command
-from obscuro.arena.time_control import MILLISECONDS
-from obscuro.arena.uci_process import UciProcess
-from obscuro.bench.common import progress
-from obscuro.bench.recorded import RecordedGame, RecordedUpdate, read_games
+from obscuro.cli.bench.common import progress
+from obscuro.cli.bench.recorded import RecordedGame, RecordedUpdate, read_games
+from obscuro.client.uci_process import UciProcess
+from obscuro.matches.builtin_players import engine_command
+from obscuro.matches.time_control import MILLISECONDS
 from tools.common import add_evaluator, given, publish, table, tool_parser
 
 ANSWER_SECONDS = 60.0

@@ -16,9 +16,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from obscuro.bench.following import POSITIONS, Follower
-from obscuro.bench.synthetic import synthetic_tree
-from obscuro.bench.thread_speed import threads_together
+from obscuro.cli.bench.following import POSITIONS, Follower
+from obscuro.cli.bench.synthetic import synthetic_tree
+from obscuro.cli.bench.thread_speed import threads_together
 from obscuro.engine.machine import usable_cores
 from tools.common import add_evaluator, given, publish, say, table, tool_parser
 

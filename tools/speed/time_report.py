@@ -21,10 +21,10 @@ import chess.pgn
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.arena.pgn_comments import read_comment
-from obscuro.arena.time_control import MILLISECONDS, TimeControl
 from obscuro.engine.options import Options
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.matches.pgn_comments import read_comment
+from obscuro.matches.time_control import MILLISECONDS, TimeControl
+from obscuro.rules.board import FogOfWarBoard
 from tools.common import given, table, tool_parser
 from tools.results.manifest import Loaded
 from tools.results.raw import open_text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import chess
 
-import obscuro.fog.board  # noqa: F401 (importing it registers the variant with python-chess)
+import obscuro.rules.board  # noqa: F401 (importing it registers the variant with python-chess)
 
 if TYPE_CHECKING:  # these are lichess-bot's
     from lib.lichess_types import OPTIONS_TYPE

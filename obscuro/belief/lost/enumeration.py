@@ -9,9 +9,9 @@ from obscuro.belief.lost.placement import (
     add_position,
     pawns_can_stand,
 )
-from obscuro.board.bits import lowest_square, popcount
-from obscuro.board.layout import ONE
 from obscuro.kernels import kernel
+from obscuro.rules.bits import lowest_square, popcount
+from obscuro.rules.layout import ONE
 
 STRUCTURE = 16  # attempts in the time that it takes to rule out a pawn structure
 

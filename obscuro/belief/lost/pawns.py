@@ -7,9 +7,9 @@ they have captured as often as they have changed files.
 
 import numpy as np
 
-from obscuro.board.bits import lowest_square, popcount
-from obscuro.board.layout import ONE
 from obscuro.kernels import kernel
+from obscuro.rules.bits import lowest_square, popcount
+from obscuro.rules.layout import ONE
 
 MOST_HOMES = 8  # if more pawns started, nothing is ruled out
 IMPOSSIBLE = 127  # captures

@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from obscuro.belief.fit import observes
 from obscuro.belief.lost.pawns import MOST_HOMES, fewest_captures
-from obscuro.board.bits import popcount
-from obscuro.board.layout import (
+from obscuro.kernels import kernel
+from obscuro.rules.bits import popcount
+from obscuro.rules.layout import (
     ALL,
     EN_PASSANT_SHIFT,
     KINGS,
@@ -20,9 +21,8 @@ from obscuro.board.layout import (
     STATE,
     WHITE,
 )
-from obscuro.board.moves import has_move, occupied_squares, pieces_of, side_to_move
-from obscuro.board.position import load, position_hash, store
-from obscuro.kernels import kernel
+from obscuro.rules.moves import has_move, occupied_squares, pieces_of, side_to_move
+from obscuro.rules.position import load, position_hash, store
 
 # Kinds of pieces; bishops of light and of dark squares are two kinds.
 KINDS = 7

@@ -16,14 +16,14 @@ from obscuro.belief.lost.placement import (
     SQUARES_OF_KIND,
     split,
 )
-from obscuro.board.attacks import bishop_attacks, rook_attacks
-from obscuro.board.bits import lowest_square, popcount
-from obscuro.board.layout import MAX_MOVES, NOT_FILE_A, NOT_FILE_H, ONE, STATE
-from obscuro.board.make import make_move
-from obscuro.board.moves import generate_moves, occupied_squares, pieces_of
-from obscuro.board.position import load
-from obscuro.fog.key import mix
 from obscuro.kernels import kernel
+from obscuro.rules.attacks import bishop_attacks, rook_attacks
+from obscuro.rules.bits import lowest_square, popcount
+from obscuro.rules.key import mix
+from obscuro.rules.layout import MAX_MOVES, NOT_FILE_A, NOT_FILE_H, ONE, STATE
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import generate_moves, occupied_squares, pieces_of
+from obscuro.rules.position import load
 
 # How likely things are, relative to each other. The result hardly depends on these numbers.
 EDIT = 0.125  # the factor for each piece that contradicts what is seen

@@ -40,7 +40,7 @@ from obscuro.belief.lost.placement import (
 from obscuro.belief.lost.plausibility import Earlier, frequencies, score, weigh
 from obscuro.belief.lost.repair import draw_positions
 from obscuro.belief.record import OWN_RIGHTS
-from obscuro.board.layout import (
+from obscuro.rules.layout import (
     ALL,
     BACK_RANKS,
     CASTLING_SHIFT,
@@ -54,10 +54,10 @@ from obscuro.board.layout import (
     WHITE,
     WORDS,
 )
-from obscuro.board.position import move_squares
-from obscuro.board.tables import TABLES
-from obscuro.fog.observation import Observation
-from obscuro.fog.vision import vision
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import move_squares
+from obscuro.rules.tables import TABLES
+from obscuro.rules.vision import vision
 
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]

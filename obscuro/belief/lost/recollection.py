@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from obscuro.belief.lost.rebuild import Rebuilt, captured, census, rebuild
 from obscuro.belief.own_move import Conditions
-from obscuro.board.layout import DOUBLE_PUSH, KIND_SHIFT, WORDS
-from obscuro.board.position import move_squares
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import DOUBLE_PUSH, KIND_SHIFT, WORDS
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import move_squares
 
 Words = npt.NDArray[np.uint64]
 

@@ -39,10 +39,10 @@ from obscuro.belief.lost.plausibility import (
     random_bits,
     random_square,
 )
-from obscuro.board.bits import lowest_square, popcount
-from obscuro.board.layout import MAX_MOVES, ONE, STATE
-from obscuro.board.position import load
 from obscuro.kernels import kernel
+from obscuro.rules.bits import lowest_square, popcount
+from obscuro.rules.layout import MAX_MOVES, ONE, STATE
+from obscuro.rules.position import load
 
 # What is done as a rule, and what after `LONG` draws in a row without a new position.
 WIDE = (64, 4)  # one draw of so many begins with no position

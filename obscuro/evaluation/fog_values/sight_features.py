@@ -9,13 +9,13 @@ last features count pieces: what one is worth may differ from chess.
 
 import numpy as np
 
-from obscuro.board.bits import lowest_square, popcount
-from obscuro.board.layout import BISHOPS, KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS
-from obscuro.board.moves import occupied_squares, pieces_of, side_to_move
-from obscuro.board.position import load
 from obscuro.evaluation.attack_sets import attacked_squares
-from obscuro.fog.vision import vision
 from obscuro.kernels import kernel
+from obscuro.rules.bits import lowest_square, popcount
+from obscuro.rules.layout import BISHOPS, KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS
+from obscuro.rules.moves import occupied_squares, pieces_of, side_to_move
+from obscuro.rules.position import load
+from obscuro.rules.vision import vision
 
 FEATURES = (
     "undefended pawns attacked out of the fog",

@@ -3,11 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.moves import side_to_move
-from obscuro.board.position import load
-from obscuro.board.tables import TABLES
-from obscuro.fog.vision import vision
 from obscuro.kernels import kernel
+from obscuro.rules.moves import side_to_move
+from obscuro.rules.position import load
+from obscuro.rules.tables import TABLES
+from obscuro.rules.vision import vision
 
 
 @kernel

@@ -7,18 +7,6 @@ workspace remembers the last sums computed there and their pieces. New sums rare
 
 import numpy as np
 
-from obscuro.board.bits import lowest_square
-from obscuro.board.layout import (
-    CASTLING,
-    EN_PASSANT,
-    KIND_SHIFT,
-    KING,
-    ONE,
-    ROOK,
-    SQUARE_BITS,
-    WHITE,
-)
-from obscuro.board.moves import side_to_move
 from obscuro.evaluation.nnue.captures import (
     NO_PIECE,
     captured_piece,
@@ -29,6 +17,18 @@ from obscuro.evaluation.nnue.captures import (
 from obscuro.evaluation.nnue.features import feature, king_square, view
 from obscuro.evaluation.nnue.network import BUCKETS
 from obscuro.kernels import kernel
+from obscuro.rules.bits import lowest_square
+from obscuro.rules.layout import (
+    CASTLING,
+    EN_PASSANT,
+    KIND_SHIFT,
+    KING,
+    ONE,
+    ROOK,
+    SQUARE_BITS,
+    WHITE,
+)
+from obscuro.rules.moves import side_to_move
 
 
 @kernel

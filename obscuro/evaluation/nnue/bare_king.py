@@ -9,14 +9,14 @@ This concerns only positions where one side has nothing but its king and has los
 worth what the network says.
 """
 
-from obscuro.board.bits import lowest_square, popcount
-from obscuro.board.layout import KINGS, ONE, PAWNS, QUEENS, ROOKS
-from obscuro.board.moves import occupied_squares, pieces_of, side_to_move
 from obscuro.evaluation.attack_sets import attacked_squares
 from obscuro.evaluation.nnue.see import PAWN_UNITS
 from obscuro.evaluation.nnue.static_value import pieces_units
 from obscuro.evaluation.stockfish.versions import UNITS_PER_PAPER_PAWN
 from obscuro.kernels import kernel
+from obscuro.rules.bits import lowest_square, popcount
+from obscuro.rules.layout import KINGS, ONE, PAWNS, QUEENS, ROOKS
+from obscuro.rules.moves import occupied_squares, pieces_of, side_to_move
 
 EXPOSED_PAWNS = 6.0  # of a king to move, all of whose squares are attacked
 CONFINED_PAWNS = 2.0  # of a king without a square, beside one that may go everywhere

@@ -12,9 +12,6 @@ checks does not bring it closer.
 
 import numpy as np
 
-from obscuro.board.make import make_move
-from obscuro.board.moves import generate_moves, side_to_move
-from obscuro.board.position import load, store
 from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.evaluation.nnue.accumulator import update
 from obscuro.evaluation.nnue.captures import (
@@ -28,6 +25,9 @@ from obscuro.evaluation.nnue.captures import (
 from obscuro.evaluation.nnue.see import exchange_pays
 from obscuro.evaluation.nnue.static_value import static_value
 from obscuro.kernels import kernel
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import generate_moves, side_to_move
+from obscuro.rules.position import load, store
 
 # Values, all in Stockfish's internal units.
 INFINITE = 32_000  # larger than all values

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from obscuro.board.attacks import bishop_attacks, rook_attacks
-from obscuro.board.bits import lowest_square
-from obscuro.board.layout import (
+from obscuro.evaluation.nnue.see import units_of
+from obscuro.kernels import kernel
+from obscuro.rules.attacks import bishop_attacks, rook_attacks
+from obscuro.rules.bits import lowest_square
+from obscuro.rules.layout import (
     BACK_RANKS,
     BISHOP,
     EN_PASSANT,
@@ -26,9 +28,7 @@ from obscuro.board.layout import (
     TO_SHIFT,
     WHITE,
 )
-from obscuro.board.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
-from obscuro.evaluation.nnue.see import units_of
-from obscuro.kernels import kernel
+from obscuro.rules.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
 
 NO_PIECE = -1
 

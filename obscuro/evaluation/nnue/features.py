@@ -12,10 +12,10 @@ Source: docs/nnue.md of nnue-pytorch.
 
 import numpy as np
 
-from obscuro.board.bits import lowest_square
-from obscuro.board.layout import KING, KINGS
-from obscuro.board.moves import pieces_of
 from obscuro.kernels import kernel
+from obscuro.rules.bits import lowest_square
+from obscuro.rules.layout import KING, KINGS
+from obscuro.rules.moves import pieces_of
 
 KINDS = 11
 INPUTS_PER_PLACE = 64 * KINDS

@@ -8,11 +8,11 @@ Source: docs/nnue.md of nnue-pytorch.
 
 import numpy as np
 
-from obscuro.board.bits import popcount
-from obscuro.board.moves import occupied_squares, side_to_move
 from obscuro.evaluation.nnue.dense import HIGHEST, WEIGHT_SHIFT, first_layer, last_layers
 from obscuro.evaluation.nnue.network import FC0_OUTPUTS
 from obscuro.kernels import kernel
+from obscuro.rules.bits import popcount
+from obscuro.rules.moves import occupied_squares, side_to_move
 
 OUTPUT_SCALE = 16  # the result is in units / 16
 _PASSED = FC0_OUTPUTS - 1  # the output of the first layer that is added to the result

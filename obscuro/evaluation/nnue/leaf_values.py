@@ -3,10 +3,6 @@
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import KINGS, MAX_MOVES, WORDS
-from obscuro.board.moves import has_move, pieces_of, side_to_move
-from obscuro.board.position import load, store
-from obscuro.board.tables import TABLES
 from obscuro.evaluation.children import has_safe_reply
 from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.evaluation.nnue.accumulator import refresh
@@ -18,6 +14,10 @@ from obscuro.evaluation.nnue.weights import arrange
 from obscuro.evaluation.nnue.workspace import make_workspace
 from obscuro.evaluation.scale import TAU, value_of_mate
 from obscuro.kernels import kernel
+from obscuro.rules.layout import KINGS, MAX_MOVES, WORDS
+from obscuro.rules.moves import has_move, pieces_of, side_to_move
+from obscuro.rules.position import load, store
+from obscuro.rules.tables import TABLES
 
 _MATED = -value_of_mate(1)  # the side to move will lose its king at the enemy's next move
 _NOTHING = np.uint64(0)

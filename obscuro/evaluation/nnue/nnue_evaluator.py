@@ -11,10 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import WORDS
-from obscuro.board.make import make_move
-from obscuro.board.position import from_fen, load, store
-from obscuro.board.tables import TABLES
 from obscuro.evaluation import scale
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
@@ -30,6 +26,10 @@ from obscuro.evaluation.nnue.workspace import make_workspace
 from obscuro.evaluation.scale import TAU
 from obscuro.evaluation.stockfish.versions import UNITS_PER_PAPER_PAWN
 from obscuro.kernels import kernel
+from obscuro.rules.layout import WORDS
+from obscuro.rules.make import make_move
+from obscuro.rules.position import from_fen, load, store
+from obscuro.rules.tables import TABLES
 
 _SURELY_MATED = MATED - 1_000  # larger than every evaluation
 _WARM_UP = "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR b KQkq - 0 1"

@@ -6,8 +6,9 @@ when lines open. A king captures only an undefended piece. The evaluation ignore
 
 import numpy as np
 
-from obscuro.board.attacks import bishop_attacks, rook_attacks
-from obscuro.board.layout import (
+from obscuro.kernels import kernel
+from obscuro.rules.attacks import bishop_attacks, rook_attacks
+from obscuro.rules.layout import (
     BISHOP,
     BISHOPS,
     KING,
@@ -27,8 +28,7 @@ from obscuro.board.layout import (
     TO_SHIFT,
     WHITE,
 )
-from obscuro.board.moves import occupied_squares, side_to_move
-from obscuro.kernels import kernel
+from obscuro.rules.moves import occupied_squares, side_to_move
 
 # Stockfish's internal units.
 PAWN_UNITS, KNIGHT_UNITS, BISHOP_UNITS, ROOK_UNITS, QUEEN_UNITS = 208, 781, 825, 1276, 2538

@@ -11,9 +11,6 @@ positions from searches and from the neighbourhood of recorded games
 uses the network, and 0.04 elsewhere.
 """
 
-from obscuro.board.bits import popcount
-from obscuro.board.layout import BISHOPS, KNIGHTS, QUEENS, ROOKS
-from obscuro.board.moves import side_to_move
 from obscuro.evaluation.nnue.layers import (
     OUTPUT_SCALE,
     bucket_of,
@@ -23,6 +20,9 @@ from obscuro.evaluation.nnue.layers import (
 )
 from obscuro.evaluation.nnue.see import BISHOP_UNITS, KNIGHT_UNITS, QUEEN_UNITS, ROOK_UNITS
 from obscuro.kernels import kernel
+from obscuro.rules.bits import popcount
+from obscuro.rules.layout import BISHOPS, KNIGHTS, QUEENS, ROOKS
+from obscuro.rules.moves import side_to_move
 
 # The factor of the network's value in 1,024ths: without pieces, and its increase with all pieces.
 _ONE = 1024

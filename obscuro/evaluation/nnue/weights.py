@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from obscuro.board.records import Fields, make_record
 from obscuro.evaluation.nnue.network import (
     BUCKETS,
     FC0_OUTPUTS,
@@ -13,6 +12,7 @@ from obscuro.evaluation.nnue.network import (
     FEATURES,
     Network,
 )
+from obscuro.rules.records import Fields, make_record
 
 
 def weight_fields(width: int) -> Fields:

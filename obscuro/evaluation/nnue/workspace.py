@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from obscuro.board.layout import MAX_MOVES, STATE, WORDS
-from obscuro.board.records import Fields, make_record
 from obscuro.evaluation.nnue.network import BUCKETS, FC0_OUTPUTS, FC1_INPUTS
+from obscuro.rules.layout import MAX_MOVES, STATE, WORDS
+from obscuro.rules.records import Fields, make_record
 
 FRAMES = 16  # at least the number of plies of a search plus two
 PLACES = 2 * 64  # the squares of both kings

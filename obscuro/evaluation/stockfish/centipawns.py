@@ -1,10 +1,10 @@
 """Kernels that compute the worth of Stockfish's centipawns in each position of a batch."""
 
-from obscuro.board.make import make_move
-from obscuro.board.position import load
 from obscuro.evaluation.material import material_pawns
 from obscuro.evaluation.stockfish import versions as stockfish_versions
 from obscuro.kernels import kernel
+from obscuro.rules.make import make_move
+from obscuro.rules.position import load
 
 _pawns_per_centipawn = kernel(stockfish_versions.pawns_per_centipawn)
 

@@ -3,14 +3,14 @@
 Material values the children that Stockfish cannot search.
 """
 
-from obscuro.board.make import make_move
-from obscuro.board.moves import side_to_move
-from obscuro.board.position import load
 from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.evaluation.material import material_value
 from obscuro.evaluation.stockfish.uci_text import write_request
 from obscuro.evaluation.stockfish.validity import stockfish_can_take
 from obscuro.kernels import kernel
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import side_to_move
+from obscuro.rules.position import load
 
 
 @kernel

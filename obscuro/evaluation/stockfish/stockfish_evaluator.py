@@ -17,9 +17,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.board.layout import WORDS
-from obscuro.board.position import from_fen
-from obscuro.board.tables import TABLES
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorNotReady
 from obscuro.evaluation.scale import TAU
@@ -35,6 +32,9 @@ from obscuro.evaluation.stockfish.requests import (
 )
 from obscuro.evaluation.stockfish.uci_text import REQUEST_BYTES, read_lists, read_scores
 from obscuro.evaluation.stockfish.versions import scale_of
+from obscuro.rules.layout import WORDS
+from obscuro.rules.position import from_fen
+from obscuro.rules.tables import TABLES
 
 ALL_MOVES = 500  # more moves than any position has; Stockfish's own limit may be lower
 ATTEMPTS = 2  # at a batch; the second attempt uses a new process

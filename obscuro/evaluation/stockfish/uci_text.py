@@ -7,7 +7,10 @@ score. The kernels skip all other text.
 
 import numpy as np
 
-from obscuro.board.layout import (
+from obscuro.evaluation import scale
+from obscuro.evaluation.stockfish.validity import safe_en_passant_square
+from obscuro.kernels import kernel
+from obscuro.rules.layout import (
     BISHOPS,
     CASTLING_BITS,
     CASTLING_SHIFT,
@@ -21,10 +24,7 @@ from obscuro.board.layout import (
     THREE_BITS,
     WHITE,
 )
-from obscuro.board.moves import occupied_squares, side_to_move
-from obscuro.evaluation import scale
-from obscuro.evaluation.stockfish.validity import safe_en_passant_square
-from obscuro.kernels import kernel
+from obscuro.rules.moves import occupied_squares, side_to_move
 
 REQUEST_BYTES = 140  # the longest request: 71 characters of pieces, 40 of words, 10 of state
 NO_MOVE = -1

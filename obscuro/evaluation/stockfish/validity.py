@@ -6,8 +6,10 @@ rook, crashes it or makes it loop forever. In the fog such positions are normal.
 
 import numpy as np
 
-from obscuro.board.bits import lowest_square, popcount
-from obscuro.board.layout import (
+from obscuro.evaluation.king_safety import king_is_attacked
+from obscuro.kernels import kernel
+from obscuro.rules.bits import lowest_square, popcount
+from obscuro.rules.layout import (
     BACK_RANKS,
     CASTLING_BITS,
     CASTLING_SHIFT,
@@ -21,10 +23,8 @@ from obscuro.board.layout import (
     TO_SHIFT,
     WHITE,
 )
-from obscuro.board.make import make_move
-from obscuro.board.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
-from obscuro.evaluation.king_safety import king_is_attacked
-from obscuro.kernels import kernel
+from obscuro.rules.make import make_move
+from obscuro.rules.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
 
 _EIGHT = np.uint64(8)
 _E1 = ONE << np.uint64(4)

@@ -11,9 +11,9 @@ import pytest
 from obscuro.belief.lost.pawns import fewest_captures
 from obscuro.belief.lost.placement import PAWN_KIND, QUEEN_KIND, STRICT
 from obscuro.belief.lost.rebuild import KEPT, census
-from obscuro.board.layout import STATE
-from obscuro.board.position import from_board, from_fen, legal_moves, to_board
-from obscuro.fog.observation import Observation
+from obscuro.rules.layout import STATE
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_board, from_fen, legal_moves, to_board
 from tests.belief.games import Words, as_set, row
 from tests.belief.rebuilding import COSTS, assert_explains, pawns_of, rebuilt
 

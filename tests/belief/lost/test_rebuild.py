@@ -17,8 +17,8 @@ from obscuro.belief.lost.placement import (
     ROOK_KIND,
 )
 from obscuro.belief.lost.rebuild import census, hidden_pieces
-from obscuro.board.position import find_move, from_board, from_fen, is_well_formed, to_fen
-from obscuro.fog.observation import Observation
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import find_move, from_board, from_fen, is_well_formed, to_fen
 from tests.belief.games import Game, after, as_set, follow, random_game
 from tests.belief.rebuilding import assert_explains
 from tests.sizes import quick_among

@@ -12,8 +12,8 @@ import pytest
 from obscuro.belief import Belief
 from obscuro.belief.lost.placement import QUEEN_KIND, STRICT
 from obscuro.belief.lost.rebuild import KEPT, LEAST, census
-from obscuro.board.layout import KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS, STATE, WHITE
-from obscuro.board.position import from_fen
+from obscuro.rules.layout import KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS, STATE, WHITE
+from obscuro.rules.position import from_fen
 from tests.belief.games import Words, as_set, follow, random_game
 from tests.belief.rebuilding import START, assert_explains, pawns_of, rebuilt
 from tests.sizes import quick_among

@@ -10,7 +10,6 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.position import move_to_uci
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.evaluation.fog_values.correction import (
@@ -23,6 +22,7 @@ from obscuro.evaluation.fog_values.correction import (
 )
 from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator
 from obscuro.evaluation.scale import EVALUATION_LIMIT, MATE_HORIZON, value_of_mate
+from obscuro.rules.position import move_to_uci
 from tests.evaluation.fog_values.naive_features import naive_features
 from tests.evaluation.naive import after, game_boards, words_of
 from tests.evaluation.nnue import made_up

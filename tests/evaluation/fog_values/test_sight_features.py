@@ -5,13 +5,13 @@ from __future__ import annotations
 import chess
 import numpy as np
 
-from obscuro.board.tables import TABLES
 from obscuro.evaluation.fog_values.sight_features import (
     ALL_FEATURES,
     FEATURE_COUNT,
     FEATURES,
     fill_features,
 )
+from obscuro.rules.tables import TABLES
 from tests.evaluation.fog_values.naive_features import naive_features
 from tests.evaluation.naive import game_boards, words_of
 

@@ -9,11 +9,11 @@ import chess
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.board.position import Words, from_board
 from obscuro.evaluation.nnue.accumulator import refresh
 from obscuro.evaluation.nnue.network import Network
 from obscuro.evaluation.nnue.weights import arrange
 from obscuro.evaluation.nnue.workspace import make_workspace
+from obscuro.rules.position import Words, from_board
 from tests.evaluation.nnue.synthetic import random_network
 
 WIDTH = 1024

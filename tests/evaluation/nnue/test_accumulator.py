@@ -8,9 +8,9 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.make import make_move
-from obscuro.board.position import find_move, from_board, from_fen, legal_moves, to_board
 from obscuro.evaluation.nnue.accumulator import refresh, update
+from obscuro.rules.make import make_move
+from obscuro.rules.position import find_move, from_board, from_fen, legal_moves, to_board
 from tests.evaluation.naive import game_boards
 from tests.evaluation.nnue import made_up, naive
 from tests.reference import goes_on

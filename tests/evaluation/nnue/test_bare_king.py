@@ -8,11 +8,11 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.tables import TABLES
 from obscuro.evaluation.nnue import bare_king
 from obscuro.evaluation.nnue.bare_king import NO_SIDE, side_of_won_bare_king, won_ending_pawns
 from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator
 from obscuro.evaluation.scale import value_of_pawns
+from obscuro.rules.tables import TABLES
 from tests.evaluation.naive import by_move, naive_children, words_of
 from tests.evaluation.nnue import made_up
 from tests.evaluation.nnue.naive_search import CaptureSearch

@@ -6,13 +6,13 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.layout import MAX_MOVES
-from obscuro.board.position import from_board, move_to_uci
-from obscuro.board.tables import TABLES
 from obscuro.evaluation.nnue import capture_search
 from obscuro.evaluation.nnue.capture_search import MATED, PLIES, search_captures
 from obscuro.evaluation.nnue.captures import generate_captures
 from obscuro.evaluation.nnue.workspace import FRAMES
+from obscuro.rules.layout import MAX_MOVES
+from obscuro.rules.position import from_board, move_to_uci
+from obscuro.rules.tables import TABLES
 from tests.evaluation.naive import game_boards, king_hangs
 from tests.evaluation.nnue import made_up, naive_search
 from tests.evaluation.nnue.naive_search import CaptureSearch, captures, static_value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import chess
 import numpy as np
 
-from obscuro.board.position import move_to_uci
 from obscuro.evaluation.nnue.leaf_values import LeafValuer
 from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator
+from obscuro.rules.position import move_to_uci
 from tests.evaluation.naive import after, game_boards, words_of
 from tests.evaluation.nnue import made_up
 

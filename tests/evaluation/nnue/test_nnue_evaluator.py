@@ -9,7 +9,7 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.bench.eval_nnue import agreement, bench_positions
+from obscuro.cli.bench.eval_nnue import agreement, bench_positions
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.nnue.capture_search import MATED
 from obscuro.evaluation.nnue.install import InstalledNetwork

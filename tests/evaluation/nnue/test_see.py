@@ -5,10 +5,10 @@ from __future__ import annotations
 import chess
 import pytest
 
-from obscuro.board.position import find_move, from_board
-from obscuro.board.tables import TABLES
 from obscuro.evaluation.nnue.captures import captured_piece
 from obscuro.evaluation.nnue.see import exchange_pays
+from obscuro.rules.position import find_move, from_board
+from obscuro.rules.tables import TABLES
 from tests.evaluation.naive import game_boards
 from tests.evaluation.nnue.naive_search import exchange
 from tests.reference import fog_moves

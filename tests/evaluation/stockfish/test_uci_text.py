@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.board.tables import TABLES
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.scale import value_of_mate, value_of_pawns
@@ -16,6 +15,7 @@ from obscuro.evaluation.stockfish.uci_text import (
     read_scores,
     write_request,
 )
+from obscuro.rules.tables import TABLES
 from tests.evaluation.naive import by_move, game_boards, king_hangs, words_of
 
 SHORT = "8/8/8/8/8/8/P6k/K7 w - - 0 1"  # a2a3, a2a4, a1b1, a1b2

@@ -4,10 +4,10 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.layout import CASTLING_SHIFT, EN_PASSANT_SHIFT, STATE
-from obscuro.board.position import Words, from_fen
-from obscuro.board.tables import TABLES
 from obscuro.evaluation.stockfish.validity import safe_en_passant_square, stockfish_can_take
+from obscuro.rules.layout import CASTLING_SHIFT, EN_PASSANT_SHIFT, STATE
+from obscuro.rules.position import Words, from_fen
+from obscuro.rules.tables import TABLES
 from tests.evaluation.naive import game_boards, king_hangs, words_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import chess
 
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 from tools.play.recorded_games import FiledGame
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import chess
 
-from obscuro.arena.game_record import GameRecord, PlayedPly, Turn
-from obscuro.arena.pgn import write_pgn
 from obscuro.engine.report import Coverage, GoLimits
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.matches.game_record import GameRecord, PlayedPly, Turn
+from obscuro.matches.pgn import write_pgn
+from obscuro.rules.board import FogOfWarBoard
 
 SMALL = ("Evaluator=material", "Threads=1", "Seed=1", "Hash=16")
 WORDS = [word for option in SMALL for word in ("--option", option)]

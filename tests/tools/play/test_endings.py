@@ -8,9 +8,9 @@ from typing import Any
 import chess
 import pytest
 
-from obscuro.arena.game_record import GameRecord, PlayedPly, Turn
-from obscuro.arena.move_report import Report
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.client.move_report import Report
+from obscuro.matches.game_record import GameRecord, PlayedPly, Turn
+from obscuro.rules.board import FogOfWarBoard
 from tests.tables import rows
 from tools.play import endings
 from tools.play.won_starts import WonStart, bare_starts

@@ -15,7 +15,7 @@ from tools.results import matches, raw
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     engine = tmp_path / "engine"
-    engine.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -m tests.arena.fake_engine\n")
+    engine.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -m tests.matches.fake_engine\n")
     engine.chmod(0o755)
     monkeypatch.setattr(first_light, "ENGINE", engine)
     monkeypatch.setattr(first_light, "MAX_PLIES", 12)

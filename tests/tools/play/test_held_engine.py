@@ -10,11 +10,11 @@ from threading import Event
 import chess
 import pytest
 
-from obscuro.arena.uci_process import UciProcess
-from obscuro.board.position import from_board
+from obscuro.client.uci_process import UciProcess
 from obscuro.engine.report import GoLimits
-from obscuro.fog.account import last_ply
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board
 from tools.common import engine_options
 from tools.play import held_engine
 from tools.play.held_engine import FirstMovePlayer

@@ -10,10 +10,10 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.board.position import from_board, legal_moves, move_to_uci
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, Coverage, GoLimits
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.position import from_board, legal_moves, move_to_uci
 from tests.tables import rows
 from tests.tools.play.lost_games import (
     QUEEN,

@@ -15,9 +15,9 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
-from obscuro.arena.elo import Tally
 from obscuro.cli.arguments import build_parser
 from obscuro.engine.options import Options
+from obscuro.matches.elo import Tally
 from obscuro.search.parameters import SearchParameters
 from tools.common import INTERRUPTED, ROOT
 from tools.play import paper_experiments, paper_matches, paper_series

@@ -7,7 +7,7 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard
 from tests.tables import rows
 from tools.common import engine_options
 from tools.play import paper_positions

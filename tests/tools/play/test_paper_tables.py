@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.arena.elo import Tally, trinomial
+from obscuro.matches.elo import Tally, trinomial
 from tests.tables import rows
 from tools.play import paper_claims, paper_tables
 from tools.play.paper_claims import CONFIRMED, OPEN, REFUTED, UNPLAYED, Findings

@@ -7,15 +7,15 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.arena.entrant import Entrant
-from obscuro.arena.event import Event, GameTask
-from obscuro.arena.game_workers import Played
-from obscuro.arena.journal import Journal
-from obscuro.arena.openings import PLAIN
-from obscuro.arena.time_control import TimeControl
 from obscuro.engine.player import Player
 from obscuro.engine.report import Coverage, GoLimits
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.matches.entrant import Entrant
+from obscuro.matches.event import Event, GameTask
+from obscuro.matches.game_workers import Played
+from obscuro.matches.journal import Journal
+from obscuro.matches.openings import PLAIN
+from obscuro.matches.time_control import TimeControl
+from obscuro.rules.board import FogOfWarBoard
 from tests.tables import rows
 from tests.tools.play.lost_games import QUEEN, RECORDS, WORDS, by_nodes
 from tools.common import INTERRUPTED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import chess
 import pytest
 
-from obscuro.board.position import Words, to_board
+from obscuro.rules.position import Words, to_board
 from tests.tools.play.filed_games import filed
 from tools.play.pawn_ending import is_won
 from tools.play.won_starts import AHEAD, WonStart, bare_starts, material, rich_starts

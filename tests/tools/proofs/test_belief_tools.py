@@ -62,7 +62,7 @@ def test_a_difference_is_printed_and_fails(
 def test_recorded_games_are_followed_for_their_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("obscuro.bench.recorded")
+    pytest.importorskip("obscuro.cli.bench.recorded")
     file = tmp_path / "games.txt"
     file.write_text(
         "one | white | startpos | e2e4 h7h6 g1f3 a7a5 | 1:1>17/20\n"

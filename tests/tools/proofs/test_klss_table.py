@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from obscuro.games.klss_rows import ROWS
+from obscuro.research.games.klss_rows import ROWS
 from tools.proofs.klss_table import (
     KINDS,
     Measured,

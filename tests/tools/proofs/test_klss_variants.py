@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.games.klss_rows import EPSILON, ROWS
+from obscuro.research.games.klss_rows import EPSILON, ROWS
 from tools.proofs.klss_variants import Game, is_safe, main, merged_nodes, render, render_runs
 from tools.results import raw
 from tools.results.manifest import Loaded, Run

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from obscuro.engine.options import Options
-from tests.bridge.lichess_server import lichess_serving
-from tests.bridge.server import TOKEN
+from tests.bots.lichess_server import lichess_serving
+from tests.bots.server import TOKEN
 from tools.common import ROOT
 from tools.proofs.bot_clients import BotClient, BridgeClient, CheckoutError, LichessBotClient
 from tools.proofs.bot_scenarios import SCENARIOS, ClientStage, StageError

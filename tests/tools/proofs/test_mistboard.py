@@ -10,10 +10,10 @@ from typing import Any
 import chess
 import pytest
 
-from obscuro.bridge.messages import Think
-from obscuro.bridge.our_view import OurView
-from obscuro.fog.board import DrawnStalemateBoard, FogOfWarBoard
-from tests.mistboard.wire import wire_move
+from obscuro.bots.messages import Think
+from obscuro.bots.our_view import OurView
+from obscuro.rules.board import DrawnStalemateBoard, FogOfWarBoard
+from tests.bots.mistboard.wire import wire_move
 from tools.proofs.mistboard import (
     LINES,
     REBUILT,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.arena.openings import default_openings, parse_openings
-from obscuro.fog.board import FogOfWarBoard
+from obscuro.matches.openings import default_openings, parse_openings
+from obscuro.rules.board import FogOfWarBoard
 from tools.record import choose_openings
 from tools.record.choose_openings import (
     CANDIDATES_FILE,

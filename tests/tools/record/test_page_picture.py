@@ -9,7 +9,7 @@ from PIL import Image
 
 from tests.browser import GROUP
 from tests.docs.pages import ROOT, page
-from tests.show.recorded import SHORT_GAME
+from tests.viewer.recorded import SHORT_GAME
 from tools.record.page_picture import main
 
 PICTURE = ROOT / "docs" / "pictures" / "shown.png"

@@ -13,12 +13,12 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.arena.elo import pentanomial, trinomial
-from obscuro.arena.game_record import Turn
-from obscuro.arena.pgn import write_pgn
-from obscuro.arena.referee import play_game
-from obscuro.arena.time_control import TimeControl
-from tests.arena.scripted import Scripted
+from obscuro.matches.elo import pentanomial, trinomial
+from obscuro.matches.game_record import Turn
+from obscuro.matches.pgn import write_pgn
+from obscuro.matches.referee import play_game
+from obscuro.matches.time_control import TimeControl
+from tests.matches.scripted import Scripted
 from tools.results import matches, pages, raw, remake
 from tools.results.manifest import Loaded, ManifestError, find_function, load
 from tools.results.raw import Raw, RawFileError

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.arena.time_control import Allowance
-from obscuro.bench import following, thread_speed
-from obscuro.bench.following import StudyPosition
+from obscuro.cli.bench import following, thread_speed
+from obscuro.cli.bench.following import StudyPosition
+from obscuro.matches.time_control import Allowance
 from obscuro.search import joint
 from tools.common import engine_options
 from tools.results import raw

@@ -5,12 +5,12 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.arena.game_record import Turn
-from obscuro.arena.move_report import Report
-from obscuro.arena.pgn import write_pgn
-from obscuro.arena.referee import play_game
-from obscuro.arena.time_control import TimeControl
-from tests.arena.scripted import Scripted
+from obscuro.client.move_report import Report
+from obscuro.matches.game_record import Turn
+from obscuro.matches.pgn import write_pgn
+from obscuro.matches.referee import play_game
+from obscuro.matches.time_control import TimeControl
+from tests.matches.scripted import Scripted
 from tools.speed.time_report import main, read_games
 
 

@@ -1,1 +1,0 @@
-"""Bitboards in numba: position, attacks, moves, hash, FEN. Knows no fog."""

@@ -1,0 +1,114 @@
+"""Our side of a game on a server: the server tells everything, the engine may know one side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import chess
+
+from obscuro.rules.account import Account
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.uci.protocol_error import ProtocolError
+from obscuro.uci.start import start_board
+from obscuro.uci.witness import turns_text
+
+
+class ViewError(Exception):
+    """A start or a move of the server is not possible; the text is one line for the user."""
+
+
+class OurView:
+    """Follows a whole game, and tells what our side did and saw in it (`position fog`).
+
+    The other side's moves stay in here. Our moves, our observations and our legal moves come out.
+    """
+
+    def __init__(self, side: chess.Color, start: str | None) -> None:
+        """side: ours. start: a FEN, None for the usual start. Raises ViewError."""
+        self.side = side
+        self._start_text = "startpos" if start is None else f"fen {start}"
+        try:
+            self._start = start_board(start)
+        except ProtocolError as error:
+            raise ViewError(str(error)) from None
+        self._rewind()
+
+    def _rewind(self) -> None:
+        self._board = self._start.copy()
+        self._account = Account(self._board, self.side)
+        self.moves: tuple[str, ...] = ()
+        """The moves of both sides, as the server wrote them."""
+
+    def follow(self, moves: Sequence[str]) -> None:
+        """Bring the game to these moves, from where it stands if they continue it.
+
+        Raises ViewError if a move is not legal; the game then stands before this move.
+        """
+        if not self.is_continued_by(moves):
+            self._rewind()
+        for move in moves[len(self.moves) :]:
+            self._take(move)
+
+    def is_continued_by(self, moves: Sequence[str]) -> bool:
+        """Return whether moves are the game as it stands here, or go on from there."""
+        return tuple(moves[: len(self.moves)]) == self.moves
+
+    def _take(self, text: str) -> None:
+        try:
+            # Some servers write castling as the king's move to its rook's square.
+            move = self._board.parse_uci(text)
+        except ValueError:
+            move = chess.Move.null()
+        if not move:
+            raise ViewError(f"move {len(self.moves) + 1} of the game, {text!r}, is not legal")
+        self._board.push(move)
+        self._account.append(self._board)
+        self.moves = (*self.moves, text)
+
+    @property
+    def plies(self) -> int:
+        """How many moves both sides have made."""
+        return len(self.moves)
+
+    @property
+    def white_moved(self) -> bool:
+        """Whether White made the last move."""
+        return self._board.turn == chess.BLACK
+
+    @property
+    def our_turn(self) -> bool:
+        """Whether our side is to move in a game that goes on."""
+        return self._board.turn == self.side and not self.decided
+
+    @property
+    def decided(self) -> bool:
+        """Whether no move is left: a king was captured, or the side to move is blocked.
+
+        The server declares draws. It may let both sides play on after a repetition.
+        """
+        return not any(self._board.generate_legal_moves())
+
+    @property
+    def won(self) -> bool:
+        """Whether our side has captured the king, or left the other side without a move."""
+        return self.decided and self._board.turn != self.side
+
+    def position(self) -> str:
+        """Return the command that tells an engine our side of the game."""
+        command = f"position fog {chess.COLOR_NAMES[self.side]} {self._start_text}"
+        turns = turns_text(self._account.plies)
+        return f"{command} turns {turns}" if turns else command
+
+    def legal_moves(self) -> tuple[str, ...]:
+        """Return our side's moves, those that capture the king first; none out of turn."""
+        if not self.our_turn:
+            return ()
+        king = self._board.king(not self.side)
+        moves = sorted(
+            self._board.legal_moves, key=lambda move: (move.to_square != king, str(move))
+        )
+        return tuple(move.uci() for move in moves)
+
+    def board(self) -> FogOfWarBoard:
+        """Return a copy of the whole board, for records of finished games."""
+        return self._board.copy()

@@ -1,0 +1,141 @@
+"""The parts of a game: contestants, their turns, and the record of the finished game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import chess
+
+from obscuro.client.move_report import Report
+from obscuro.engine.report import Coverage
+from obscuro.matches.time_control import UNTIMED, Allowance, TimeControl
+from obscuro.rules.board import FogOfWarBoard
+
+OWN_OBSERVATIONS = "own observations"
+EVERYTHING = "everything"
+"""What a player is told in a game: what its side saw, or the whole game."""
+
+
+class Forfeit(Exception):  # noqa: N818 - the field calls it a forfeit
+    """A player loses by its own failure. The text says why: `died`, `resigned`."""
+
+
+class LateForfeit(Forfeit):
+    """A player loses because it took too long, if the machine did not stand still meanwhile."""
+
+
+class BeliefError(AssertionError):
+    """An engine's exact belief lacks the true position. This is always a bug."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One move of a player.
+
+    uci: the move as the player gave it. seconds: its duration on the referee's clock. report: what
+    an engine reported about it. belief_checks: how often, since the player's last turn, the referee
+    looked for the true position in the engine's belief and found it. coverage: where the true
+    position was in the engine's search; None: the engine was not asked, or did not answer.
+    """
+
+    uci: str
+    seconds: float = 0.0
+    report: Report | None = None
+    belief_checks: int = 0
+    coverage: Coverage | None = None
+
+
+class Contestant(Protocol):
+    """A player of games under a referee. Calls come from one thread at a time.
+
+    Each method gets the referee's board, which shows everything. A player must not change it, and
+    an honest player looks only at what its own side sees.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name for tables and PGN headers."""
+
+    @property
+    def told(self) -> str:
+        """What the player is told: OWN_OBSERVATIONS or EVERYTHING. It holds from `new_game` on."""
+
+    def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
+        """Prepare to play *color* from this position. Raises EngineError if that fails.
+
+        seed: the game's random seed; a player with its own source of chance may ignore it.
+        """
+
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
+        """Choose a move within the time allowed. Raises Forfeit if the player gives no move."""
+
+    def after_ply(self, board: FogOfWarBoard) -> None:
+        """Take note of a move by either side after which the game goes on."""
+
+    def close(self) -> None:
+        """Release everything, processes above all. A second call does nothing."""
+
+
+@runtime_checkable
+class Interruptible(Protocol):
+    """A contestant whose turn any thread may end."""
+
+    def interrupt(self) -> None:
+        """End a turn under way at once. The player seems to fail, so its game must not count.
+
+        The player plays no more.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedPly:
+    """One move of a game and the side that made it. san: the move in standard notation."""
+
+    color: chess.Color
+    turn: Turn
+    san: str
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecord:
+    """A finished game.
+
+    winner: None for a draw. ending: the cause in words, such as `king captured`. regular: whether
+    the rules ended the game; False after a player's failure, a resignation or the limit of moves.
+    controls: the time of each side. opening: the name of the line from which the game began; empty
+    for the plain start. told: what each side was told. started: the time of the first move, UTC, as
+    ISO 8601.
+    """
+
+    white: str
+    black: str
+    board: FogOfWarBoard  # the final position, with all moves on its stack
+    winner: chess.Color | None
+    ending: str
+    regular: bool = True
+    plies: list[PlayedPly] = field(default_factory=list)
+    controls: Mapping[chess.Color, TimeControl] = field(
+        default_factory=lambda: dict.fromkeys(chess.COLORS, UNTIMED)
+    )
+    opening: str = ""
+    told: Mapping[chess.Color, str] = field(
+        default_factory=lambda: dict.fromkeys(chess.COLORS, OWN_OBSERVATIONS)
+    )
+    started: str = ""
+
+    @property
+    def result(self) -> str:
+        """The result in PGN's notation."""
+        if self.winner is None:
+            return "1/2-1/2"
+        return "1-0" if self.winner == chess.WHITE else "0-1"
+
+    def score(self, color: chess.Color) -> float:
+        """Return the points of *color*: 1, ½ or 0."""
+        return 0.5 if self.winner is None else float(self.winner == color)
+
+    def turns(self, color: chess.Color) -> list[Turn]:
+        """Return the turns of one side in the order of play."""
+        return [ply.turn for ply in self.plies if ply.color == color]

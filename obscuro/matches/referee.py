@@ -1,0 +1,132 @@
+"""The referee asks the players for moves, checks them, and decides when and how the game ends."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Callable, Mapping
+
+import chess
+
+from obscuro.matches.game_record import Contestant, Forfeit, GameRecord, LateForfeit, PlayedPly
+from obscuro.matches.time_control import ChessClock, TimeControl
+from obscuro.rules.board import FogOfWarBoard
+
+ENDINGS = {
+    chess.Termination.FIFTY_MOVES: "fifty-move rule",
+    chess.Termination.THREEFOLD_REPETITION: "threefold repetition",
+    chess.Termination.VARIANT_DRAW: "no king left",
+    chess.Termination.STALEMATE: "stalemate",
+}
+
+OnPly = Callable[[FogOfWarBoard, PlayedPly], None]
+OnLate = Callable[[float], None]
+
+
+def play_game(
+    white: Contestant,
+    black: Contestant,
+    *,
+    movetime: int | None = None,
+    control: TimeControl | Mapping[chess.Color, TimeControl] | None = None,
+    seed: int = 0,
+    max_plies: int | None = None,
+    board: FogOfWarBoard | None = None,
+    opening: str = "",
+    on_ply: OnPly | None = None,
+    on_late: OnLate | None = None,
+) -> GameRecord:
+    """Play one game to its end and return its record.
+
+    A player loses if it makes an illegal move, makes no move, or runs out of time on its clock.
+    The caller gives either movetime or control. movetime: milliseconds for each move; the referee
+    measures an excess (`overrun`) but does not punish it. control: one for both sides, or one for
+    each. seed: the game's seed, from which the two players get different seeds. max_plies: the game
+    is a draw after this many plies. board: the starting position, which both sides know; its class
+    says what a side without a move gets. opening: its name, for the record. on_ply: called after
+    every move. on_late: called when a player is to lose by its time, with the second of
+    `time.monotonic` at which its turn began; it may raise an error in place of the loss.
+
+    Raises ValueError unless exactly one of movetime and control is given. Errors of players other
+    than Forfeit (EngineError, BeliefError) pass through.
+    """
+    board = FogOfWarBoard() if board is None else board
+    players = {chess.WHITE: white, chess.BLACK: black}
+    plies: list[PlayedPly] = []
+    controls = _controls(movetime, control)
+    clock = ChessClock(controls[chess.WHITE], controls[chess.BLACK])
+    started = ""
+
+    def record(winner: chess.Color | None, ending: str, regular: bool = True) -> GameRecord:
+        return GameRecord(
+            white.name,
+            black.name,
+            board,
+            winner,
+            ending,
+            regular,
+            plies,
+            controls,
+            opening,
+            {color: player.told for color, player in players.items()},
+            started,
+        )
+
+    for color, player in players.items():
+        player.new_game(board, color, 2 * seed + (color == chess.BLACK))
+    started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    while (outcome := board.outcome()) is None:
+        if max_plies is not None and len(plies) >= max_plies:
+            return record(None, f"stopped after {max_plies} plies", regular=False)
+        mover = board.turn
+        begin = time.monotonic()
+        try:
+            turn = players[mover].choose(board, clock.allowance(mover))
+            if not clock.press(mover, turn.seconds):
+                raise LateForfeit("lost on time")
+            move = _legal_move(board, turn.uci)
+        except Forfeit as forfeit:
+            if on_late is not None and isinstance(forfeit, LateForfeit):
+                on_late(begin)
+            return record(not mover, f"{chess.COLOR_NAMES[mover]} {forfeit}", regular=False)
+        plies.append(PlayedPly(mover, turn, board.san(move)))
+        board.push(move)
+        if not board.is_game_over():
+            for player in players.values():
+                player.after_ply(board)
+        if on_ply is not None:
+            on_ply(board, plies[-1])
+    return record(outcome.winner, ending_words(board, outcome))
+
+
+def ending_words(board: FogOfWarBoard, outcome: chess.Outcome) -> str:
+    """Return the cause of a game's end in words. board: the final position."""
+    return ENDINGS.get(outcome.termination) or _cause_of_loss(board)
+
+
+def _controls(
+    movetime: int | None, control: TimeControl | Mapping[chess.Color, TimeControl] | None
+) -> dict[chess.Color, TimeControl]:
+    """Return each side's control. Raises ValueError unless exactly one of the two is given."""
+    if isinstance(control, Mapping):
+        if movetime is not None:
+            raise ValueError("give either a movetime or a time control")
+        return dict(control)
+    return dict.fromkeys(chess.COLORS, TimeControl.of(movetime, control))
+
+
+def _legal_move(board: FogOfWarBoard, uci: str) -> chess.Move:
+    """Parse a player's move. Raises Forfeit if it is no move, or an illegal one."""
+    try:
+        move = board.parse_uci(uci)
+    except chess.InvalidMoveError:
+        raise Forfeit(f"said {uci[:20]!r}, which is not a move") from None
+    except chess.IllegalMoveError:
+        raise Forfeit(f"made the illegal move {uci}") from None
+    if not move:  # python-chess accepts the null move
+        raise Forfeit(f"made the illegal move {uci}")
+    return move
+
+
+def _cause_of_loss(board: FogOfWarBoard) -> str:
+    return "king captured" if board.is_variant_end() else "no moves left"

@@ -1,0 +1,152 @@
+"""A player of any game: it is told what it did and saw, and chooses actions by the search."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from obscuro.research.any_game.histories import HistoryTable
+from obscuro.research.any_game.history_belief import HistoryBelief
+from obscuro.research.any_game.history_game import HistoryGame
+from obscuro.research.any_game.play_settings import PlaySettings
+from obscuro.research.any_game.rollouts import LeafValue, Rollouts
+from obscuro.research.any_game.turn_tree import TurnTree
+from obscuro.research.games.extensive_form import ExtensiveForm, Observation
+from obscuro.research.games.information import mix
+from obscuro.search.choice import purify
+from obscuro.search.game import MAX
+from obscuro.search.pace import Limits
+from obscuro.search.progress import Progress
+from obscuro.search.search import Search
+from obscuro.search.steps import MAX_ACTIONS
+
+_MEBIBYTE: Final = 1 << 20
+_ROOT_SHARE: Final = 0.4  # of a turn's time, at most, goes to the roots
+
+
+class Decision(NamedTuple):
+    """A player's action, and what it comes from."""
+
+    action: int
+    policy: dict[int, float]  # what the player drew the action from
+    value: float | None  # the player's expected payoff by its search; None if it did not search
+    progress: Progress | None  # of the search
+    belief: int  # histories in the belief
+    exact: bool  # whether these are all
+
+
+class GamePlayer:
+    """Plays one seat of a game. It learns of a game only what `observe` tells.
+
+    Parameters
+    ----------
+    game : ExtensiveForm
+        The game.
+    settings : PlaySettings
+        How it thinks.
+    leaf_value : callable, optional
+        A heuristic for states that are not terminal: the first player's expected payoff, in the
+        game's units. Without one, random playouts value a leaf.
+
+    """
+
+    def __init__(
+        self,
+        game: ExtensiveForm[Any],
+        settings: PlaySettings,
+        leaf_value: LeafValue | None = None,
+    ) -> None:
+        """Begin a game as the first player, with the seed 1."""
+        self.game = game
+        self.settings = settings
+        self._leaf_value = leaf_value
+        self.new_game(MAX, 1)
+
+    def new_game(self, seat: int, seed: int) -> None:
+        """Begin a game. seat: `MAX` for the first player, `MIN` for the second."""
+        settings = self.settings
+        self._seed = seed
+        self._table = HistoryTable(self.game, seat)
+        self._belief = HistoryBelief(self._table, settings.most_histories, seed)
+        leaf_value = self._leaf_value or Rollouts(self.game, settings.rollouts, seed)
+        self._search = Search(
+            [HistoryGame(self._table, leaf_value)],
+            settings.parameters,
+            settings.memory * _MEBIBYTE,
+            seed=seed,
+        )
+        self._tree = TurnTree(self._search, self._table, self._belief)
+
+    @property
+    def belief(self) -> HistoryBelief:
+        """All histories that the player thinks possible."""
+        return self._belief
+
+    def observe(self, own_action: int | None, observation: Observation) -> None:
+        """Take in one ply: what the player did, or None, and what it then saw.
+
+        Raises GameFaultError if no history of the game fits all that was told.
+        """
+        self._belief.observe(own_action, observation)
+
+    def choose(self) -> int:
+        """Return an action. Raises ValueError if it is not this player's turn."""
+        return self.decide().action
+
+    def decide(self) -> Decision:
+        """Return an action with its reasons. Raises ValueError if it is not this player's turn."""
+        begin = time.monotonic()
+        belief = self._belief
+        number = belief.numbers[0]
+        if self._table[number].player != MAX:
+            raise ValueError(f"{self.game.name}: it is not the player's turn")
+        actions = self._table.actions(number)
+        if len(actions) > MAX_ACTIONS:
+            raise ValueError(f"{self.game.name}: more than {MAX_ACTIONS} actions in one infoset")
+        if len(actions) == 1:
+            policy, value, progress = np.ones(1), None, None
+        else:
+            progress = self._searched(begin)
+            policy = self._policy(progress, len(actions))
+            value = progress.value / self.game.scale
+        random = np.random.default_rng([self._seed, mix(belief.key, self._seed)])
+        index = int(random.choice(len(actions), p=policy))
+        return Decision(
+            actions[index],
+            dict(zip(actions, policy.tolist(), strict=True)),
+            value,
+            progress,
+            len(belief),
+            belief.exact,
+        )
+
+    def _searched(self, begin: float) -> Progress:
+        """Build the subgame of this turn and search it."""
+        settings = self.settings
+        seconds = settings.seconds
+        deadline = None if seconds is None else begin + seconds
+        self._tree.build(_late(None if seconds is None else begin + _ROOT_SHARE * seconds))
+        limits = Limits(deadline, settings.nodes, iterations=settings.iterations)
+        return self._search.run(limits, threading.Event())
+
+    def _policy(self, progress: Progress, actions: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return the distribution to draw from; uniform if no history of the infoset is expanded."""
+        if len(progress.policy) != actions:
+            return np.full(actions, 1.0 / actions)
+        parameters = self.settings.parameters
+        return purify(
+            progress.policy,
+            progress.stable,
+            progress.resolve,
+            parameters.max_support,
+            parameters.purification,
+        )
+
+
+def _late(deadline: float | None) -> Callable[[], bool]:
+    """Return a function that tells whether a time of `time.monotonic` is over."""
+    return lambda: deadline is not None and time.monotonic() >= deadline

@@ -1,0 +1,171 @@
+"""The subgame of a turn in any game (Obscuro, Fig. 9): what the last tree keeps, and the belief.
+
+Where a player's first turn is near enough to the start, the subgame is the whole game, as both know
+the start. Later the last tree's roots move down to the present infoset, and histories of the belief
+that the tree lacks become new roots, in each of which ▼ knows the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obscuro.research.any_game.histories import START, HistoryTable
+from obscuro.research.any_game.history_belief import HistoryBelief
+from obscuro.research.games.information import mix
+from obscuro.search.game import MAX, Expansion
+from obscuro.search.keeping import ANY_DEPTH
+from obscuro.search.search import Search
+from obscuro.search.subgame import NewRoots, alternate_values
+from obscuro.search.tree import EDGES, LEAF, NODES, OPEN
+
+MOST_FROM_START: Final = 1_000
+"""So many histories, at most, are expanded on the way from the start to the first turn."""
+
+_CHUNK: Final = 16  # roots between two looks at the clock
+_NOWHERE: Final = 0  # a key that no infoset has: our infoset may lie below the roots
+
+
+class TurnTree:
+    """Builds the subgame of each turn of one player.
+
+    Parameters
+    ----------
+    search : Search
+        The player's search, whose only game is a `HistoryGame` of the table.
+    table, belief : HistoryTable, HistoryBelief
+        What the player knows.
+
+    """
+
+    def __init__(self, search: Search, table: HistoryTable, belief: HistoryBelief) -> None:
+        """Begin a game: the search has no tree."""
+        self._search = search
+        self._table = table
+        self._belief = belief
+        self._searched_at: int | None = None  # plies that ▲ had noticed at the last tree's roots
+
+    def build(self, late: Callable[[], bool]) -> None:
+        """Make the search's tree the subgame of this turn, which is ▲'s.
+
+        late: returns whether the time for expanding roots is over; asked after each chunk.
+        """
+        if self._searched_at is None:
+            above = self._above_belief()
+            if above is not None:
+                self._build_whole(above, late)
+                self._searched_at = 0
+                self._search.note_roots()
+                return
+        self._build_here(late)
+        self._searched_at = self._belief.plies
+        self._search.note_roots()
+
+    def _above_belief(self) -> set[int] | None:
+        """Return all histories above the belief's; None if the belief is a sample, or too far."""
+        found: set[int] = set()
+        for number in self._belief.numbers:
+            above = self._table[number].parent
+            while above >= START and above not in found:
+                found.add(above)
+                above = self._table[above].parent
+            if len(found) > MOST_FROM_START:
+                return None
+        return found if self._belief.exact else None
+
+    def _build_whole(self, above: set[int], late: Callable[[], bool]) -> None:
+        """Build the whole game, and expand it down to our infoset."""
+        search, belief = self._search, self._belief
+        states = np.array([[START]], np.uint64)
+        keys = np.array([self._table[START].keys], np.uint64)
+        one = np.ones(1, np.float32)
+        new = NewRoots(np.arange(2), states, keys, one, np.zeros(1, np.float32), -one)
+        at_start = belief.plies == 0
+        root_key = None if at_start else int(keys[0, MAX])
+        if root_key == belief.key:
+            root_key = _NOWHERE
+        search.begin(belief.key, new, [search.expand_roots(states, keys)], root_key=root_key)
+        while self._expand_leaves(above):
+            pass
+        search.expand_our_infoset(_CHUNK, late)
+
+    def _expand_leaves(self, wanted: set[int]) -> bool:
+        """Expand the tree's leaves among some histories; return whether there were any."""
+        search = self._search
+        tree = search.tree
+        count = int(tree.counts[EDGES])
+        leaves = (tree.edge_child[:count] == LEAF) & (tree.edge_status[:count] == OPEN)
+        edges = np.array(
+            [edge for edge in np.flatnonzero(leaves) if int(tree.edge_state[edge, 0]) in wanted],
+            np.int32,
+        )
+        if not len(edges):
+            return False
+        firsts = tree.node_first_edge[: int(tree.counts[NODES])]
+        above = (np.searchsorted(firsts, edges, side="right") - 1).astype(np.int32)
+        expansion = search.expand_roots(tree.edge_state[edges], tree.edge_keys[edges])
+        search.attach(edges, above, expansion)
+        return not search.progress.full
+
+    def _build_here(self, late: Callable[[], bool]) -> None:
+        """Keep what the old tree knows, and add histories of the belief as new roots."""
+        search, belief = self._search, self._belief
+        depth = ANY_DEPTH
+        if not self._table.cumulative:
+            depth = belief.plies - (self._searched_at or 0)
+        held = {int(number) for number in search.keep(belief.key, depth)[:, 0]}
+        belief.include(held)
+        drawn = belief.sample(min(self._wanted(len(held)), search.most_new_roots), held)
+        states = np.array(drawn, np.uint64).reshape(-1, 1)
+        keys = self._root_keys(states)
+        expansions: list[Expansion] = []
+        done = 0
+        while done < len(states):
+            part = slice(done, done + _CHUNK)
+            expansions.append(search.expand_roots(states[part], keys[part]))
+            done = min(done + _CHUNK, len(states))
+            if late():
+                break
+        values = _best_of_each(expansions)
+        new = NewRoots(
+            np.arange(done + 1),
+            states[:done],
+            keys[:done],
+            np.ones(done, np.float32),
+            values,
+            alternate_values(values, search.last_value),
+        )
+        below = depth == ANY_DEPTH
+        search.begin(belief.key, new, expansions, root_key=_NOWHERE if below else None)
+        search.expand_our_infoset(_CHUNK, late)
+
+    def _wanted(self, held: int) -> int:
+        """Return how many histories to add; a belief that is small enough is wanted whole."""
+        parameters = self._search.parameters
+        size = parameters.min_infoset_size
+        if len(self._belief) <= size:
+            return size
+        return max(size - held, int(parameters.fresh_share * size))
+
+    def _root_keys(self, states: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return both keys of new roots: ▲'s is the present one, ▼'s is new in each."""
+        keys = np.empty((len(states), 2), np.uint64)
+        keys[:, MAX] = self._belief.key
+        salt = np.full(len(states), self._belief.key, np.uint64)
+        keys[:, 1 - MAX] = mix(salt, states[:, 0])
+        return keys
+
+
+def _best_of_each(expansions: list[Expansion]) -> NDArray[np.float32]:
+    """Return the value of ▲'s best child of each root, float32[n]."""
+    return np.array(
+        [
+            expansion.values[begin:end].max()
+            for expansion in expansions
+            for begin, end in zip(expansion.offsets, expansion.offsets[1:], strict=False)
+        ],
+        np.float32,
+    )

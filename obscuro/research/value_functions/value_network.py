@@ -1,0 +1,244 @@
+"""A network from a public state and both ranges to the counterfactual values of all infosets.
+
+The encoding is V's, Section 6.1.5: each public observation as a one-hot vector, then the reach of
+each of ▲'s and ▼'s private sequences. Ours is that ranges are divided by their sums first. A
+player's counterfactual values do not change with its own sum, and are in proportion to the other's,
+so a network need not learn that. Hidden layers are rectified, the output is linear. It is trained by
+scikit-learn (the extra `learn`) and asked by numpy alone.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obscuro.research.value_functions.limited_trunk import LimitedTrunk
+from obscuro.research.value_functions.random_trunks import Examples
+from obscuro.search.game import MAX
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+
+BATCH: Final = 256
+RATES: Final = ((0.0, 1e-3), (0.5, 3e-4), (0.7, 1e-4), (0.85, 3e-5))
+"""From so much of the training on, Adam's rate is this. V does not say its own."""
+
+
+@lru_cache(maxsize=1)  # a trunk is solved by thousands of questions about the same states
+def encoded_states(trunk: LimitedTrunk) -> Singles:
+    """Return each public state's observations as one-hot vectors, float32[m, e]; read-only."""
+    columns = []
+    for observed in trunk.public.T:
+        columns.append(np.eye(int(observed.max()) + 1, dtype=np.float32)[observed])
+    encoded = np.concatenate(columns, axis=1)
+    encoded.flags.writeable = False
+    return encoded
+
+
+class NetworkShape(NamedTuple):
+    """The hidden layers of a network, and the neurons of each."""
+
+    layers: int
+    neurons: int
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The size of each hidden layer."""
+        return (self.neurons,) * self.layers
+
+
+class ValueQuestions(NamedTuple):
+    """What a network is asked in n cases, and what its answers are multiplied by."""
+
+    inputs: Singles  # [n, e + w]
+    factors: Singles  # [n, w]
+
+
+def ask(
+    trunk: LimitedTrunk, state: NDArray[np.int64], ranges: Singles, *, sums: bool
+) -> ValueQuestions:
+    """Return the questions for public states and ranges.
+
+    state: int64[n]. ranges: float32[n, w], ▲'s, then ▼'s. sums: divide the ranges by their sums, and
+    multiply each player's values by the sum of the other's; else the ranges stay, as V's do.
+    """
+    factors = np.ones_like(ranges)
+    if sums:
+        cut = trunk.width[MAX]
+        halves = slice(None, cut), slice(cut, None)
+        mine, theirs = (ranges[:, half].sum(axis=1, keepdims=True) for half in halves)
+        factors[:, :cut], factors[:, cut:] = theirs, mine
+        ranges = ranges.copy()
+        for half, total in zip(halves, (mine, theirs), strict=True):
+            ranges[:, half] /= np.where(total > 0.0, total, 1.0)
+    return ValueQuestions(np.concatenate([encoded_states(trunk)[state], ranges], axis=1), factors)
+
+
+class ValueNetwork(NamedTuple):
+    """The weights and the biases of each layer.
+
+    unit: what an output of 1 is worth, in game units. sums: whether ranges are divided by their sums.
+    """
+
+    weights: tuple[Singles, ...]
+    biases: tuple[Singles, ...]
+    unit: float
+    sums: bool = True
+
+    def outputs(self, inputs: Singles) -> Singles:
+        """Return the outputs, float32[n, w], of inputs float32[n, e + w]."""
+        layer = inputs
+        last = len(self.weights) - 1
+        for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            layer = layer @ weight + bias
+            if number < last:
+                np.maximum(layer, 0.0, out=layer)
+        return layer
+
+    def values(
+        self, trunk: LimitedTrunk, state: NDArray[np.int64], ranges: Singles
+    ) -> NDArray[np.float32]:
+        """Return counterfactual values, float32[n, w], each in its player's view and game units.
+
+        state: int64[n]. ranges: float32[n, w], ▲'s, then ▼'s.
+        """
+        asked = ask(trunk, state, ranges, sums=self.sums)
+        found: Singles = self.outputs(asked.inputs) * asked.factors * np.float32(self.unit)
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write the network into a file of numpy's (.npz)."""
+        arrays: dict[str, Any] = {f"weight{n}": each for n, each in enumerate(self.weights)}
+        arrays |= {f"bias{n}": each for n, each in enumerate(self.biases)}
+        arrays |= {"unit": np.float64(self.unit), "sums": np.bool_(self.sums)}
+        np.savez_compressed(path, **arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> ValueNetwork:
+        """Read what `save` wrote."""
+        with np.load(path) as file:
+            count = sum(name.startswith("weight") for name in file.files)
+            return cls(
+                tuple(file[f"weight{n}"] for n in range(count)),
+                tuple(file[f"bias{n}"] for n in range(count)),
+                float(file["unit"]),
+                bool(file["sums"]),
+            )
+
+
+class NetworkValues:
+    """A network as the value function of one trunk."""
+
+    def __init__(self, network: ValueNetwork, trunk: LimitedTrunk) -> None:
+        self._network = network
+        self._states = np.arange(len(trunk.public))
+
+    def __call__(self, trunk: LimitedTrunk, reach: Floats) -> list[Floats]:
+        """Return both players' counterfactual values, float64[m, width]."""
+        ranges = np.concatenate(trunk.ranges(reach), axis=1).astype(np.float32)
+        values = self._network.values(trunk, self._states, ranges).astype(np.float64)
+        cut = trunk.width[MAX]
+        return [values[:, :cut], values[:, cut:]]
+
+
+def rate_starts(epochs: int) -> dict[int, float]:
+    """Return the epochs, from 0, at which Adam's rate changes, and its rate from there on."""
+    return {math.ceil(share * epochs): rate for share, rate in RATES}
+
+
+def train(
+    trunk: LimitedTrunk,
+    examples: Examples,
+    shape: NetworkShape,
+    *,
+    epochs: int,
+    seed: int = 1,
+    sums: bool = True,
+) -> Iterator[ValueNetwork]:
+    """Fit a network by Adam, and yield it after every epoch.
+
+    examples: those to learn from. sums: as `ask` takes it. An output of 1 stands for the aims' root
+    mean square: Adam's steps don't get smaller with the aims. V's Huber loss is half of the squared
+    error that is minimised here, but for the few errors above δ.
+    """
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - an optional dependency
+    from sklearn.neural_network import MLPRegressor  # noqa: PLC0415
+
+    inputs, factors = ask(trunk, examples.state, examples.ranges, sums=sums)
+    aims = examples.values / np.where(factors > 0.0, factors, np.float32(1.0))
+    unit = float(np.sqrt((aims.astype(np.float64) ** 2).mean())) or 1.0
+    aims /= np.float32(unit)
+    model = MLPRegressor(
+        hidden_layer_sizes=shape.hidden,
+        activation="relu",
+        solver="adam",
+        alpha=0.0,
+        batch_size=min(BATCH, len(inputs)),
+        max_iter=1,
+        warm_start=True,
+        random_state=seed,
+    )
+    starts = rate_starts(epochs)
+    for epoch in range(epochs):
+        if epoch in starts:  # another rate begins with `fit`, which says that one epoch is too few
+            model.set_params(learning_rate_init=starts[epoch])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit(inputs, aims)
+        else:
+            model.partial_fit(inputs, aims)
+        yield ValueNetwork(
+            tuple(np.array(each, np.float32) for each in model.coefs_),  # it goes on with its own
+            tuple(np.array(each, np.float32) for each in model.intercepts_),
+            unit,
+            sums,
+        )
+
+
+def random_network(
+    trunk: LimitedTrunk, shape: NetworkShape, *, unit: float, seed: int
+) -> ValueNetwork:
+    """Return a network that has learned nothing (He et al. 2015). unit: as a trained one's."""
+    random = np.random.default_rng(seed)
+    width = sum(trunk.width)
+    sizes = [encoded_states(trunk).shape[1] + width, *shape.hidden, width]
+    weights = [
+        random.normal(0.0, np.sqrt(2.0 / above), (above, below)).astype(np.float32)
+        for above, below in pairwise(sizes)
+    ]
+    biases = [np.zeros(below, np.float32) for below in sizes[1:]]
+    return ValueNetwork(tuple(weights), tuple(biases), unit)
+
+
+class Losses(NamedTuple):
+    """Mean losses of examples, with values divided by the game's greatest payoff (V, Appendix D).
+
+    Outputs that stand for no infoset count as well, with the aim 0.
+    """
+
+    huber: float  # with δ = 1, the mean of all outputs
+    l1: float  # the mean of all outputs
+    l_infinity: float  # the greatest of each example, their mean
+    unexplained: float  # squared errors as a share of squared values; needs no unit
+
+
+def losses(network: ValueNetwork, trunk: LimitedTrunk, examples: Examples) -> Losses:
+    """Return what a network misses."""
+    found = network.values(trunk, examples.state, examples.ranges)
+    missed = np.abs(found - examples.values) * trunk.game.tree.game.scale
+    squared = float((missed.astype(np.float64) ** 2).sum())
+    aims = examples.values.astype(np.float64) * trunk.game.tree.game.scale
+    return Losses(
+        float(np.where(missed < 1.0, missed**2 / 2, missed - 0.5).mean()),
+        float(missed.mean()),
+        float(missed.max(axis=1).mean()),
+        squared / float((aims**2).sum()),
+    )

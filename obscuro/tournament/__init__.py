@@ -1,1 +1,0 @@
-"""Tournaments: their files, standings, ratings against time, and the HTML report."""

@@ -1,0 +1,143 @@
+"""The page that shows a game: one HTML file that loads nothing else, or a page of a server."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import string
+from importlib import resources
+
+import chess
+import chess.svg
+
+from obscuro.viewer.browser_parts.parts import read_part
+from obscuro.viewer.document import GameDocument
+
+MODULES = (
+    "game",
+    "elements",
+    "board",
+    "curves",
+    "charts",
+    "curve_set",
+    "advice",
+    "details",
+    "moves",
+    "sights",
+    "about",
+    "viewer",
+    "shown_game",
+    "page",
+)
+"""Files of `web/`, without `.js`. The last one starts the page; the others are what it imports."""
+
+SERVED_START = "/js/look_page.js"
+"""What starts the page of a server, in place of the last module."""
+
+PART = "uplot"
+"""The browser part that the modules import by this name: it draws the curves."""
+
+SPECIFIER = "obscuro/{}.js"
+"""How the modules import each other. The page's import map says where they are."""
+
+_STYLE = re.compile(r'style="([^"]*)"')
+
+
+def html_page(document: GameDocument) -> str:
+    """Return a page as text, with its game and all that it needs.
+
+    The modules are data URLs, so they stay the files that they are, and need no bundler. A policy
+    in the page forbids it to load anything, and to run any script but its own. Raises
+    MissingPartsError if the browser parts were not fetched.
+    """
+    imports = {SPECIFIER.format(name): _data_url(_web(f"{name}.js")) for name in MODULES}
+    imports[PART] = _data_url(_part())
+    import_map = json.dumps({"imports": imports})
+    start = f'import "{SPECIFIER.format(MODULES[-1])}";'
+    policy = html.escape(_policy([import_map, start]))
+    style = read_part(f"{PART}.css") + _web("style.css")
+    return _page(
+        head=f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"<style>\n{style}</style>",
+        title=html.escape(_title(document)),
+        home="",
+        scripts=f'<script id="game" type="application/json">{_json(document)}</script>\n'
+        f'<script type="importmap">{import_map}</script>\n'
+        f'<script type="module">{start}</script>',
+    )
+
+
+def served_page(import_map: str) -> str:
+    """Return the page that a server gives for any game; it asks the server for the game.
+
+    import_map: the element with the map, or a mark that the server replaces by it. The server has
+    the modules under `/js/`, the styles under `/css/`, and the browser parts under `/parts/`.
+    """
+    return _page(
+        head=f'<link rel="stylesheet" href="/parts/{PART}.css">\n'
+        '<link rel="stylesheet" href="/css/style.css">\n'
+        '<link rel="icon" href="/css/icon.svg">',
+        title="A game - Obscuro",
+        home='<a id="home" href="/">Obscuro</a>\n',
+        scripts=f'{import_map}\n<script type="module" src="{SERVED_START}"></script>',
+    )
+
+
+def require_parts() -> None:
+    """Raise MissingPartsError if `html_page` would: to be told before a game's long work."""
+    _part()
+
+
+def _page(**parts: str) -> str:
+    return string.Template(_web("page.html")).substitute(parts, pieces=_pieces())
+
+
+def _pieces() -> str:
+    """Return python-chess's drawings of all pieces, without styles that a policy may forbid."""
+    drawings = "".join(chess.svg.PIECES[symbol] for symbol in "PNBRQKpnbrqk")
+    return _STYLE.sub(lambda match: _attributes(match[1]), drawings)
+
+
+def _attributes(style: str) -> str:
+    """Turn declarations such as `fill:#fff; stroke:none` into attributes of SVG."""
+    declarations = [part.split(":") for part in style.split(";") if part.strip()]
+    return " ".join(f'{name.strip()}="{value.strip()}"' for name, value in declarations)
+
+
+def _web(name: str) -> str:
+    return (resources.files("obscuro.viewer") / "web" / name).read_text(encoding="utf-8")
+
+
+def _part() -> str:
+    """Return the browser part below its licence, which must go with each copy."""
+    return f"/*\n{read_part(f'{PART}.LICENSE')}*/\n{read_part(f'{PART}.js')}"
+
+
+def _data_url(text: str) -> str:
+    return "data:text/javascript;base64," + base64.b64encode(text.encode()).decode("ascii")
+
+
+def _policy(scripts: list[str]) -> str:
+    """Return a content security policy that allows these inline scripts and data URLs only."""
+    hashes = [
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+        for script in scripts
+    ]
+    allowed = " ".join(f"'sha256-{each}'" for each in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed} data:; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _title(document: GameDocument) -> str:
+    return f"{document['white']} – {document['black']} {document['result']}"
+
+
+def _json(document: GameDocument) -> str:
+    r"""Return the document as JSON that no HTML parser can take for markup: `<` is `\u003c`."""
+    text = json.dumps(document, separators=(",", ":"))
+    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")

@@ -1,0 +1,53 @@
+"""Movers for tests: quick, and in this process."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+
+from obscuro.bots.messages import Think
+from obscuro.client.mover import MoverChoice
+from tests.hanging import HANG_SECONDS
+
+
+class QuickMover:
+    """Plays at random, or what it is told to; keeps what it was asked.
+
+    hold: choosing waits until the search is stopped. score: said with every move.
+    """
+
+    def __init__(
+        self, pick: Callable[[Think], str] | None = None, score: int | None = None
+    ) -> None:
+        self.asked: list[tuple[str, Think]] = []
+        self.watched: list[tuple[str, str]] = []
+        self.hold = False
+        self.prepared = 0
+        self.closed = 0
+        self.stopped = threading.Event()
+        self.thinking = threading.Event()
+        self.told = threading.Event()
+        self._pick = pick or (lambda think: random.Random(think.position).choice(think.moves))
+        self._score = score
+
+    def prepare(self) -> None:
+        self.prepared += 1
+
+    def choose(self, game: str, think: Think, cancel: threading.Event) -> MoverChoice:
+        self.asked.append((game, think))
+        self.thinking.set()
+        if self.hold:
+            assert self.stopped.wait(HANG_SECONDS)
+            self.stopped.clear()
+        return MoverChoice(self._pick(think), self._score)
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+    def watch(self, game: str, position: str) -> None:
+        self.watched.append((game, position))
+        self.told.set()
+
+    def close(self) -> None:
+        self.closed += 1

@@ -1,0 +1,256 @@
+"""`obscuro bench belief`: what it measures, and what it prints."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from rich.console import Console
+
+from obscuro.belief import Belief
+from obscuro.cli.arguments import parse
+from obscuro.cli.bench import belief_speed as belief
+from obscuro.cli.bench import peak_memory as memory
+from obscuro.cli.bench.belief_results import MeasuredUpdate, groups, print_report, shares, summary
+from obscuro.cli.bench.common import BenchmarkError, progress
+from obscuro.cli.bench.recorded import RecordedGame, RecordedUpdate, read_games
+from obscuro.cli.main import main
+from obscuro.rules.observation import Observation
+from tests.cli.conftest import written
+
+pytestmark = pytest.mark.xdist_group("timing")
+
+KEYS = {
+    "growing_mcps",
+    "filtering_mcps",
+    "threads2_ratio",
+    "million_s",
+    "million_s_2",
+    "bytes_per_position",
+    "python_chess_mcps",
+    "share_generation",
+    "share_test",
+    "share_dedup",
+    "cpu_share",
+    "peak_rss_mib",
+    "updates",
+    "classes",
+    "machine",
+}
+
+
+def smallest() -> list[RecordedGame]:
+    """A game with a growing update and one with a filtering one, both cheap."""
+    found = []
+    for grows in (True, False):
+        ways = [
+            game.with_updates([update])
+            for game in read_games()
+            for update in game.updates
+            if update.grows == grows
+        ]
+        found.append(min(ways, key=lambda game: game.updates[0].candidates))
+    return found
+
+
+def made_up(
+    parents: int, positions: int, one: list[float], two: list[float], **stages: float
+) -> MeasuredUpdate:
+    update = RecordedUpdate(9, parents, positions, 30 * parents)
+    measured = MeasuredUpdate("a game", update, (one, two), python_chess=[2e5])
+    measured.stages.update(stages)
+    return measured
+
+
+# -- measuring ------------------------------------------------------------------------------
+
+
+def test_every_run_is_timed_and_nothing_else(
+    console: Console,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    games = smallest()
+    updated = []
+
+    def after_opponent_move(self: Belief, observation: Observation) -> object:
+        updated.append((self._updater.workers.threads, len(self)))
+        return update(self, observation)
+
+    update = Belief.after_opponent_move
+    monkeypatch.setattr(Belief, "after_opponent_move", after_opponent_move)
+    measured = belief.measure(games, repeat=3)
+    assert [len(one.runs[0]) for one in measured] == [3, 3]
+    assert [len(one.runs[1]) for one in measured] == [3, 3]
+    assert [len(one.worked) for one in measured] == [3, 3]
+    assert all(seconds > 0 for one in measured for runs in one.runs for seconds in runs)
+    for game in games:  # with one thread and two in turn, from the same state
+        parents = game.updates[0].parents
+        assert [threads for threads, size in updated if size == parents] == [1, 2] * 3
+    assert all(one.stages["generation"] > 0 and one.stages["test"] > 0 for one in measured)
+
+
+def test_an_update_that_is_not_what_was_recorded_is_an_error() -> None:
+    game = smallest()[0]
+    wrong = game.updates[0]._replace(positions=1)
+    with pytest.raises(BenchmarkError, match=r"it must have 1$"):
+        belief.measure([game.with_updates([wrong])], repeat=1)
+
+
+# -- numbers --------------------------------------------------------------------------------
+
+
+def test_numbers_are_medians_of_medians() -> None:
+    measured = [
+        made_up(2_000, 3_000, [0.004, 0.003, 0.002], [0.006, 0.006, 0.001]),  # 20, 10 M/s
+        made_up(20_000, 30_000, [0.020], [0.012]),  # 30, 50 M/s
+        made_up(500_000, 1_200_000, [0.600], [0.400]),  # 25, 37.5 M/s
+        made_up(50_000, 50_000, [0.015], [0.010]),  # 100, 150 M/s
+    ]
+    numbers = summary(measured)
+    assert numbers["growing_mcps"] == pytest.approx(25)
+    assert numbers["filtering_mcps"] == pytest.approx(100)
+    assert numbers["threads2_ratio"] == pytest.approx((5 / 3 + 3 / 2) / 2)
+    assert numbers["threads2_ratio_all"] == pytest.approx(1.5)
+    assert numbers["million_s"] == pytest.approx(0.5)
+    assert numbers["million_s_2"] == pytest.approx(1 / 3)
+    assert numbers["python_chess_mcps"] == pytest.approx(0.2)
+    assert numbers["updates"] == {"growing": 3, "filtering": 1, "threads2": 2, "million": 1}
+
+
+def test_every_update_is_in_one_class() -> None:
+    sizes = [1_000, 9_999, 10_000, 99_999, 100_000, 2_000_000]
+    measured = [made_up(size, size + grows, [1.0], [1.0]) for size in sizes for grows in (0, 1)]
+    found = list(groups(measured))
+    assert [len(group.members) for group in found] == [2] * 6
+    assert [group.grows for group in found] == [True] * 3 + [False] * 3
+
+
+def test_shares_are_of_all_the_time_and_the_test_is_no_part_of_generation() -> None:
+    measured = [
+        made_up(2_000, 3_000, [1.0, 1.0], [9.0, 9.0], generation=1.0, test=0.2, dedup=0.6),
+        made_up(2_000, 3_000, [1.0, 1.0], [9.0, 9.0], generation=2.0, test=0.2, order=0.2),
+    ]
+    assert shares(measured) == pytest.approx(
+        {"share_generation": 0.65, "share_test": 0.1, "share_dedup": 0.15, "share_order": 0.05}
+    )
+
+
+@pytest.mark.parametrize(("worked", "busy"), [(0.90, True), (0.99, False)])
+def test_a_busy_machine_is_told(console: Console, worked: float, busy: bool) -> None:
+    measured = made_up(2_000, 3_000, [1.5, 0.5], [1.0, 1.0])
+    measured.worked.extend([1.5 * worked, 0.5 * worked])
+    numbers = summary([measured])
+    assert numbers["cpu_share"] == pytest.approx(worked)
+    print_report(console, [measured], numbers)
+    text = written(console)
+    assert ("The machine was busy: the runs with one thread had 90% of a core" in text) == busy
+
+
+def test_nothing_measured_is_no_number() -> None:
+    numbers = summary([])
+    for key in ("growing_mcps", "threads2_ratio", "million_s", "share_dedup", "python_chess_mcps"):
+        assert numbers[key] is None
+
+
+def test_memory_is_that_of_the_largest_update_to_a_million(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def bytes_per_position(game: RecordedGame, threads: int) -> float:
+        asked.append((game.moves, game.updates, threads))
+        return 50.0 + threads
+
+    monkeypatch.setattr(memory, "bytes_per_position", bytes_per_position)
+    updates = [
+        RecordedUpdate(ply, 10**6, positions, 1)
+        for ply, positions in enumerate([950_000, 1_100_000, 1_400_000, 1_300_000, 1_900_000])
+    ]
+    game = RecordedGame("a game", 0, "", tuple("abcde"), tuple(updates))
+    assert belief.measure_memory([game], (1, 2)) == {
+        "bytes_per_position": 51.0,
+        "bytes_per_position_2": 52.0,
+    }
+    assert asked == [(("a", "b", "c"), (updates[2],), threads) for threads in (1, 2)]
+    assert belief.measure_memory([game.with_updates(updates[:1])], (1,)) == {
+        "bytes_per_position": None,
+        "bytes_per_position_2": None,
+    }
+
+
+# -- what is printed ------------------------------------------------------------------------
+
+
+def test_json_is_one_object_with_all_keys(console: Console) -> None:
+    arguments = parse(["bench", "belief", "--json", "--quick"])
+    assert belief.run(arguments, games=smallest(), console=console) == 0
+    numbers = json.loads(written(console))
+    assert numbers.keys() >= KEYS
+    assert numbers["growing_mcps"] > 0
+    assert numbers["filtering_mcps"] > 0
+    assert numbers["python_chess_mcps"] > 0
+    assert numbers["quick"] is True
+    assert numbers["repeat"] == 1
+    assert sum(group["updates"] for group in numbers["classes"]) == 2
+    assert numbers["machine"].keys() >= {"cpu", "cores", "numba"}
+
+
+def test_the_table_has_a_row_for_each_class(console: Console) -> None:
+    arguments = parse(["bench", "belief", "--repeat", "2"])
+    assert belief.run(arguments, games=smallest(), console=console) == 0
+    text = written(console)
+    assert text.isascii()
+    for row in ("1 k - 10 k", "10 k - 100 k", "100 k - 2 M"):
+        assert text.count(f" {row} ") == 2
+    assert "million candidates/s" in text
+    assert "bytes a position" in text
+
+
+def test_progress_is_lines_where_there_is_no_terminal(
+    console: Console,
+    terminal: Console,
+) -> None:
+    for shown in (console, terminal):
+        with progress(10, shown) as tell:
+            tell("loading", 0)
+            tell(None, 5)
+            tell("game 1 of 2", 5)
+    assert written(console) == "loading\ngame 1 of 2\n"
+    assert "game 1 of 2" in written(terminal)
+
+
+# -- the command line -----------------------------------------------------------------------
+
+
+def test_options() -> None:
+    arguments = parse(["bench", "belief"])
+    assert (arguments.command, arguments.benchmark) == ("bench", "belief")
+    assert (arguments.json, arguments.quick, arguments.repeat) == (False, False, None)
+    arguments = parse(["bench", "belief", "--json", "--quick", "--repeat", "5"])
+    assert (arguments.json, arguments.quick, arguments.repeat) == (True, True, 5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bench", "beleif"], "invalid choice: 'beleif'"),
+        (["bench", "belief", "--repeat", "0"], "0 is less than 1"),
+    ],
+)
+def test_bad_arguments_end_with_code_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_an_error_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(arguments: object) -> int:
+        raise BenchmarkError("a game, ply 3: the belief has 1 positions, it must have 2")
+
+    monkeypatch.setattr(belief, "run", run)
+    assert main(["bench", "belief"]) == 1
+    assert capsys.readouterr().err == (
+        "obscuro: a game, ply 3: the belief has 1 positions, it must have 2\n"
+    )

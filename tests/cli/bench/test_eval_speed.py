@@ -1,0 +1,121 @@
+"""`obscuro bench eval`: what it measures, and what it prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from obscuro.cli.arguments import parse
+from obscuro.cli.bench import eval_speed as bench
+from obscuro.cli.bench.eval_stockfish import (
+    BareStockfish,
+    BenchmarkError,
+    StockfishSpeed,
+    measure_stockfish,
+)
+from obscuro.rules.position import is_well_formed
+from tests.cli.conftest import written
+from tests.evaluation.naive import STOCKFISH, needs_stockfish
+
+pytestmark = pytest.mark.xdist_group("timing")
+
+KEYS = {
+    "stockfish_efficiency",
+    "stockfish_kcps",
+    "stockfish_alone_kcps",
+    "stockfish_batch_efficiency",
+    "nnue_searched_kcps",
+    "nnue_static_kcps",
+    "fog_kcps",
+    "fog_share",
+    "rank_correlation",
+    "regret",
+    "material_kcps",
+    "cpu_share",
+    "machine",
+}
+
+
+def few() -> bench.Words:
+    return bench.bench_positions()[:20]
+
+
+def test_the_recorded_positions_are_positions() -> None:
+    positions = bench.bench_positions()
+    assert len(positions) == 400
+    assert len(np.unique(positions, axis=0)) == 400
+    assert all(is_well_formed(words) for words in positions)
+
+
+@needs_stockfish
+def test_json_is_one_object_with_all_keys(console: Console) -> None:
+    arguments = parse(["bench", "eval", "--json", "--repeat", "2"])
+    assert bench.run(arguments, positions=few(), console=console) == 0
+    numbers = json.loads(written(console))
+    assert numbers.keys() >= KEYS
+    assert numbers["stockfish_efficiency"] > 0
+    assert numbers["stockfish_kcps"] > 0
+    assert 15 < numbers["stockfish_positions"] <= numbers["positions"] == 20
+    assert numbers["repeat"] == 2
+    if numbers["nnue_searched_kcps"] is None:
+        assert any(reason.startswith("no numbers of the network") for reason in numbers["missing"])
+    else:
+        assert numbers["nnue_searched_kcps"] > 0 and numbers["nnue_static_kcps"] > 0
+        assert numbers["fog_kcps"] > 0 and numbers["fog_share"] > 0
+        assert 0.5 < numbers["rank_correlation"] <= 1
+
+
+@needs_stockfish
+def test_the_table_has_a_line_for_each_number(console: Console) -> None:
+    arguments = parse(["bench", "eval", "--quick", "--repeat", "1"])
+    assert bench.run(arguments, positions=few(), console=console) == 0
+    text = written(console)
+    assert text.isascii()
+    for line in ("Stockfish 1", "the process, answers discarded", "efficiency", "material"):
+        assert line in text
+
+
+def test_without_stockfish_its_numbers_are_null(tmp_path: Path, console: Console) -> None:
+    arguments = parse(["bench", "eval", "--json", "--repeat", "1"])
+    missing = str(tmp_path / "none")
+    assert bench.run(arguments, positions=few(), stockfish=missing, console=console) == 0
+    numbers = json.loads(written(console))
+    assert numbers["stockfish_efficiency"] is None
+    assert numbers["rank_correlation"] is None
+    assert numbers["material_kcps"] > 0
+    assert numbers["missing"][0] == "no numbers of Stockfish: Stockfish is not installed"
+
+
+def test_what_is_no_stockfish_is_an_error(tmp_path: Path) -> None:
+    program = tmp_path / "stockfish"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    with pytest.raises(BenchmarkError):
+        measure_stockfish(few(), 1, lambda what, done: None, str(program))
+
+
+@needs_stockfish
+def test_a_bare_client_counts_answers() -> None:
+    bare = BareStockfish(STOCKFISH)
+    for count in (1, 7, 300):
+        bare.run(b"position startpos\ngo depth 1\n" * count, count)
+    bare.forget()
+    bare.close()
+
+
+def test_numbers_are_medians_over_rounds() -> None:
+    speed = StockfishSpeed("X", 10, 330, [1.0, 2.0, 1.0], [2.0, 2.0, 8.0], [1.0, 4.0, 1.25])
+    assert speed.alone_kcps == 0.33
+    assert speed.efficiency == 0.8
+    assert speed.batched_efficiency == 0.5
+
+
+def test_a_busy_machine_is_told(console: Console) -> None:
+    speed = StockfishSpeed("X", 10, 330, [1.0], [1.0], [1.0], 0.5)
+    measured = bench.EvaluatorFigures(10, speed)
+    bench.print_report(console, measured, {**measured.numbers(), "seconds": 1.0})
+    assert "The machine was busy: Stockfish alone had 50% of a core" in written(console)

@@ -1,0 +1,142 @@
+"""Events as data: they survive JSON, and their fingerprint knows them; schedules; entrants."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from obscuro.matches.entrant import Entrant, check_entrant, make_contestant
+from obscuro.matches.event import Event
+from obscuro.matches.light_contestant import LightContestant
+from obscuro.matches.openings import parse_openings
+from obscuro.matches.schedule import (
+    gauntlet_pairings,
+    match_games,
+    paired_games,
+    round_robin_pairings,
+)
+from obscuro.matches.sprt import SprtBounds
+from obscuro.matches.time_control import TimeControl
+from obscuro.matches.uci_player import UciPlayer
+from tests.matches.events import match_event
+
+BOOK = parse_openings("one: e4\ntwo: d4\nthree: c4", "test")
+
+
+class TestEvents:
+    def event(self) -> Event:
+        return replace(
+            match_event(5, openings=BOOK, sprt=SprtBounds(0, 20)),
+            entrants=(
+                Entrant("a", "obscuro", {"Threads": "2"}, TimeControl(50)),
+                Entrant("b", "/opt/engine --uci", {}, TimeControl(None, 60_000, 500)),
+            ),
+        )
+
+    def test_they_survive_json(self) -> None:
+        event = self.event()
+        again = Event.from_json(event.to_json())
+        assert again == event
+        assert again.fingerprint() == event.fingerprint()
+
+    def test_every_change_changes_the_fingerprint(self) -> None:
+        event = self.event()
+        others = [
+            replace(event, name="x"),
+            replace(event, entrants=event.entrants[::-1]),
+            replace(event, tasks=event.tasks[:-1]),
+            replace(event, control=TimeControl(2)),
+            replace(event, max_plies=13),
+            replace(event, coverage=not event.coverage),
+            replace(event, sprt=None),
+            replace(event, stalemate="draw"),
+        ]
+        assert len({each.fingerprint() for each in [event, *others]}) == 1 + len(others)
+
+    def test_the_rule_of_stalemate_survives_json(self) -> None:
+        drawn = replace(self.event(), stalemate="draw")
+        assert Event.from_json(drawn.to_json()) == drawn
+        with pytest.raises(ValueError, match="stalemate is loss or draw, not 'win'"):
+            Event.from_json({**drawn.to_json(), "stalemate": "win"})
+
+    def test_events_from_before_there_was_a_choice_are_the_same_events(self) -> None:
+        """Their journals can be resumed."""
+        assert "stalemate" not in self.event().to_json()
+
+    def test_an_entrant_may_have_its_own_time(self) -> None:
+        event = self.event()
+        assert str(event.control_of(0)) == "50 ms a move"
+        assert match_event(2).control_of(0) == TimeControl(1)
+
+    @pytest.mark.parametrize(
+        "damage", [{"tasks": [[0, 0, 1, 9, 1, 0]]}, {"control": {}}, {"sprt": {"elo9": 1}}]
+    )
+    def test_nonsense_is_an_error(self, damage: dict[str, object]) -> None:
+        with pytest.raises((KeyError, TypeError, ValueError, IndexError)):
+            Event.from_json(self.event().to_json() | damage)
+
+
+class TestSchedules:
+    def test_a_pair_has_one_opening_and_seed_with_colours_swapped(self) -> None:
+        tasks = match_games(8, BOOK, seed=3)
+        assert [task.number for task in tasks] == list(range(8))
+        for first, second in zip(tasks[::2], tasks[1::2], strict=True):
+            assert (first.white, first.black) == (second.black, second.white) == (0, 1)
+            assert (first.opening, first.seed, first.pair) == (
+                second.opening,
+                second.seed,
+                second.pair,
+            )
+        assert len({task.seed for task in tasks}) == 4
+
+    def test_openings_are_shuffled_by_the_seed_and_used_in_turn(self) -> None:
+        orders = {
+            tuple(task.opening.name for task in match_games(12, BOOK, seed)[::2])
+            for seed in range(20)
+        }
+        assert len(orders) == 6, "every order of three lines"
+        for order in orders:
+            assert order[:3] == order[3:]
+            assert sorted(order[:3]) == ["one", "three", "two"]
+
+    def test_the_same_seed_is_the_same_schedule(self) -> None:
+        assert match_games(6, BOOK, 1) == match_games(6, BOOK, 1) != match_games(6, BOOK, 2)
+
+    def test_an_odd_game_is_without_its_twin(self) -> None:
+        assert match_games(3, BOOK, 1) == match_games(4, BOOK, 1)[:3]
+
+    def test_all_pairings_of_a_round_have_one_opening(self) -> None:
+        tasks = paired_games(round_robin_pairings(3), 2, BOOK, seed=1)
+        assert len(tasks) == 12
+        assert [len({task.opening for task in tasks[i : i + 6]}) for i in (0, 6)] == [1, 1]
+        colours = Counter(task.white for task in tasks)
+        assert colours == {0: 4, 1: 4, 2: 4}
+
+    def test_pairings(self) -> None:
+        assert round_robin_pairings(3) == [(0, 1), (0, 2), (1, 2)]
+        assert gauntlet_pairings(3, hero=1) == [(1, 0), (1, 2)]
+
+
+class TestEntrants:
+    @pytest.mark.parametrize(
+        ("entrant", "message"),
+        [
+            (Entrant("a", "no-such-program"), "'no-such-program' is neither a built-in player"),
+            (Entrant("a", ""), "'' is neither a built-in player (obscuro, random, "),
+            (Entrant("a", "'"), "can't read the command"),
+            (Entrant("a", "obscuro", {"Sead": "1"}), "no such option: 'Sead'"),
+            (Entrant("a", "obscuro", {"Threads": "0"}), "Threads must be between 1 and 256"),
+        ],
+    )
+    def test_mistakes_are_one_line(self, entrant: Entrant, message: str) -> None:
+        with pytest.raises(ValueError) as caught:
+            check_entrant(entrant)
+        assert message in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    def test_the_built_in_names_and_command_lines_make_players(self) -> None:
+        light = make_contestant(Entrant("a", "greedy"), print)
+        process = make_contestant(Entrant("b", "sh -c true"), print)
+        assert isinstance(light, LightContestant)
+        assert isinstance(process, UciPlayer)
+        assert (light.name, process.name) == ("a", "b")

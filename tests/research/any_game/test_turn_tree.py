@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+
+from obscuro.research.any_game.histories import HistoryTable
+from obscuro.research.any_game.history_belief import HistoryBelief
+from obscuro.research.any_game.history_game import HistoryGame
+from obscuro.research.any_game.rollouts import Rollouts
+from obscuro.research.any_game.turn_tree import TurnTree
+from obscuro.research.games.extensive_form import ExtensiveForm
+from obscuro.research.games.leduc import LeducPoker
+from obscuro.research.games.openspiel import OpenSpielGame
+from obscuro.search.game import MAX, MIN
+from obscuro.search.invariants import check
+from obscuro.search.pace import Limits
+from obscuro.search.parameters import SearchParameters
+from obscuro.search.search import Search
+from obscuro.search.tree import TERMINAL
+
+from .faulty_games import Tries
+from .told import random_line, told
+
+GAMES: list[ExtensiveForm[Any]] = [
+    LeducPoker(),
+    Tries(),
+    OpenSpielGame("phantom_ttt"),
+    OpenSpielGame("phantom_ttt(gameversion=abrupt)"),
+    OpenSpielGame("dark_hex(board_size=3)", remembers=True),
+    OpenSpielGame("dark_hex(board_size=3,gameversion=adh)", remembers=True),
+]
+
+
+@pytest.mark.parametrize("seat", [MAX, MIN])
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_each_turns_tree_holds_the_belief_once(game: ExtensiveForm[Any], seat: int) -> None:
+    random = np.random.default_rng(seat + 5)
+    turns = 0
+    for _ in range(3):
+        table = HistoryTable(game, seat)
+        belief = HistoryBelief(table)
+        parameters = SearchParameters(min_infoset_size=4000, max_kept_infosets=0)
+        search = Search([HistoryGame(table, Rollouts(game))], parameters, 16 << 20)
+        tree = TurnTree(search, table, belief)
+        for state, own, seen in told(game, random_line(game, random), seat):
+            belief.observe(own, seen)
+            if game.player(state) != seat:
+                continue
+            tree.build(lambda: False)
+            turns += 1
+            found = search.tree
+            edges = found.edge_keys[: found.nodes, MAX] == np.uint64(belief.key)
+            edges &= found.edge_status[: found.nodes] != TERMINAL
+            held = found.edge_state[: found.nodes][edges][:, 0].astype(int).tolist()
+            assert sorted(held) == belief.numbers
+            progress = search.run(Limits(iterations=200), Event())
+            assert len(progress.policy) == len(game.actions(state))
+            check(search.tree)
+    assert turns >= 3

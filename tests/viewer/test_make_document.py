@@ -1,0 +1,137 @@
+"""The document of a game holds what its file tells, and what both sides saw and believed."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import chess
+import pytest
+
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.viewer.document import GameDocument
+from obscuro.viewer.make_document import make_document
+from tests.viewer.recorded import SHORT_GAME, game_of
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> GameDocument:
+    return make_document(game_of(SHORT_GAME, tmp_path_factory.mktemp("games")), 1000)
+
+
+def test_players_result_and_headers_are_there(document: GameDocument) -> None:
+    assert (document["white"], document["black"]) == ("A & <b>B</b>", 'C \\" D')
+    assert (document["result"], document["ending"]) == ("1-0", "king captured")
+    assert ["Event", "A test"] in document["headers"]
+
+
+def test_each_position_shows_what_both_sides_saw(document: GameDocument) -> None:
+    board = FogOfWarBoard()
+    assert len(document["positions"]) == len(document["moves"]) + 1
+    for position, move in zip(document["positions"], [*document["moves"], None], strict=True):
+        assert position["placement"] == board.board_fen()
+        assert position["turn"] == ("white" if board.turn else "black")
+        assert position["white"]["seen"] == board.fog_fen(chess.WHITE)
+        assert position["black"]["seen"] == board.fog_fen(chess.BLACK)
+        if move is not None:
+            board.push_uci(move["uci"])
+
+
+def test_beliefs_are_there_until_the_game_is_over(document: GameDocument) -> None:
+    sizes = [
+        [side["belief"] and side["belief"]["size"] for side in (each["white"], each["black"])]
+        for each in document["positions"]
+    ]
+    assert sizes[0] == [1, 1]
+    assert sizes[1] == [1, 20]  # all first moves of White but those that Black would see
+    assert sizes[-1] == [None, None]
+    shares = document["positions"][0]["white"]["belief"]
+    assert shares is not None and shares["exact"]
+    assert len(base64.b64decode(shares["shares"])) == 7 * 64
+
+
+def test_moves_tell_what_their_comments_tell(document: GameDocument) -> None:
+    first, second, third, *_ = document["moves"]
+    assert (first["san"], first["number"], first["mover"]) == ("e4", 1, "white")
+    assert (first["pawns"], first["seconds"], first["clock"]) == (0.3, 0.5, 59.5)
+    assert (first["nodes"], first["depth"]) == (100, 4.0)
+    assert (first["belief"], first["belief_exact"]) == (1, True)
+    assert [(option["san"], option["share"]) for option in first["policy"]] == [
+        ("e4", 0.75),
+        ("d4", 0.2),
+        ("Nf3", 0.05),
+    ]
+    assert second["pawns"] == 0.1  # White's view, though Black moved
+    assert second["coverage"] == {
+        "belief": True,
+        "infoset": True,
+        "expanded": False,
+        "weight": 0.01,
+    }
+    assert third["text"] == "Into the fog"
+    assert third["clock"] is None and third["coverage"] is None
+
+
+def test_the_move_that_lost_the_game_is_marked(document: GameDocument) -> None:
+    marked = {move["san"]: move["loss"] for move in document["moves"] if move["loss"]}
+    assert marked == {"a6": {"before": 0.5, "after": 0.0, "analysed": False}}
+
+
+@pytest.mark.parametrize(("result", "lost"), [("1-0", False), ("1/2-1/2", True)])
+def test_the_file_says_what_a_side_without_a_move_got(
+    tmp_path: Path, result: str, lost: bool
+) -> None:
+    """White was far ahead, and left Black without a move: a win, or a win given away."""
+    start = '[SetUp "1"]\n[FEN "6QQ/8/8/8/8/p1p5/ppPpK3/kn6 w - - 0 1"]\n'
+    text = f'{start}[Result "{result}"]\n\n1. Kd1 {{ [%eval 15] }} {result}\n'
+    (move,) = make_document(game_of(text, tmp_path), 1000)["moves"]
+    assert (move["loss"] is not None) == lost
+
+
+def test_it_is_json_without_anything_that_json_has_not(document: GameDocument) -> None:
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+
+
+def test_a_game_without_comments_has_moves_and_beliefs_only(tmp_path: Path) -> None:
+    document = make_document(game_of("1. e4 e5 *\n", tmp_path), 1000)
+    for move in document["moves"]:
+        assert (move["pawns"], move["policy"], move["coverage"], move["text"]) == (
+            None,
+            [],
+            None,
+            "",
+        )
+    assert document["positions"][2]["white"]["belief"] is not None
+    assert (document["ending"], document["result"]) == (None, "*")
+
+
+def test_comments_of_other_programs_are_understood(tmp_path: Path) -> None:
+    text = "1. e4 { [%eval 0.34,12] [%clk 0:09:58] Best by test } e5 { [%eval #-3] } *\n"
+    first, second = make_document(game_of(text, tmp_path), 1000)["moves"]
+    assert (first["pawns"], first["clock"], first["text"]) == (0.34, 598.0, "Best by test")
+    assert second["pawns"] is not None and second["pawns"] < -29
+
+
+def test_comments_of_the_first_versions_are_understood(tmp_path: Path) -> None:
+    text = "1. e4 { |P| 1, nodes 80, depth 6, cp +55, 0.970 s } e5 { |P| 20, cp +55, 0.9 s } *\n"
+    first, second = make_document(game_of(text, tmp_path), 1000)["moves"]
+    assert (first["pawns"], first["seconds"], first["text"]) == (0.55, 0.97, "")
+    assert second["pawns"] == -0.55
+
+
+def test_what_is_no_move_in_a_policy_is_left_out(tmp_path: Path) -> None:
+    text = "1. e4 { [%policy e2e4:0.5 e2e5:0.2 <script>:0.1 d2d4:nan d2d3:-1 0000:0.1] } *\n"
+    (move,) = make_document(game_of(text, tmp_path), 1000)["moves"]
+    assert [option["uci"] for option in move["policy"]] == ["e2e4"]
+
+
+def test_every_ply_is_reported(tmp_path: Path) -> None:
+    called: list[int] = []
+    make_document(game_of(SHORT_GAME, tmp_path), 1000, on_ply=lambda: called.append(1))
+    assert len(called) == 6
+
+
+def test_a_recorded_game_has_no_analysis(document: GameDocument) -> None:
+    assert document["analysis"] is None
+    assert all(move["advice"] is None for move in document["moves"])
