@@ -19,7 +19,7 @@ from obscuro.matches.builtin_players import engine_command
 
 if TYPE_CHECKING:
     from obscuro.viewer.analysis import Analyst
-    from obscuro.web.engine_pool import AdjustableMover
+    from obscuro.web.play.engine_pool import AdjustableMover
 
 ENGINE_OPTIONS = {"Threads": "1", "Hash": "128"}
 """The engine's options, unless others are given: several games go on at the same time."""
@@ -43,7 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
         import uvicorn  # noqa: F401, PLC0415
         import websockets  # noqa: F401, PLC0415
 
-        from obscuro.web.web_app import make_app  # noqa: PLC0415
+        from obscuro.web.web_server import (  # noqa: PLC0415
+            LOOPBACK,
+            ListenError,
+            WebService,
+            make_app,
+        )
     except ModuleNotFoundError as error:
         if (error.name or "obscuro").startswith("obscuro"):
             raise
@@ -52,10 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
             "starlette uvicorn websockets"
         ) from None
     from obscuro.viewer.browser_parts.parts import MissingPartsError  # noqa: PLC0415
-    from obscuro.web.game_database import StoreError  # noqa: PLC0415
-    from obscuro.web.request_guard import LOOPBACK  # noqa: PLC0415
+    from obscuro.web.play.game_store import StoreError  # noqa: PLC0415
     from obscuro.web.web_limits import WebLimits  # noqa: PLC0415
-    from obscuro.web.web_service import ListenError, WebService  # noqa: PLC0415
 
     limits = WebLimits(games=arguments.max_games)
     public = arguments.host not in LOOPBACK
@@ -74,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise CommandError(str(error)) from None
         if public:
             logger.warning(
-                "everybody who reaches %s can play; docs/web.md says what to mind", arguments.host
+                "whoever reaches %s can play; docs/web.md says what to mind", arguments.host
             )
         service.serve(app, limits, lambda: announce(service.url, not arguments.no_browser))
     return 0

@@ -9,8 +9,7 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
-from obscuro.viewer.growing_document import GrowingDocument
-from obscuro.viewer.make_document import make_document
+from obscuro.viewer.make_document import GrowingDocument, make_document
 from tests.viewer.recorded import SHORT_GAME, game_of
 
 

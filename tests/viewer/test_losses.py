@@ -8,7 +8,7 @@ import chess
 import pytest
 
 from obscuro.viewer.document import ShownAdvice, ShownComparison
-from obscuro.viewer.losses import (
+from obscuro.viewer.make_document import (
     LEAST_LOSS,
     MOST_MARKS,
     Loss,

@@ -13,7 +13,7 @@ from obscuro.belief.belief import Belief
 from obscuro.rules.account import plies
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board, to_board
-from obscuro.viewer.marginals import CHUNK, PLANES, SQUARES, levels, piece_counts
+from obscuro.viewer.two_beliefs import CHUNK, PLANES, SQUARES, levels, piece_counts
 
 LINE = "e4 d5 exd5 Nf6 Nc3 g6 Bc4 Bg7 Nf3 O-O"  # with Black's castling rights known and unknown
 

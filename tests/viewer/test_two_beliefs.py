@@ -9,7 +9,7 @@ import pytest
 
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.viewer.game_file import read_game
-from obscuro.viewer.remarks import read_remark
+from obscuro.viewer.make_document import read_remark
 from obscuro.viewer.two_beliefs import replay
 from tests.docs.pages import ROOT
 

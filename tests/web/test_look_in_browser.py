@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 from tests.browser import GROUP
 from tests.viewer.recorded import SHORT_GAME
 from tests.web.board_page import EXPECTED_FAULTS, WAIT
-from tests.web.web_process import WebProcess
+from tests.web.served_app import ServedApp
 
 pytestmark = pytest.mark.xdist_group(GROUP)
 
@@ -71,7 +71,7 @@ class LookTab:
 
 
 @pytest.fixture
-def tab(browser: Browser, server: WebProcess) -> Iterator[LookTab]:
+def tab(browser: Browser, server: ServedApp) -> Iterator[LookTab]:
     with browser.new_context() as context:
         tab = LookTab(context.new_page(), server.url)
         yield tab
@@ -132,14 +132,14 @@ def test_a_game_of_a_file_is_analysed(tab: LookTab, tmp_path: Path) -> None:
     tab.page.keyboard.press("ArrowLeft")
     expect(advice).to_have_count(0)
     tab.button("Analyse the game").click()
-    expect(tab.page.locator("#method")).to_contain_text("Analysis: by Obscuro")
+    expect(tab.page.locator("#method")).to_contain_text("Analysis: by Quick")
     expect(advice).to_be_visible()
     expect(tab.button("Analyse the game")).to_be_hidden()
     expect(tab.status).to_have_text("")
     tab.page.keyboard.press("End")
     expect(tab.button("What would you do here?")).to_be_disabled()
     tab.page.reload()  # the server has kept it
-    expect(tab.page.locator("#method")).to_contain_text("Analysis: by Obscuro")
+    expect(tab.page.locator("#method")).to_contain_text("Analysis: by Quick")
 
 
 def test_texts_of_a_file_stay_texts(tab: LookTab, tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from obscuro.client.mover import MoverChoice
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.side_view import SideView
-from obscuro.web.game_setup import UNTIMED_MOVE, GameSetup
-from obscuro.web.game_store import GameStore
-from obscuro.web.hosted_game import HostedGame
-from obscuro.web.player_notes import PlayerNotes, color_name
-from obscuro.web.player_state import state_message
+from obscuro.web.play.game_room import state_message
+from obscuro.web.play.game_setup import UNTIMED_MOVE, GameSetup
+from obscuro.web.play.game_store import GameStore
+from obscuro.web.play.hosted_game import HostedGame
+from obscuro.web.play.player_notes import PlayerNotes, color_name
 from tests.web.rooms import (
     WebMover,
     browser,

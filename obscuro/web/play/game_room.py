@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import chess
@@ -17,16 +19,16 @@ from obscuro.bots.messages import Think
 from obscuro.client.mover import NO_ENGINE, STARTING_ANEW
 from obscuro.client.uci_process import EngineError
 from obscuro.matches.time_control import MILLISECONDS
-from obscuro.web.engine_pool import EnginePool, PooledEngine
-from obscuro.web.game_database import StoreError
-from obscuro.web.game_store import GameStore
-from obscuro.web.hosted_game import HostedGame, Status
-from obscuro.web.mailbox import Mailbox
-from obscuro.web.player_state import state_message
+from obscuro.web.play.engine_pool import EnginePool, PooledEngine
+from obscuro.web.play.game_setup import GameSetup
+from obscuro.web.play.game_store import GameStore, StoreError
+from obscuro.web.play.hosted_game import GameResult, HostedGame, Status
+from obscuro.web.play.player_notes import PlayerNotes, color_name
 from obscuro.web.web_limits import WebLimits
 
 RETRY_SECONDS = 5.0
 """After this an engine that did not start is tried again."""
+_MOST_ANSWERS = 16
 
 logger = logging.getLogger("obscuro.web")
 
@@ -40,50 +42,90 @@ class EngineOptions(Protocol):
         """Return the options by name."""
 
 
+class Mailbox:
+    """What waits to be sent to one browser: the last state of the game, and answers to it alone.
+
+    A state replaces one that was not sent: a slow browser misses states in between, and no memory
+    grows. After `close` nothing more comes.
+    """
+
+    def __init__(self) -> None:
+        self._state: str | None = None
+        self._answers: deque[str] = deque(maxlen=_MOST_ANSWERS)
+        self._news = asyncio.Event()
+        self._closed = False
+
+    def put_state(self, text: str) -> None:
+        """Leave the state of the game."""
+        self._state = text
+        self._news.set()
+
+    def put_answer(self, text: str) -> None:
+        """Leave an answer to this browser alone."""
+        self._answers.append(text)
+        self._news.set()
+
+    def close(self) -> None:
+        """Let `next` return None once it is empty."""
+        self._closed = True
+        self._news.set()
+
+    async def next(self) -> str | None:
+        """Wait for the next text to send; None: there will be none."""
+        while True:
+            if self._answers:
+                return self._answers.popleft()
+            if self._state is not None:
+                text, self._state = self._state, None
+                return text
+            if self._closed:
+                return None
+            self._news.clear()
+            await self._news.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class GameServices:
+    """What all games share. options: for the engine of a side. clock: seconds."""
+
+    store: GameStore
+    pool: EnginePool
+    options: EngineOptions
+    limits: WebLimits
+    clock: Callable[[], float]
+
+
 class GameRoom:
     """One game and who looks at it.
 
     owner: the hash of the visitor whose game it is. on_broken: called when the game can't be saved;
-    it must forget the room. clock: seconds.
+    it must forget the room.
     """
 
     def __init__(
         self,
         game: HostedGame,
         owner: str,
-        *,
-        store: GameStore,
-        pool: EnginePool,
-        options: EngineOptions,
-        limits: WebLimits,
-        clock: Callable[[], float],
+        services: GameServices,
         on_broken: Callable[[GameRoom], None],
     ) -> None:
         self.game = game
         self.owner = owner
-        self.used = clock()
-        """When somebody last came, left or changed something."""
-        self._store = store
-        self._pool = pool
-        self._options = options
-        self._limits = limits
-        self._clock = clock
+        self._services = services
+        self._clock = services.clock
+        self.used = self._clock()
+        """The second of the last change, and of the last browser that came or left."""
         self._on_broken = on_broken
         self._boxes: set[Mailbox] = set()
         self._listeners: list[OnChange] = []
         self._taken: dict[chess.Color, PooledEngine] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._flag: asyncio.TimerHandle | None = None
-        self._asked = -1  # the number of the last request
+        self._asked: int | None = None  # the number of the last request
         self._troubled = False  # whether the engine that thinks was started anew
         self._closed = False
 
     # -- who looks at it --------------------------------------------------------------------
-
-    @property
-    def watched(self) -> bool:
-        """Whether anybody looks at the game."""
-        return bool(self._boxes or self._listeners)
 
     @property
     def watchers(self) -> int:
@@ -92,17 +134,17 @@ class GameRoom:
 
     @property
     def may_sleep(self) -> bool:
-        """Whether nothing happens before somebody comes."""
+        """Whether nothing happens before a browser comes."""
         game = self.game
         waits = game.human_turn and game.clock.running is None
-        return not self.watched and (game.result is not None or waits)
+        return not self.watchers and (game.result is not None or waits)
 
     def attach(self) -> Mailbox:
         """Return the mailbox of a new browser of the player's; the state is in it."""
         box = Mailbox()
         self._boxes.add(box)
         self.used = self._clock()
-        box.put_state(self._state_text())
+        self.show_again(box)
         return box
 
     def show_again(self, box: Mailbox) -> None:
@@ -148,7 +190,7 @@ class GameRoom:
     def _changed(self) -> None:
         self.used = now = self._clock()
         try:
-            self._store.save(self.game, now)
+            self._services.store.save(self.game, now)
         except StoreError as error:
             logger.error("game %s: %s", self.game.id, error)
             self._on_broken(self)
@@ -168,12 +210,10 @@ class GameRoom:
                 box.put_state(text)
 
     def _state_text(self) -> str:
-        return json.dumps(state_message(self.game, self._engine_word(), self._clock()))
-
-    def _engine_word(self) -> str:
-        if self.game.think() is None:
-            return "idle"
-        return "starting anew" if self._troubled else "thinking"
+        engine = "idle"
+        if self.game.due is not None:
+            engine = "starting anew" if self._troubled else "thinking"
+        return json.dumps(state_message(self.game, engine, self._clock()))
 
     def _set_flag(self) -> None:
         if self._flag is not None:
@@ -185,12 +225,12 @@ class GameRoom:
             self._flag = loop.call_later(seconds + 0.001, self._look_at_clock)
 
     def _look_at_clock(self) -> None:
-        self._do(self.game.tick)
+        self._change_unasked(self.game.tick)
         if self.game.result is None:
             self._set_flag()
 
-    def _do(self, action: Callable[[float], None]) -> None:
-        """Change the game where nobody waits for the answer."""
+    def _change_unasked(self, action: Callable[[float], None]) -> None:
+        """Change the game where no browser waits for the answer."""
         if not self._closed:
             try:
                 self.change(action)
@@ -201,25 +241,24 @@ class GameRoom:
 
     async def _prepare(self) -> None:
         """Take the engines that the game needs, and get them ready."""
+        game = self.game
         while True:
             try:
-                for color in self.game.setup.engines:
-                    await self._engaged(color)
+                for color in game.setup.engines:
+                    if color not in self._taken:
+                        engine = self._taken[color] = self._services.pool.take()
+                        engine.on_trouble = self._trouble_from_thread(asyncio.get_running_loop())
+                    level = game.setup.levels[color]
+                    options = self._services.options(level, game.setup.stalemate)
+                    await self._taken[color].prepare(options)
                 break
             except EngineError as error:
-                logger.error("game %s: %s", self.game.id, error)
-                self._do(lambda _: self.game.remark("the engine does not start; trying again"))
+                logger.error("game %s: %s", game.id, error)
+                self._change_unasked(
+                    lambda _: game.remark("the engine does not start; trying again")
+                )
                 await asyncio.sleep(RETRY_SECONDS)
-        self._do(self.game.ready)
-
-    async def _engaged(self, color: chess.Color) -> None:
-        """Have an engine ready for a side. Raises EngineError."""
-        if color not in self._taken:
-            engine = self._taken[color] = self._pool.take()
-            engine.on_trouble = self._trouble_from_thread(asyncio.get_running_loop())
-        setup = self.game.setup
-        options = self._options(setup.levels[color], setup.stalemate)
-        await self._taken[color].prepare(options)
+        self._change_unasked(game.ready)
 
     def _trouble_from_thread(self, loop: asyncio.AbstractEventLoop) -> Callable[[str], None]:
         def tell(text: str) -> None:
@@ -235,19 +274,21 @@ class GameRoom:
             return
         self._troubled = True
         if for_good:
-            self._do(lambda _: self.game.remark("the engine failed, and makes any move"))
+            note = "the engine failed, and makes any move"
+            self._change_unasked(lambda _: self.game.remark(note))
         else:
             self._show()
 
     def _ask(self) -> None:
         """Let the engine think that is to move; stop a search for a turn that is over."""
-        think = self.game.think()
-        if think is not None and think.number == self._asked:
+        due = self.game.due
+        if due is not None and due == self._asked:
             return
         for engine in self._taken.values():
             engine.hurry()
+        think = self.game.think()
         if think is not None:
-            self._asked = think.number
+            self._asked = due
             self._start(self._choose(think, self._taken[think.side]))
 
     async def _choose(self, think: Think, engine: PooledEngine) -> None:
@@ -256,19 +297,20 @@ class GameRoom:
         wait = self._pause(think) - (self._clock() - think.since)
         if wait > 0:
             await asyncio.sleep(wait)
-        self._do(lambda now: self.game.chosen(think.number, choice, now))
+        self._change_unasked(lambda now: self.game.chosen(think.number, choice, now))
 
     def _pause(self, think: Think) -> float:
         """Return the seconds that a move takes at least, so that people see it."""
+        limits = self._services.limits
         movetime = self.game.setup.control.movetime
         if self.game.setup.human is None and movetime is not None:
-            return min(self._limits.pause, movetime / MILLISECONDS)
+            return min(limits.pause, movetime / MILLISECONDS)
         clocks = think.clocks
         if clocks is not None:
             own = clocks[0] if think.side == chess.WHITE else clocks[1]
-            if own <= self._limits.pause_clock * 1000:
+            if own <= limits.pause_clock * MILLISECONDS:
                 return 0.0
-        return self._limits.pause
+        return limits.pause
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -288,7 +330,7 @@ class GameRoom:
             task.cancel()
         taken, self._taken = self._taken, {}
         for engine in taken.values():
-            self._pool.give(engine)
+            self._services.pool.give(engine)
 
     def close(self) -> None:
         """Leave the game as it is in the file. A second call does nothing."""
@@ -300,4 +342,83 @@ class GameRoom:
         self._release()
         for box in self._boxes:
             box.close()
-        self._store.forget(self.game.id)
+
+
+# -- what the player's browser gets ---------------------------------------------------------
+
+
+def state_message(game: HostedGame, engine: str, now: float) -> dict[str, Any]:
+    """Return the message that shows a game to its player: all that the browser gets during it.
+
+    engine: what it does, in a word. The game must have a player.
+    """
+    assert game.notes is not None
+    over = game.result is not None
+    return {
+        "type": "state",
+        "game": game.id,
+        "version": game.version,
+        "status": game.status.value,
+        "engine": engine,
+        "note": game.note,
+        "can_take_back": game.can_take_back,
+        "draw_offered": game.draw_offered and not over,
+        **_chosen_part(game.setup),
+        **_known_part(game.notes, over=over),
+        "clocks": _clocks(game, now),
+        "result": None if game.result is None else _result_part(game, game.result),
+    }
+
+
+def _chosen_part(setup: GameSetup) -> dict[str, Any]:
+    """Return what the player chose at the start."""
+    assert setup.human is not None
+    move = setup.control.movetime
+    return {
+        "you": color_name(setup.human),
+        "start": setup.start,
+        "level": setup.levels[not setup.human],
+        "movetime": None if move is None else move / MILLISECONDS,
+        "takebacks": setup.takebacks,
+        "stalemate": setup.stalemate,
+    }
+
+
+def _known_part(notes: PlayerNotes, *, over: bool) -> dict[str, Any]:
+    """Return what the player knows of the game: it follows from the player's account alone."""
+    side = notes.side
+    return {
+        "turn": color_name(side if notes.own_turn else not side),
+        "ply": len(notes.sheet),
+        "seen": notes.observation.text().partition(",")[0],
+        "moves": [] if over else list(notes.moves()),
+        "sheet": list(notes.sheet),
+        "last": [chess.square_name(square) for square in notes.marked],
+        "captured": {"you": _symbols(notes.taken), "enemy": _symbols(notes.lost)},
+    }
+
+
+def _result_part(game: HostedGame, result: GameResult) -> dict[str, Any]:
+    """Return how a game ended; the fog is lifted then."""
+    return {
+        "winner": None if result.winner is None else color_name(result.winner),
+        "ending": result.ending,
+        "score": result.text,
+        "placement": game.board.board_fen(),
+        "rematch": result.rematch,
+    }
+
+
+def _clocks(game: HostedGame, now: float) -> dict[str, Any] | None:
+    if not game.clock.timed:
+        return None
+    running = game.clock.running
+    shown = game.clock.shown(now)
+    return {
+        **{color_name(color): shown[color] for color in chess.COLORS},
+        "running": None if running is None else color_name(running),
+    }
+
+
+def _symbols(pieces: list[chess.Piece]) -> str:
+    return "".join(piece.symbol() for piece in pieces)

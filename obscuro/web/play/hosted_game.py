@@ -7,7 +7,7 @@ and lets the engines think. Seconds come from the caller.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import chess
@@ -20,11 +20,13 @@ from obscuro.client.temper import Temper
 from obscuro.client.told_game import OwnGame
 from obscuro.matches.game_record import Turn
 from obscuro.matches.referee import ending_words
+from obscuro.matches.time_control import MILLISECONDS, TimeControl
 from obscuro.rules.account import last_ply
-from obscuro.web.game_clock import FIRST_CLOCK_PLIES, GameClock
-from obscuro.web.game_setup import GameSetup
-from obscuro.web.player_notes import PlayerNotes
+from obscuro.web.play.game_setup import GameSetup
+from obscuro.web.play.player_notes import PlayerNotes
 
+FIRST_CLOCK_PLIES = 2
+"""No clock runs until both sides have moved."""
 FIRST_MOVE_SHARE = 20
 """An engine's move before the clocks run takes its clock divided by this, at most."""
 FIRST_MOVE_MS = 3_000
@@ -76,6 +78,56 @@ class HostedPly:
     score: int | None = None
 
 
+class GameClock:
+    """Both sides' clocks, of which at most one runs. Times of day are seconds of one clock.
+
+    left: milliseconds of White and of Black. A control with a time for each move has no clocks.
+    """
+
+    def __init__(self, control: TimeControl, left: dict[chess.Color, float] | None = None) -> None:
+        self.timed = control.movetime is None
+        self.running: chess.Color | None = None
+        """The side whose clock runs."""
+        self._increment = control.increment
+        self._left = dict(left or dict.fromkeys(chess.COLORS, float(control.base)))
+        self._since = 0.0
+
+    def start(self, color: chess.Color, now: float) -> None:
+        """Let a side's clock run, if there are clocks. The other one must stand."""
+        if self.timed:
+            self.running, self._since = color, now
+
+    def stop(self, now: float) -> None:
+        """Let both clocks stand."""
+        if self.running is not None:
+            self._left[self.running] = self.left(self.running, now)
+            self.running = None
+
+    def add_increment(self, color: chess.Color) -> None:
+        """Add to a clock what its side gains by a move."""
+        self._left[color] += self._increment
+
+    def left(self, color: chess.Color, now: float) -> float:
+        """Return the milliseconds that a side has left; below 0 its time is over."""
+        gone = (now - self._since) * MILLISECONDS if self.running == color else 0.0
+        return self._left[color] - gone
+
+    def flag_in(self, now: float) -> float | None:
+        """Return the seconds until the time of the running side is over; None: no clock runs."""
+        if self.running is None:
+            return None
+        return max(0.0, self.left(self.running, now)) / MILLISECONDS
+
+    def shown(self, now: float) -> dict[chess.Color, int]:
+        """Return what both clocks show, in ms."""
+        return {color: max(0, round(self.left(color, now))) for color in chess.COLORS}
+
+    def words(self, now: float) -> tuple[int, int, int, int]:
+        """Return White's and Black's time and increment in ms, as `go` states them."""
+        white, black = (max(1, int(self.left(color, now))) for color in (chess.WHITE, chess.BLACK))
+        return white, black, self._increment, self._increment
+
+
 class HostedGame:
     """The state of one game. `version` grows with every change.
 
@@ -96,6 +148,8 @@ class HostedGame:
         self.setup = setup
         self.version = version
         self.plies: list[HostedPly] = []
+        self.saved = len(plies)
+        """How many of the plies are in the file; `GameStore.save` raises it."""
         self.note: str | None = None
         """The last remark for the player."""
         self.result = result
@@ -105,18 +159,19 @@ class HostedGame:
         self._since = 0.0  # when the turn began
         self._turn_number = 0
         self._temper = Temper(GameSettings())
-        self._rewind()
+        self._replay(plies)
         for ply in plies:
-            self._push(ply)
             self._temper.saw(ply.score)
 
-    def _rewind(self) -> None:
-        """Set all up for the start of the game."""
+    def _replay(self, plies: Sequence[HostedPly]) -> None:
+        """Set all up for the start of the game, and make these moves."""
         self.board = self.setup.board()
         self.plies.clear()
         human = self.setup.human
         self.notes = None if human is None else PlayerNotes(human, self.board.copy())
         self._told = {color: OwnGame(self.board, color) for color in self.setup.engines}
+        for ply in plies:
+            self._push(ply)
 
     def _push(self, ply: HostedPly) -> None:
         """Make a legal move on the board, and tell each side of it."""
@@ -147,6 +202,12 @@ class HostedGame:
         return self.result is None and self.turn == self.setup.human
 
     @property
+    def due(self) -> int | None:
+        """The number of the turn in which an engine has to choose now; None: none has to."""
+        waits = self.status == Status.PLAYING and self.turn != self.setup.human
+        return self._turn_number if waits else None
+
+    @property
     def can_take_back(self) -> bool:
         """Whether the person may take back a move now."""
         return self.setup.takebacks and self.result is None and self._kept_plies() is not None
@@ -161,8 +222,8 @@ class HostedGame:
 
         Its number belongs to this turn; `chosen` takes it back.
         """
-        color = self.turn
-        if self.status != Status.PLAYING or color not in self._told:
+        number, color = self.due, self.turn
+        if number is None:
             return None
         king = self.board.king(not color)
         moves = sorted(
@@ -174,7 +235,7 @@ class HostedGame:
         elif movetime is None:
             movetime = min(FIRST_MOVE_MS, self.setup.control.base // FIRST_MOVE_SHARE)
         return Think(
-            number=self._turn_number,
+            number=number,
             position=self._told[color].text,
             moves=tuple(move.uci() for move in moves),
             side=color,
@@ -190,7 +251,6 @@ class HostedGame:
         if self.result is None and not self._ready:
             self._ready = True
             self._begin_turn(now)
-            self.version += 1
 
     def move(self, uci: str, ply: int, now: float) -> None:
         """The person moves. ply: how many plies they know of. Raises RefusedMove."""
@@ -205,17 +265,14 @@ class HostedGame:
 
     def chosen(self, number: int, choice: MoverChoice, now: float) -> None:
         """An engine has chosen; an answer to a question of another turn changes nothing."""
-        if number != self._turn_number or self.status != Status.PLAYING or self.human_turn:
-            return
-        if self._is_late(now):
-            return
-        self._temper.saw(choice.score)
-        self._make(choice.move, now, choice.score, choice.report)
+        if number == self.due and not self._is_late(now):
+            self._temper.saw(choice.score)
+            self._make(choice.move, now, choice.score, choice.report)
 
     def resign(self, now: float) -> None:
         """The person gives up. Raises RefusedMove."""
-        self._check_goes_on(now)
-        self._finish(GameResult(not self._human(), f"{self._human_name()} resigned"), now)
+        human = self._check_goes_on(now)
+        self._finish(GameResult(not human, f"{chess.COLOR_NAMES[human]} resigned"), now)
 
     def offer_draw(self, now: float) -> None:
         """The person offers a draw; the engine answers at once. Raises RefusedMove."""
@@ -225,9 +282,8 @@ class HostedGame:
         self._offered_at = len(self.plies)
         if self._temper.takes_draw(len(self.plies)):
             self._finish(GameResult(None, "draw agreed"), now)
-            return
-        self.note = "the engine declines the draw"
-        self.version += 1
+        else:
+            self.remark("the engine declines the draw")
 
     def take_back(self, now: float) -> None:
         """Undo the person's last move, and the engine's answer to it. Raises RefusedMove.
@@ -240,15 +296,12 @@ class HostedGame:
         kept = self._kept_plies()
         if kept is None:
             raise RefusedMove("you have made no move yet")
-        plies = self.plies[:kept]
-        self._rewind()
-        for ply in plies:
-            self._push(ply)
+        self._replay(self.plies[:kept])
+        self.saved = min(self.saved, kept)
         self._temper.forget()
         self._offered_at = -1
         self.note = "you took your last move back"
         self._begin_turn(now)
-        self.version += 1
 
     def abort(self, now: float) -> None:
         """The person leaves a game that has not begun. Raises RefusedMove."""
@@ -269,25 +322,18 @@ class HostedGame:
     def set_rematch(self, game_id: str) -> None:
         """Name the game that follows this one."""
         assert self.result is not None
-        result = self.result
-        self.result = GameResult(result.winner, result.ending, game_id, result.scored)
+        self.result = replace(self.result, rematch=game_id)
         self.version += 1
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _human(self) -> chess.Color:
+    def _check_goes_on(self, now: float) -> chess.Color:
+        """Return the person's side. Raises RefusedMove if they can do nothing any more."""
         if self.setup.human is None:
             raise RefusedMove("two engines play this game")
-        return self.setup.human
-
-    def _human_name(self) -> str:
-        return chess.COLOR_NAMES[self._human()]
-
-    def _check_goes_on(self, now: float) -> None:
-        """Raise RefusedMove if the person can do nothing any more."""
-        self._human()
         if self.result is not None or self._is_late(now):
             raise RefusedMove("the game is over")
+        return self.setup.human
 
     def _is_late(self, now: float) -> bool:
         """End the game if the time of the running side is over; return whether it is."""
@@ -299,8 +345,8 @@ class HostedGame:
 
     def _kept_plies(self) -> int | None:
         """Return how many plies a takeback leaves; None if the person has made no move."""
-        mine = (self.setup.board().turn != self.setup.human) + 0
-        made = range(mine, len(self.plies), 2)
+        first = int(self.board.root().turn != self.setup.human)
+        made = range(first, len(self.plies), 2)
         return made[-1] if made else None
 
     def _begin_turn(self, now: float) -> None:
@@ -310,6 +356,7 @@ class HostedGame:
         self._since = now
         if self._ready and len(self.plies) >= FIRST_CLOCK_PLIES:
             self.clock.start(self.turn, now)
+        self.version += 1
 
     def _make(
         self, uci: str, now: float, score: int | None = None, report: Report | None = None
@@ -324,11 +371,10 @@ class HostedGame:
         turn = Turn(uci, max(0.0, now - self._since) if self._ready else 0.0, report)
         self._push(HostedPly(turn, left, score))
         outcome = self.board.outcome()
-        if outcome is not None:
+        if outcome is None:
+            self._begin_turn(now)
+        else:
             self._finish(GameResult(outcome.winner, ending_words(self.board, outcome)), now)
-            return
-        self._begin_turn(now)
-        self.version += 1
 
     def _finish(self, result: GameResult, now: float) -> None:
         self.clock.stop(now)

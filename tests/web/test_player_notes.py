@@ -8,7 +8,7 @@ import chess
 import pytest
 
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.web.ply_sightings import SeenMove, seen_move
+from obscuro.web.play.player_notes import SeenMove, seen_move
 
 
 def after(fen: str, uci: str) -> SeenMove:

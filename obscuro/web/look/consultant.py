@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 import chess.pgn
 
 from obscuro.viewer.document import ShownAdvice, ShownAnalysis
-from obscuro.web.web_error import UNAVAILABLE, WebError
+from obscuro.web.web_limits import UNAVAILABLE, WebError
 
 OnPly = Callable[[int, ShownAdvice | None], None]
 _Result = TypeVar("_Result")

@@ -6,18 +6,17 @@ One thread uses a store. Visitors are known here by a hash only.
 from __future__ import annotations
 
 import json
-import sqlite3
 import zlib
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from obscuro.viewer.document import SCHEMA, GameDocument
-from obscuro.web.game_database import StoreError, open_database
+from obscuro.web.play.game_store import GameDatabase
 
 FILE = "look.sqlite3"
 MOST_DOCUMENTS = 1_000
-"""So many documents are kept; others are made anew when they are asked for."""
+"""The most documents that are kept; others are made anew when they are asked for."""
 MOST_FILE_GAMES = 10_000
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS file_games (
@@ -60,70 +59,52 @@ class LookStore:
     """Keeps both in a folder. Raises StoreError if it can't be used."""
 
     def __init__(self, folder: Path) -> None:
-        self._db = open_database(folder / FILE, _SCHEMA)
+        self._db = GameDatabase(folder / FILE, _SCHEMA)
 
     def add_games(self, games: Sequence[FileGame]) -> None:
         """Keep the games of a file; the oldest ones of all make place. Raises StoreError."""
         rows = [astuple(each) for each in games]
-        self._write("INSERT INTO file_games VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self._db.write(("INSERT INTO file_games VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows))
         self._keep_newest("file_games", MOST_FILE_GAMES)
 
     def game(self, game_id: str, visitor: str | None) -> FileGame | None:
         """Return a game of a file of this visitor's; None if there is none of this id."""
-        row = self._db.execute(
-            "SELECT id, visitor, opened, white, black, result, plies, pgn "
-            "FROM file_games WHERE id = ? AND visitor = ?",
-            (game_id, visitor),
-        ).fetchone()
-        return None if row is None else FileGame(*row)
+        query = "SELECT * FROM file_games WHERE id = ? AND visitor = ?"
+        rows = self._db.read(query, game_id, visitor)
+        return FileGame(*rows[0]) if rows else None
 
     def games_of(self, visitor: str, most: int) -> list[FileGame]:
         """Return a visitor's games of files, the newest first, without their moves."""
-        rows = self._db.execute(
+        rows = self._db.read(
             "SELECT id, visitor, opened, white, black, result, plies, '' FROM file_games "
             "WHERE visitor = ? ORDER BY opened DESC, rowid LIMIT ?",
-            (visitor, most),
+            *(visitor, most),
         )
         return [FileGame(*row) for row in rows]
 
     def save_document(self, game_id: str, document: GameDocument) -> None:
         """Keep the document of a finished game. Raises StoreError."""
         body = zlib.compress(json.dumps(document, separators=(",", ":")).encode())
-        self._write("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", [(game_id, SCHEMA, body)])
+        row = (game_id, SCHEMA, body)
+        self._db.write(("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", [row]))
         self._keep_newest("documents", MOST_DOCUMENTS)
 
     def document(self, game_id: str) -> GameDocument | None:
         """Return the document of a game, if it is kept and of the form that the page reads."""
-        row = self._db.execute(
-            "SELECT body FROM documents WHERE game = ? AND form = ?", (game_id, SCHEMA)
-        ).fetchone()
-        if row is None:
+        query = "SELECT body FROM documents WHERE game = ? AND form = ?"
+        rows = self._db.read(query, game_id, SCHEMA)
+        if not rows:
             return None
-        document: GameDocument = json.loads(zlib.decompress(row[0]))
+        document: GameDocument = json.loads(zlib.decompress(rows[0][0]))
         return document
 
     def close(self) -> None:
         """Close the file. A second call does nothing."""
         self._db.close()
 
-    # -- inside -----------------------------------------------------------------------------
-
     def _keep_newest(self, table: str, most: int) -> None:
-        self._write(
+        order = (
             f"DELETE FROM {table} WHERE rowid NOT IN "
-            f"(SELECT rowid FROM {table} ORDER BY rowid DESC LIMIT ?)",
-            [(most,)],
+            f"(SELECT rowid FROM {table} ORDER BY rowid DESC LIMIT ?)"
         )
-
-    def _write(self, order: str, rows: Sequence[Sequence[object]]) -> None:
-        """Carry out an order for each of the rows, in one transaction."""
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                self._db.executemany(order, rows)
-                self._db.execute("COMMIT")
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-        except sqlite3.Error as error:
-            raise StoreError(f"can't save the game: {error}") from None
+        self._db.write((order, [(most,)]))

@@ -15,11 +15,11 @@ import pytest
 from obscuro.viewer.document import GameDocument
 from obscuro.viewer.game_file import games_of_text
 from obscuro.viewer.make_document import make_document
-from obscuro.web.look_room import LookLimits, LookRoom
-from obscuro.web.web_error import WebError
+from obscuro.web.look.watched_game import LookLimits, WatchedGame, Watcher
+from obscuro.web.web_limits import WebError
 from tests.hanging import HANG_SECONDS
 from tests.viewer.recorded import SHORT_GAME
-from tests.web.loops import run_alone
+from tests.web.rooms import run_alone
 
 (GAME,) = games_of_text(SHORT_GAME).games
 
@@ -39,7 +39,7 @@ class Held:
 
 
 @asynccontextmanager
-async def held_room(**others: Any) -> AsyncIterator[tuple[LookRoom, Held]]:
+async def held_room(**others: Any) -> AsyncIterator[tuple[WatchedGame, Held]]:
     held = Held()
     settings: dict[str, Any] = {
         "live": False,
@@ -50,7 +50,7 @@ async def held_room(**others: Any) -> AsyncIterator[tuple[LookRoom, Held]]:
         "on_idle": held.became_idle,
         "analyst": None,
     }
-    room = LookRoom(GAME, **{**settings, **others})
+    room = WatchedGame(GAME, **{**settings, **others})
     try:
         yield room, held
     finally:
@@ -107,7 +107,7 @@ def test_a_fault_of_ours_is_told_and_logged(
     def fail(*arguments: object) -> None:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr("obscuro.web.look_room.GrowingDocument", fail)
+    monkeypatch.setattr("obscuro.web.look.watched_game.GrowingDocument", fail)
 
     async def run() -> None:
         async with held_room() as (room, held):
@@ -123,3 +123,36 @@ def test_a_fault_of_ours_is_told_and_logged(
     with caplog.at_level(logging.ERROR):
         run_alone(run())
     assert "a fault of ours" in caplog.text
+
+
+def test_all_browsers_get_the_very_same_text() -> None:
+    async def run() -> None:
+        async with held_room() as (room, held):
+            one, other = room.attach(), room.attach()
+            held.go_on.set()
+            first = await one.next()
+            assert first is not None and first.startswith('{"type":"document",')
+            assert await other.next() is first
+
+    run_alone(run())
+
+
+def test_a_browser_that_takes_nothing_is_let_go() -> None:
+    async def run() -> None:
+        watcher = Watcher(3)
+        for number in range(5):
+            watcher.put(str(number))
+        assert watcher.lost
+        assert await watcher.next() is None
+
+    run_alone(run())
+
+
+def test_after_the_end_come_only_the_texts_that_wait() -> None:
+    async def run() -> None:
+        watcher = Watcher(10)
+        watcher.put("a")
+        watcher.close()
+        assert [await watcher.next(), await watcher.next()] == ["a", None]
+
+    run_alone(run())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,14 +17,13 @@ import chess.pgn
 
 from obscuro.viewer.analysis import AnalysisError
 from obscuro.viewer.document import GameDocument, ShownAdvice
-from obscuro.viewer.growing_document import GrowingDocument
-from obscuro.viewer.make_document import with_advice
-from obscuro.web.consultant import Consultant
-from obscuro.web.watchers import Watcher, Watchers, message_text
-from obscuro.web.web_error import CONFLICT, UNAVAILABLE, WebError
+from obscuro.viewer.make_document import GrowingDocument, with_advice
+from obscuro.web.look.consultant import Consultant
+from obscuro.web.web_limits import CONFLICT, UNAVAILABLE, WebError
+from obscuro.web.web_requests import error_text, message_text
 
-PROGRESS_STEP = 10
-"""How far the making of a document is, is told once in so many plies."""
+PROGRESS_PLIES = 10
+"""Report progress every 10 plies."""
 _CANNOT = "the server can't show this game; its log says why"
 
 logger = logging.getLogger("obscuro.web")
@@ -46,15 +45,43 @@ class LookLimits:
     advice_rate: float = 0.2
 
 
-class _ClosedRoomError(Exception):
-    """Nobody looks at the game any more; what is worked out for it is of no use."""
+class Watcher:
+    """What waits to be sent to one browser, at most `most` texts.
+
+    `lost` is set once there were more; then no more comes, and the browser has to come back.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._most = most
+        self.lost = False
+
+    def put(self, text: str) -> None:
+        """Leave a text."""
+        if self.lost:
+            return
+        self.lost = self._queue.qsize() >= self._most
+        self._queue.put_nowait(None if self.lost else text)
+
+    def close(self) -> None:
+        """Let `next` return None after what is there."""
+        self._queue.put_nowait(None)
+
+    async def next(self) -> str | None:
+        """Wait for the next text to send; None: there will be none."""
+        return None if self.lost else await self._queue.get()
 
 
-class LookRoom:
+class _ClosedGameError(Exception):
+    """No browser looks at the game any more; what is worked out for it is of no use."""
+
+
+class WatchedGame:
     """One game and who looks at it.
 
     game: as it stands. live: whether more moves may come. document: of a finished game, if it is
-    kept. save: keeps the document of a finished game. on_idle: called when nobody looks any more.
+    kept. pool: works out the beliefs. save: keeps the document of a finished game. on_idle: called
+    when no browser looks any more. analyst: None: there is none.
     """
 
     def __init__(
@@ -77,7 +104,8 @@ class LookRoom:
         self._analyst = analyst
         self._document = document
         self._text: str | None = None  # the message with the document as it is now
-        self._watchers = Watchers(limits.backlog)
+        self._backlog = limits.backlog
+        self._watchers: set[Watcher] = set()
         self._news = asyncio.Event()
         self._ready = asyncio.Event()
         self._analysis: asyncio.Task[None] | None = None
@@ -93,31 +121,22 @@ class LookRoom:
 
     @property
     def used(self) -> bool:
-        """Whether anybody looks at the game or waits for it, or an engine looks at it."""
+        """Whether a browser looks at the game or waits for it, or an engine analyses it."""
         return bool(self._watchers or self._waiting) or self._analysis is not None
-
-    @property
-    def watchers(self) -> int:
-        """How many browsers look at it."""
-        return len(self._watchers)
-
-    @property
-    def game(self) -> chess.pgn.Game:
-        """The game as it stands."""
-        return self._game
 
     def attach(self) -> Watcher:
         """Return a new watcher; the document is the first that it gets."""
-        watcher = self._watchers.add()
+        watcher = Watcher(self._backlog)
+        self._watchers.add(watcher)
         if self._failed:
-            watcher.put(message_text({"type": "error", "error": _CANNOT}))
+            watcher.put(error_text(_CANNOT))
         elif self._document is not None:
             watcher.put(self._whole())
         return watcher
 
     def detach(self, watcher: Watcher) -> None:
         """Forget a watcher."""
-        self._watchers.remove(watcher)
+        self._watchers.discard(watcher)
         if not self.used:
             self._on_idle()
 
@@ -133,8 +152,17 @@ class LookRoom:
         return self._document
 
     def on_close(self, act: Callable[[], None]) -> None:
-        """Call a function when nobody looks at the game any more."""
+        """Call a function when no browser looks at the game any more."""
         self._on_close.append(act)
+
+    def _tell(self, message: Mapping[str, object]) -> None:
+        """Send a message to all; it is written once."""
+        if self._watchers:
+            self._send(message_text(message))
+
+    def _send(self, text: str) -> None:
+        for watcher in self._watchers:
+            watcher.put(text)
 
     # -- the game goes on -------------------------------------------------------------------
 
@@ -147,13 +175,13 @@ class LookRoom:
         """Follow the game; a fault of ours is logged, and told to those who look."""
         try:
             await self._follow()
-        except _ClosedRoomError:
+        except _ClosedGameError:
             return
         except Exception:
             logger.exception("the document of a game can't be made")
             self._failed = True
             self._ready.set()
-            self._watchers.tell({"type": "error", "error": _CANNOT})
+            self._send(error_text(_CANNOT))
 
     async def _follow(self) -> None:
         """Bring the document up to the game until the game is over."""
@@ -174,7 +202,7 @@ class LookRoom:
             self._save(document)
 
     async def _grown(self, growing: GrowingDocument, game: chess.pgn.Game) -> GameDocument:
-        """Return the document of a game, and tell all how far it is if there is none yet."""
+        """Return the document of a game; report progress if there was none yet."""
         loop = asyncio.get_running_loop()
         plies = sum(1 for _ in game.mainline_moves())
         done = 0
@@ -182,36 +210,33 @@ class LookRoom:
         def on_ply() -> None:
             nonlocal done
             if self._closed:
-                raise _ClosedRoomError
+                raise _ClosedGameError
             done += 1
-            if self._document is None and done % PROGRESS_STEP == 0:
+            if self._document is None and done % PROGRESS_PLIES == 0:
                 with contextlib.suppress(RuntimeError):  # the loop ends together with the server
                     loop.call_soon_threadsafe(self._tell_progress, "beliefs", done, plies)
 
         return await self._in_thread(lambda: growing.grow(game, on_ply))
 
     def _show(self, document: GameDocument, live: bool) -> None:
-        """Show all what is new in a document."""
-        before, self._document, self._text = self._document, document, None
+        """Show what is new in a document."""
+        before = self._document
+        self._set_document(document)
         self._ready.set()
         if before is None:
-            self._watchers.send(self._whole())
+            self._send(self._whole())
             return
         known = len(before["moves"])
         for move, position in zip(
             document["moves"][known:], document["positions"][known + 1 :], strict=True
         ):
-            self._watchers.tell({"type": "ply", "position": position, "move": move})
+            self._tell({"type": "ply", "position": position, "move": move})
         if not live:
-            self._watchers.tell(
-                {
-                    "type": "end",
-                    "result": document["result"],
-                    "ending": document["ending"],
-                    "moves": document["moves"],
-                    "can_ask": self._analyst is not None,
-                }
-            )
+            told = {name: document[name] for name in ("result", "ending", "moves")}
+            self._tell({"type": "end", **told, "can_ask": self._analyst is not None})
+
+    def _set_document(self, document: GameDocument) -> None:
+        self._document, self._text = document, None
 
     def _whole(self) -> str:
         """Return the message with the whole document; it is written once for all."""
@@ -239,12 +264,12 @@ class LookRoom:
             raise WebError(CONFLICT, "the game has been analysed")
         if self._analysis is None:
             self._text = None
-            self._analysis = asyncio.get_running_loop().create_task(self._analysed(self._analyst))
+            work = self._analysed(self._analyst, self._document)
+            self._analysis = asyncio.get_running_loop().create_task(work)
 
-    async def _analysed(self, analyst: Consultant) -> None:
-        """Analyse the game, and show what is found as it is found."""
-        assert self._document is not None
-        advice: list[ShownAdvice | None] = [None] * len(self._document["moves"])
+    async def _analysed(self, analyst: Consultant, document: GameDocument) -> None:
+        """Analyse the game, and show each advice as it is found."""
+        advice: list[ShownAdvice | None] = [None] * len(document["moves"])
         done = 0
 
         def on_ply(ply: int, found: ShownAdvice | None) -> None:
@@ -255,26 +280,22 @@ class LookRoom:
             self._tell_progress("analysis", done, len(advice))
 
         self._tell_progress("analysis", 0, len(advice))
+        fault = None
         try:
             await analyst.analyse(self._game, on_ply)
-            document = with_advice(self._document, self._game, advice, analyst.description)
-            self._document, self._text = document, None
+            document = with_advice(document, self._game, advice, analyst.description)
+            self._set_document(document)
             self._save(document)
-            self._watchers.tell(
-                {
-                    "type": "analysed",
-                    "analysis": document["analysis"],
-                    "moves": document["moves"],
-                }
-            )
+            told = {name: document[name] for name in ("analysis", "moves")}
+            self._tell({"type": "analysed", **told})
         except (AnalysisError, WebError) as error:
-            self._watchers.tell({"type": "error", "error": str(error), "analysing": False})
+            fault = str(error)
         except Exception:
             logger.exception("an analysis failed")
-            self._watchers.tell(
-                {"type": "error", "error": "the analysis failed", "analysing": False}
-            )
+            fault = "the analysis failed"
         finally:
+            if fault is not None:
+                self._tell({"type": "error", "error": fault, "analysing": False})
             self._analysis = self._text = None
             if not self.used:
                 self._on_idle()
@@ -283,16 +304,12 @@ class LookRoom:
         """Put advice for one move into the document, and show it."""
         assert self._document is not None
         moves = list(self._document["moves"])
-        changed = moves[ply].copy()
-        changed["advice"] = found
-        moves[ply] = changed
-        document = self._document.copy()
-        document["moves"] = moves
-        self._document, self._text = document, None
-        self._watchers.tell({"type": "moves", "from": ply, "moves": [changed]})
+        moves[ply] = {**moves[ply], "advice": found}
+        self._set_document({**self._document, "moves": moves})
+        self._tell({"type": "moves", "from": ply, "moves": [moves[ply]]})
 
     def _tell_progress(self, what: str, done: int, of: int) -> None:
-        self._watchers.tell({"type": "progress", "what": what, "done": done, "of": of})
+        self._tell({"type": "progress", "what": what, "done": done, "of": of})
 
     # -- the end ----------------------------------------------------------------------------
 
@@ -302,7 +319,8 @@ class LookRoom:
         self._ready.set()
         for act in self._on_close:
             act()
-        self._watchers.close()
+        for watcher in self._watchers:
+            watcher.close()
         tasks = [task for task in (self._task, self._analysis) if task is not None]
         for task in tasks:
             task.cancel()

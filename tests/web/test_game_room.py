@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from dataclasses import replace
@@ -17,12 +18,13 @@ from obscuro.bots.messages import Think
 from obscuro.client.mover import NO_ENGINE, STARTING_ANEW
 from obscuro.client.uci_process import EngineError
 from obscuro.engine.strength import LEVELS
-from obscuro.web import game_room
-from obscuro.web.game_database import StoreError
-from obscuro.web.game_store import GameStore
-from obscuro.web.play_socket import LOST, NO_MANNERS, TOO_BUSY, UNKNOWN_GAME, read_wish
-from obscuro.web.web_app import make_app
-from obscuro.web.web_error import WebError
+from obscuro.web.play import game_room
+from obscuro.web.play.game_room import Mailbox
+from obscuro.web.play.game_store import GameStore, StoreError
+from obscuro.web.play.play_routes import read_player_wish
+from obscuro.web.web_limits import WebError
+from obscuro.web.web_requests import LOST, TOO_BUSY, TOO_MANY_FAULTS, UNKNOWN_GAME, first_of
+from obscuro.web.web_server import make_app
 from tests.hanging import HANG_SECONDS
 from tests.web.rooms import (
     ORIGIN,
@@ -35,6 +37,7 @@ from tests.web.rooms import (
     move,
     my_turn,
     quick_app,
+    run_alone,
     scripted,
     start_game,
     until,
@@ -255,7 +258,7 @@ class TestTheFile:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         app = quick_app(tmp_path, lambda: answers("e7e5"))
-        store = app.state.context.lobby.store
+        store = app.state.lobby.store
         with browser(app) as client:
             game = start_game(client)
             with join(client, game) as socket:
@@ -343,7 +346,7 @@ class TestNonsense:
     @pytest.mark.parametrize("text", ['{"type":"resign","x":1}', '"resign"', "[]", '{"type":1}'])
     def test_only_exact_messages_are_read(self, text: str) -> None:
         with pytest.raises(WebError):
-            read_wish(text)
+            read_player_wish(text)
 
 
 class TestLimits:
@@ -369,7 +372,7 @@ class TestLimits:
             with pytest.raises(WebSocketDisconnect) as caught:
                 while True:
                     socket.receive_json()
-        assert caught.value.code == NO_MANNERS
+        assert caught.value.code == TOO_MANY_FAULTS
 
     @pytest.mark.parametrize("limit", ["sockets", "game_sockets"])
     def test_sockets_are_limited(self, tmp_path: Path, limit: str) -> None:
@@ -392,3 +395,61 @@ class TestLimits:
             for headers in ({"origin": "http://evil.example"}, {"host": "evil.example"}):
                 with pytest.raises(WebSocketDisconnect):
                     join(client, game, **({"origin": ORIGIN} | headers)).__enter__()
+
+
+# -- what waits for a browser: never more than the last state and some answers ---------------
+
+
+def emptied(box: Mailbox) -> list[str]:
+    """Close a mailbox and return what was in it."""
+
+    async def take() -> list[str]:
+        texts = []
+        while (text := await box.next()) is not None:
+            texts.append(text)
+        return texts
+
+    box.close()
+    return run_alone(take())
+
+
+def test_a_slow_browser_gets_the_last_state_only() -> None:
+    box = Mailbox()
+    for number in range(1000):
+        box.put_state(str(number))
+    assert emptied(box) == ["999"]
+
+
+def test_answers_are_not_lost_to_states_but_they_are_not_kept_without_end() -> None:
+    box = Mailbox()
+    for number in range(1000):
+        box.put_answer(f"answer {number}")
+        box.put_state("state")
+    texts = emptied(box)
+    assert texts[-2:] == ["answer 999", "state"]
+    assert len(texts) < 50
+
+
+def test_who_waits_gets_what_comes() -> None:
+    async def wait() -> str | None:
+        box = Mailbox()
+        asyncio.get_running_loop().call_soon(box.put_state, "state")
+        return await box.next()
+
+    assert run_alone(wait()) == "state"
+
+
+def test_the_first_work_that_ends_ends_the_others() -> None:
+    ended: list[str] = []
+
+    async def endless() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("endless")
+
+    async def short() -> None:
+        await asyncio.sleep(0)
+
+    run_alone(first_of(endless(), short()))
+    assert ended == ["endless"]

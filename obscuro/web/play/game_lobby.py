@@ -7,15 +7,12 @@ import datetime
 import logging
 import secrets
 import string
-from collections.abc import Callable
 
-from obscuro.web.engine_pool import EnginePool
-from obscuro.web.game_room import EngineOptions, GameRoom
-from obscuro.web.game_setup import GameSetup
-from obscuro.web.game_store import GameStore, StoredGame
-from obscuro.web.hosted_game import HostedGame, RefusedMove
-from obscuro.web.web_error import CONFLICT, NOT_FOUND, TOO_MANY, UNAVAILABLE, WebError
-from obscuro.web.web_limits import WebLimits
+from obscuro.web.play.game_room import GameRoom, GameServices
+from obscuro.web.play.game_setup import GameSetup
+from obscuro.web.play.game_store import StoredGame
+from obscuro.web.play.hosted_game import HostedGame, RefusedMove
+from obscuro.web.web_limits import CONFLICT, NOT_FOUND, TOO_MANY, UNAVAILABLE, WebError
 
 ID_LENGTH = 12
 _LETTERS = string.ascii_lowercase + string.digits
@@ -27,23 +24,14 @@ logger = logging.getLogger("obscuro.web")
 class GameLobby:
     """The games under way, by id. Others are in the file.
 
-    A game sleeps while nobody looks at it and nothing happens in it: it has no engine then, and
-    wakes when its player comes back. clock: seconds.
+    A game sleeps while no browser looks at it and nothing happens in it: it has no engine then, and
+    wakes when its player comes back.
     """
 
-    def __init__(
-        self,
-        store: GameStore,
-        pool: EnginePool,
-        options: EngineOptions,
-        limits: WebLimits,
-        clock: Callable[[], float],
-    ) -> None:
-        self.store = store
-        self._pool = pool
-        self._options = options
-        self._limits = limits
-        self._clock = clock
+    def __init__(self, services: GameServices) -> None:
+        self.store = services.store
+        self._services = services
+        self._limits = services.limits
         self._rooms: dict[str, GameRoom] = {}
 
     @property
@@ -73,7 +61,7 @@ class GameLobby:
     def room(self, game_id: str, visitor: str | None) -> GameRoom:
         """Return a game that this visitor may see, awake. Raises WebError.
 
-        Everybody who knows its id may see a game of two engines, a player's game only the player.
+        Who knows the id of a game of two engines may see it. Only its player sees a player's game.
         """
         room = self._rooms.get(game_id)
         if room is None:
@@ -127,18 +115,18 @@ class GameLobby:
 
     def leave(self, room: GameRoom) -> None:
         """Take note that a browser has left a game."""
-        if room.game.result is not None and not room.watched:
+        if room.game.result is not None and not room.watchers:
             self._drop(room)
 
     async def keep_tidy(self) -> None:
-        """Let games sleep that nobody looks at, without end."""
+        """Sweep without end."""
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             self.sweep()
 
     def sweep(self) -> None:
-        """Let games sleep that nobody has looked at for long."""
-        latest = self._clock() - self._limits.sleep_after
+        """Let games sleep that no browser has looked at for long."""
+        latest = self._services.clock() - self._limits.sleep_after
         for room in list(self._rooms.values()):
             if room.may_sleep and room.used <= latest:
                 self._drop(room)
@@ -151,16 +139,7 @@ class GameLobby:
     # -- inside -----------------------------------------------------------------------------
 
     def _open(self, game: HostedGame, owner: str) -> GameRoom:
-        room = GameRoom(
-            game,
-            owner,
-            store=self.store,
-            pool=self._pool,
-            options=self._options,
-            limits=self._limits,
-            clock=self._clock,
-            on_broken=self._drop,
-        )
+        room = GameRoom(game, owner, self._services, on_broken=self._drop)
         self._rooms[game.id] = room
         room.open()
         return room
@@ -183,7 +162,7 @@ class GameLobby:
 
 
 def new_game_id() -> str:
-    """Return an id that nobody can guess."""
+    """Return an id that can't be guessed."""
     return "".join(secrets.choice(_LETTERS) for _ in range(ID_LENGTH))
 
 
