@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from obscuro.search.game import MAX
-from obscuro.search.root_share import edges_along, likely_children, our_histories
+from obscuro.search.root_values import edges_along, likely_children, our_histories
 from obscuro.search.search import Search
 from obscuro.search.tree import EDGES, LEAF, NODES, TERMINAL
 

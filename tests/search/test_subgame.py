@@ -9,7 +9,6 @@ import pytest
 
 from obscuro.search.gadget import Gadget
 from obscuro.search.game import CHANCE, MAX, MIN
-from obscuro.search.invariants import check
 from obscuro.search.keeping import (
     ANY_DEPTH,
     MAX_ROOT_SHARE,
@@ -34,6 +33,7 @@ from obscuro.search.tree import (
     allocate_tree,
     find_infoset,
 )
+from tests.search.invariants import check
 
 from .naive import History, NaiveSubgame, all_histories
 from .random_game import OUR_KEY, RandomGame, UntimedRandomGame

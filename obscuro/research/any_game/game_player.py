@@ -19,8 +19,7 @@ from obscuro.research.games.extensive_form import ExtensiveForm, Observation
 from obscuro.research.games.information import mix
 from obscuro.search.choice import purify
 from obscuro.search.game import MAX
-from obscuro.search.pace import Limits
-from obscuro.search.progress import Progress
+from obscuro.search.pace import Limits, Progress
 from obscuro.search.search import Search
 from obscuro.search.steps import MAX_ACTIONS
 

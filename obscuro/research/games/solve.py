@@ -14,14 +14,22 @@ from typing import Any, Final, Generic, Literal, get_args
 
 import numpy as np
 
+from obscuro.research.games.average import AverageStrategy, Policies, last_iterate
 from obscuro.research.games.extensive_form import TERMINAL, State
 from obscuro.research.games.game_tree import GameTree
 from obscuro.research.games.search_game import SearchGame
-from obscuro.search.average import AverageStrategy, Policies, last_iterate
-from obscuro.search.growth import ROOM_FOR_ROOTS
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
-from obscuro.search.tree import EDGES, EDGES_PER_NODE, LEAF, NODES, OPEN, Tree, bytes_per_edge
+from obscuro.search.tree import (
+    EDGES,
+    EDGES_PER_NODE,
+    LEAF,
+    NODES,
+    OPEN,
+    ROOM_FOR_ROOTS,
+    Tree,
+    bytes_per_edge,
+)
 
 Method = Literal["whole", "one-sided", "two-sided"]
 """PCFR+ on the whole tree, or on a tree that one-sided or two-sided GT-CFR grows."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from obscuro.engine.chess_game import STATE_WORDS, ChessGame
 from obscuro.engine.knowledge import Knowledge
-from obscuro.engine.root_states import drawn_states
+from obscuro.engine.root_states import sample_root_states
 from obscuro.research.zs21.forcing import forcing_moves
 from obscuro.research.zs21.trunk_game import GrownLeaves, Words
 from obscuro.research.zs21.zs21_constants import LEAST_ROOTS
@@ -45,4 +45,4 @@ def fresh_states(known: Knowledge, held: Words, random: np.random.Generator) -> 
     known: up to date. held: uint64[n, 9], the states of our infoset that the last trunk holds.
     Returns uint64[m, 9], so many that there are `LEAST_ROOTS` in all if the belief has enough.
     """
-    return drawn_states(known, min(len(known.belief), LEAST_ROOTS) - len(held), held, random)
+    return sample_root_states(known, min(len(known.belief), LEAST_ROOTS) - len(held), held, random)
