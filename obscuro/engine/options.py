@@ -143,12 +143,6 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("Stockfish", "string", "", help="path of Stockfish; empty: look for it"),
     Option("Evaluator", "combo", "nnue", known=evaluator_names),
-    Option(
-        "Fog Values",
-        "string",
-        "",
-        help="path of a file for Evaluator fog; empty: the one that is shipped",
-    ),
     Option("Seed", "spin", 0, 0, 2**31 - 1, help="0: from the clock"),
     Option(
         "Max Positions",
