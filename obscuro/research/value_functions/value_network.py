@@ -4,7 +4,7 @@ The encoding is V's, Section 6.1.5: each public observation as a one-hot vector,
 each of ▲'s and ▼'s private sequences. Ours is that ranges are divided by their sums first. A
 player's counterfactual values do not change with its own sum, and are in proportion to the other's,
 so a network need not learn that. Hidden layers are rectified, the output is linear. It is trained by
-scikit-learn (the extra `learn`) and asked by numpy alone.
+scikit-learn (the extra `value-functions`) and asked by numpy alone.
 """
 
 from __future__ import annotations
