@@ -222,13 +222,6 @@ OPTIONS: tuple[Option, ...] = (
     Option("Max Support", "spin", MAX_SUPPORT, 1, 100),
     Option("Puct C", "spin", int(PUCT_C * PUCT_UNIT), 0, 10_000, help="in hundredths"),
     Option(
-        "Puct Sigma",
-        "combo",
-        "variance",
-        known=lambda: ("variance", "deviation"),
-        help="of an action's value over the visits to its infoset; or over its own selections",
-    ),
-    Option(
         "Puct Least Variance",
         "spin",
         round(PUCT_LEAST_VARIANCE * VARIANCE_UNIT),
@@ -328,7 +321,6 @@ class Options:
             max_support=self.integer("Max Support"),
             puct_c=self.integer("Puct C") / PUCT_UNIT,
             puct_least_variance=self.integer("Puct Least Variance") / VARIANCE_UNIT,
-            puct_by_deviation=self.text("Puct Sigma") == "deviation",
             purification=self.flag("Purification"),
             unfrozen=self.flag("Unfrozen"),
             one_sided=self.flag("One Sided"),

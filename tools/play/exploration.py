@@ -51,7 +51,6 @@ RULES: dict[str, dict[str, str]] = {
     "variance ≥ 0.1": {"Puct Least Variance": "100"},
     "variance ≥ 0.4": {"Puct Least Variance": "400"},
     "variance, C = 20": {"Puct Least Variance": "0", "Puct C": "2000"},
-    "deviation": {"Puct Sigma": "deviation"},
 }
 Row = dict[str, Any]
 """One measurement, by the names of its figures."""
