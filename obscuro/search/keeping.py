@@ -229,10 +229,10 @@ def describe_roots(
     """
     key = np.uint64(our_key)
     refresh_values(tree, gadget)
-    found, members = np.unique(members, return_inverse=True)
+    found, group = np.unique(members, return_inverse=True)
     infosets = len(found)
-    order = np.argsort(members, kind="stable").astype(np.int64)
-    offsets = np.searchsorted(members[order], np.arange(infosets + 1)).astype(np.int64)
+    order = np.argsort(group, kind="stable").astype(np.int64)
+    offsets = np.searchsorted(group[order], np.arange(infosets + 1)).astype(np.int64)
     described = _describe_kept(tree, key, edges, above, infosets, offsets, order)
     return KeptRoots(offsets, edges[order], *described)
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from obscuro.search.game import MAX, Expansion, concatenate_expansions
 from obscuro.search.keeping import (
-    ANY_DEPTH,
     KeptRoots,
     keep_likeliest,
     keep_roots,
@@ -49,7 +48,7 @@ from obscuro.search.solver import refresh_values
 from obscuro.search.steps import NO_INFOSET, SearchSteps
 from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.team import Expanded, Expanders
-from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, TERMINAL, find_infoset
+from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, find_infoset
 
 
 class Balance:

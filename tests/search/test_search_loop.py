@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from obscuro.research.games.catalog import CATALOG
 from obscuro.research.games.game_tree import enumerate_game
-from obscuro.research.games.search_game import SearchGame
-from obscuro.research.games.solve import PARAMETERS
-from obscuro.search import joint, search_loop
+from obscuro.research.games.search_game import PARAMETERS, SearchGame
+from obscuro.search import joint
+from obscuro.search import search as search_loop
 from obscuro.search.game import Expansion
 from obscuro.search.pace import Limits, Progress
 from obscuro.search.parameters import EXHAUSTED_AFTER
