@@ -17,7 +17,7 @@ from obscuro.rules.layout import KINGS
 from obscuro.rules.make import make_move
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import find_move, from_fen, legal_moves, move_to_uci
-from obscuro.search.invariants import check
+from tests.search.invariants import check
 
 START = from_fen(chess.STARTING_FEN)
 

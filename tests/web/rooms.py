@@ -15,7 +15,7 @@ import chess.pgn
 from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 
-from obscuro.bots.messages import Think
+from obscuro.client.mover import Think
 from obscuro.viewer.analysis import AnalysisError
 from obscuro.viewer.document import ShownAdvice, ShownAnalysis
 from obscuro.web.web_limits import WebLimits

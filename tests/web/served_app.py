@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import socket
 import threading
 import time
@@ -12,8 +13,7 @@ from pathlib import Path
 
 import uvicorn
 
-from obscuro.bots.messages import Think
-from obscuro.client.mover import STARTING_ANEW
+from obscuro.client.mover import STARTING_ANEW, Think
 from obscuro.web.web_server import make_app
 from tests.hanging import HANG_SECONDS
 from tests.web.rooms import QUICK, QuickAnalyst, WebMover
@@ -26,8 +26,8 @@ class EngineControl:
 
     def __init__(self) -> None:
         self._reports: list[Callable[[str], None]] = []
-        self._may_move = threading.Event()
-        self._may_move.set()
+        self._may_move = threading.Condition()
+        self._allowed = math.inf  # moves
         self._dies = False
 
     def make(self, report: Callable[[str], None]) -> WebMover:
@@ -39,18 +39,26 @@ class EngineControl:
     def frozen(self, *, dies: bool = False) -> Iterator[None]:
         """Let no engine move for the length of the block. dies: each reports a new process."""
         self._dies = dies
-        self._may_move.clear()
+        self._allowed = 0
         try:
             yield
         finally:
             self._dies = False
-            self._may_move.set()
+            self.allow(math.inf)
+
+    def allow(self, moves: float) -> None:
+        """Let frozen engines make some moves more."""
+        with self._may_move:
+            self._allowed += moves
+            self._may_move.notify_all()
 
     def _pick(self, think: Think) -> str:
         if self._dies:
             for report in self._reports:
                 report(f"engine: Obscuro was killed by SIGKILL; {STARTING_ANEW}")
-        assert self._may_move.wait(HANG_SECONDS)
+        with self._may_move:
+            assert self._may_move.wait_for(lambda: self._allowed > 0, HANG_SECONDS)
+            self._allowed -= 1
         return think.moves[0]
 
 

@@ -25,10 +25,10 @@ from obscuro.cli.bench.synthetic import (
 from obscuro.cli.bench.thread_speed import Together
 from obscuro.engine.report import SearchInfo
 from obscuro.search.game import CHANCE
-from obscuro.search.invariants import check
 from obscuro.search.solver import iterate
 from obscuro.search.tree import INFOSETS, NODES, Tree
 from tests.cli.conftest import written
+from tests.search.invariants import check
 
 pytestmark = pytest.mark.xdist_group("timing")
 
