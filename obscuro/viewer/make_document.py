@@ -64,7 +64,7 @@ def make_document(
         document = growing.grow(game, on_ply)
     finally:
         growing.close()
-    return document if analysis is None else with_advice(document, game, advice, analysis)
+    return with_advice(document, game, advice, analysis) if advice else document
 
 
 class GrowingDocument:
@@ -124,7 +124,7 @@ def with_advice(
     document: GameDocument,
     game: chess.pgn.Game,
     advice: Sequence[ShownAdvice | None],
-    analysis: ShownAnalysis,
+    analysis: ShownAnalysis | None,
 ) -> GameDocument:
     """Return a game's document with an analysis in the place of the one that it has, if any.
 
@@ -166,7 +166,7 @@ def _shown_moves(
     advice: for each move, from an analysis; there may be fewer.
     """
     nodes = list(game.mainline())
-    remarks = [_read_remark(node) for node in nodes]
+    remarks = [read_remark(node) for node in nodes]
     movers = [not node.turn() for node in nodes]
     result = _points(game)
     by_move = dict(enumerate(advice))
@@ -182,7 +182,7 @@ def _shown_moves(
 def _shown_move(
     board: FogOfWarBoard,
     move: chess.Move,
-    remark: _Remark,
+    remark: Remark,
     loss: Loss | None,
     advice: ShownAdvice | None,
 ) -> ShownMove:
@@ -231,7 +231,7 @@ def _side(color: chess.Color) -> SideName:
 # -- the comments on moves ------------------------------------------------------------------
 
 
-class _Remark(NamedTuple):
+class Remark(NamedTuple):
     """What is known of a choice. None: the file does not say so.
 
     pawns: the mover's evaluation, in White's view. seconds: time for the move. clock: seconds left.
@@ -246,14 +246,14 @@ class _Remark(NamedTuple):
     text: str
 
 
-def _read_remark(node: chess.pgn.ChildNode) -> _Remark:
+def read_remark(node: chess.pgn.ChildNode) -> Remark:
     """Read the comment on a move. What cannot be read in it is left out."""
     mover = not node.turn()
     notes = read_comment(node.comment, mover)
     commands = _COMMAND.search(node.comment)
     understood = commands is None and notes.report is not None
     score = node.eval()
-    return _Remark(
+    return Remark(
         pawns=_pawns(notes.report, mover)
         if score is None
         else score.white().score(mate_score=_MATE) / CENTIPAWNS,
