@@ -1,4 +1,4 @@
-"""Looking at games in a real browser, with the real server and the real engine."""
+"""Looking at games in a real browser, with scripted engines."""
 
 from __future__ import annotations
 

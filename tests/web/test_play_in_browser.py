@@ -1,4 +1,4 @@
-"""Games against the real engine in a real browser: by mouse, by keys, by touch and by words."""
+"""Games in a real browser against scripted engines: by mouse, keys, touch and words."""
 
 from __future__ import annotations
 
@@ -423,30 +423,3 @@ def test_on_a_phone_the_board_has_the_width_and_taps_move(
     finally:
         board.leave()
     assert board.faults == []
-
-
-@pytest.mark.slow
-def test_a_whole_game_from_the_start_by_drag_and_by_keyboard(board: BoardPage) -> None:
-    """A beginner who takes what it sees, king first: it plays until a king is captured."""
-    worth = ["empty", "fog", "pawn", "knight", "bishop", "rook", "queen", "king"]
-    chance = random.Random(1)
-    board.new_game()
-    for number in range(1, 200):
-        board.await_turn(re.compile("^Your move|^You (won|lost)|^Draw"))
-        state = board.states[-1]
-        if state["status"] == "over":
-            break
-        taken = {move: board.content(move[2:4]) for move in state["moves"]}
-        uci = max(state["moves"], key=lambda move: (worth.index(taken[move]), chance.random()))
-        start, end = uci[:2], uci[2:4]
-        if len(uci) == 5:
-            board.type(uci)
-        elif number % 2:
-            board.drag(start, end)
-        else:
-            board.square(start).focus()
-            board.page.keyboard.press("Enter")
-            board.walk(start, end)
-            board.page.keyboard.press("Enter")
-        expect(board.sheet.get_by_role("row")).to_have_count(number)
-    board.await_result(re.compile("king captured"))
