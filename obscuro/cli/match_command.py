@@ -16,9 +16,9 @@ from obscuro.cli.command_error import CommandError
 from obscuro.cli.game_crew import crew_maker
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_table import MatchTable
-from obscuro.client.coverage import coverage_lines
 from obscuro.matches.arena_error import ArenaError
 from obscuro.matches.atomic_file import replace_text
+from obscuro.matches.coverage_table import coverage_lines
 from obscuro.matches.entrant import Entrant, check_entrant, split_command
 from obscuro.matches.event import Event, GameTask
 from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
