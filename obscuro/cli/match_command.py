@@ -15,8 +15,8 @@ from obscuro.cli.command_error import CommandError
 from obscuro.cli.game_crew import crew_maker
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_table import MatchTable
-from obscuro.client.coverage import coverage_lines
 from obscuro.matches.builtin_players import check_entrant, split_command
+from obscuro.matches.coverage_table import coverage_lines
 from obscuro.matches.event import ArenaError, Entrant, Event, GameTask, match_games
 from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
 from obscuro.matches.game_workers import GameWorkers

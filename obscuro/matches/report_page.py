@@ -17,7 +17,7 @@ from typing import NamedTuple
 import jinja2
 
 from obscuro import __version__
-from obscuro.client.coverage import coverage_tables
+from obscuro.matches.coverage_table import coverage_tables
 from obscuro.matches.elo import Elo
 from obscuro.matches.game_record import OWN_OBSERVATIONS
 from obscuro.matches.rating import Estimate

@@ -15,8 +15,8 @@ import chess
 import msgspec
 
 from obscuro import __version__
-from obscuro.client.coverage import coverage_json
 from obscuro.matches.atomic_file import replace_text
+from obscuro.matches.coverage_table import coverage_json
 from obscuro.matches.pgn import PgnFile
 from obscuro.matches.play_event import EventResult
 from obscuro.matches.rating import MEAN_IS_ZERO, Anchor, Estimate
