@@ -17,7 +17,7 @@ from obscuro.bots.server_game import ServerGame
 from obscuro.bots.verdict import OurResult, Verdict, left
 from obscuro.client.move_report import Report
 from obscuro.client.mover import Think
-from obscuro.matches.pgn_comments import read_comment
+from obscuro.matches.pgn import read_comment
 from obscuro.viewer.game_file import read_game
 from obscuro.viewer.make_document import make_document
 
