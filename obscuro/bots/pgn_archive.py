@@ -17,8 +17,7 @@ from obscuro.bots.server_game import ServerGame
 from obscuro.bots.verdict import OurResult, Verdict
 from obscuro.matches.atomic_file import replace_text
 from obscuro.matches.game_record import Turn
-from obscuro.matches.pgn import VARIANT
-from obscuro.matches.pgn_comments import write_comment
+from obscuro.matches.pgn import VARIANT, write_comment
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ _MATCH_EXAMPLES = """\
 examples:
   obscuro match obscuro random --games 10 --movetime 200
   obscuro match obscuro greedy --games 100 --log match.jsonl --pgn games.pgn --json result.json
-  obscuro match obscuro obscuro --option-b Unfrozen=false --sprt elo0=0 elo1=15 --log klss.jsonl
+  obscuro match obscuro obscuro --option-b Search=unfrozen=false --sprt elo0=0 elo1=15 --log klss.jsonl
   obscuro match obscuro "/opt/other/engine --uci" --games 20 --tc 180+2
 
 Games come in pairs with the same opening and colours swapped. Ctrl-C ends the match with the result

@@ -16,7 +16,6 @@ from obscuro.cli.common_arguments import (
     add_stalemate,
     whole,
 )
-from obscuro.cli.learn_arguments import add_learn
 from obscuro.cli.web_arguments import add_web
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.strength import LEVELS, Level, level_numbered
@@ -31,7 +30,6 @@ examples:
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
   obscuro tournament scaling.toml           play a tournament, with a rating list and a report
   obscuro show games.pgn                    write its first game as a page to look at
-  obscuro learn --help                      learn what a leaf is worth in fog
   obscuro bridge                            play as a bot on pychess.org
   obscuro mistboard                         serve a Mistboard server as an engine
   obscuro uci --log session.log             speak UCI and write everything down
@@ -86,7 +84,6 @@ def build_parser() -> argparse.ArgumentParser:
         add_match,
         add_tournament,
         add_show,
-        add_learn,
         _add_bridge,
         _add_mistboard,
         add_web,

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 from obscuro.cli.command_error import CommandError
 from obscuro.matches.event import Event
-from obscuro.matches.game_workers import GameWorkers
-from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.game_workers import GameWorkers, LocalWorkers
 from obscuro.matches.ray_workers import (
     ClusterError,
     RayWorkers,

@@ -13,7 +13,7 @@ from rich.text import Text
 from obscuro.cli.event_table import EventTable
 from obscuro.matches.event import GameTask
 from obscuro.matches.game_record import GameRecord
-from obscuro.matches.match import MatchResult
+from obscuro.matches.standings import FIRST, MatchResult
 
 
 class MatchTable(EventTable):
@@ -55,8 +55,8 @@ class MatchTable(EventTable):
         match = self._match
         all_games, white, black = (
             match.tally(),
-            match.tally(chess.WHITE),
-            match.tally(chess.BLACK),
+            match.tally(FIRST, chess.WHITE),
+            match.tally(FIRST, chess.BLACK),
         )
         for name, (wins, losses), colours in (
             (match.first, (all_games.wins, all_games.losses), (white.points, black.points)),

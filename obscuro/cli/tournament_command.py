@@ -12,8 +12,7 @@ from obscuro.cli.game_crew import MakeWorkers, crew_maker
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_command import once, resumed
 from obscuro.cli.tournament_table import TournamentTable, standings_table, summary
-from obscuro.matches.arena_error import ArenaError
-from obscuro.matches.event import Event
+from obscuro.matches.event import ArenaError, Event
 from obscuro.matches.journal import Journal, read_journal
 from obscuro.matches.play_event import EventResult, play_event
 from obscuro.matches.rating import Anchor

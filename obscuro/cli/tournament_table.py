@@ -13,7 +13,7 @@ from obscuro.cli.event_table import EventTable
 from obscuro.matches.event import Event, GameTask
 from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
 from obscuro.matches.rating import Anchor
-from obscuro.matches.report_parts import points_text
+from obscuro.matches.report_page import points_text
 from obscuro.matches.standings import Standings
 
 

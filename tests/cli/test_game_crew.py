@@ -9,7 +9,7 @@ from obscuro.cli.command_error import CommandError
 from obscuro.cli.game_crew import crew_maker
 from obscuro.cli.match_command import make_event
 from obscuro.matches.event import Event
-from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.game_workers import LocalWorkers
 from obscuro.matches.ray_workers import RayWorkers
 
 MATCH = ["match", "obscuro", "random", "--games", "2", "--option-a", "Threads=2"]

@@ -9,8 +9,8 @@ from rich.console import Console
 from obscuro.cli.match_table import MatchTable
 from obscuro.matches.event import Event
 from obscuro.matches.game_record import GameRecord
-from obscuro.matches.match import MatchResult
 from obscuro.matches.sprt import SprtBounds
+from obscuro.matches.standings import MatchResult
 from obscuro.rules.board import FogOfWarBoard
 from tests.cli.conftest import written
 from tests.matches.events import match_event

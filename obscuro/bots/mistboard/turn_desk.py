@@ -12,7 +12,6 @@ from typing import Any
 import chess
 
 from obscuro import __version__
-from obscuro.bots.messages import Think
 from obscuro.bots.mistboard.engine_messages import (
     PROTOCOL,
     MessageError,
@@ -23,7 +22,7 @@ from obscuro.bots.mistboard.engine_messages import (
 )
 from obscuro.bots.mistboard.seat_account import SeatAccount
 from obscuro.bots.mistboard.seat_table import EngineSeat, SeatTable
-from obscuro.client.mover import Mover, MoverChoice
+from obscuro.client.mover import Mover, MoverChoice, Think
 from obscuro.rules.observation import Observation
 
 UNTIMED_MILLISECONDS = 1000

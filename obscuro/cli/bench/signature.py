@@ -84,10 +84,10 @@ GAMES = (
         6,
         10_000,
         (
-            ("Purification", "false"),
-            ("Unfrozen", "false"),
-            ("One Sided", "false"),
-            ("Resolve Prior", "uniform"),
+            (
+                "Search",
+                "purification=false,unfrozen=false,one_sided=false,resolve_prior=uniform",
+            ),
         ),
     ),
 )

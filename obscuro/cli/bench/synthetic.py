@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from obscuro.search.gadget import Gadget, new_gadget, root_strategy
 from obscuro.search.game import CHANCE, MIN, Expansion
-from obscuro.search.growth import attach
 from obscuro.search.keeping import nothing_kept
 from obscuro.search.subgame import NewRoots, build_subgame
-from obscuro.search.tree import INFOSETS, LEAF, NODES, OPEN, ROOTS, Tree, allocate_tree
+from obscuro.search.tree import INFOSETS, LEAF, NODES, OPEN, ROOTS, Tree, allocate_tree, attach
 
 EDGES = 1_000_000
 ROOT_INFOSETS, ROOT_HISTORIES = 250, 500

@@ -22,10 +22,10 @@ from obscuro.cli.bench.synthetic import (
 )
 from obscuro.engine.report import SearchInfo
 from obscuro.search.game import CHANCE
-from obscuro.search.invariants import check
 from obscuro.search.solver import iterate
 from obscuro.search.tree import INFOSETS, NODES, ROOTS, Tree
 from tests.cli.conftest import written
+from tests.search.invariants import check
 
 pytestmark = pytest.mark.xdist_group("timing")
 
