@@ -225,7 +225,9 @@ def _parse(path: Path, data: bytes) -> GameStore | None:
 
 def _event(path: Path, text: bytes) -> Event:
     try:
-        line = msgspec.json.decode(text, type=_EventLine)
+        line = msgspec.json.decode(text, type=_Line)
+        if not isinstance(line, _EventLine):
+            raise ValueError(line)
     except _DAMAGE:
         raise JournalError(f"{path} is not a journal of games") from None
     if line.format != _FORMAT:
