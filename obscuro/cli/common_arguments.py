@@ -26,15 +26,23 @@ def add_command(
     return parser
 
 
-def add_movetime(parser: argparse.ArgumentParser, default: int) -> None:
-    """Add `--movetime`. default: in milliseconds."""
-    parser.add_argument(
-        "--movetime",
-        metavar="MS",
-        type=whole(1),
-        default=default,
-        help=f"milliseconds for each move; default: {default}",
-    )
+def add_number(
+    parser: argparse.ArgumentParser,
+    flag: str,
+    about: str,
+    *,
+    metavar: str = "N",
+    least: int = 1,
+    default: int | None = None,
+) -> None:
+    """Add a flag with a whole number. default: is named in the help unless it is None."""
+    text = about if default is None else f"{about}; default: {default}"
+    parser.add_argument(flag, metavar=metavar, type=whole(least), default=default, help=text)
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Add `--quiet`."""
+    parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
 
 
 def add_option(parser: argparse.ArgumentParser, about: str, flag: str = "--option") -> None:

@@ -16,9 +16,7 @@ from rich.table import Table
 
 from obscuro import __version__
 from obscuro.cli.bench.common import progress
-from obscuro.cli.command_error import CommandError
-from obscuro.cli.main import INTERRUPTED
-from obscuro.cli.match_command import read_options
+from obscuro.cli.command_support import INTERRUPTED, CommandError, read_options
 from obscuro.engine.options import OPTIONS, OptionError, Options
 from obscuro.engine.player import Player
 from obscuro.evaluation.fog_values.value_file import (

@@ -27,7 +27,7 @@ from obscuro.cli.bridge_command import (
     server_url,
     take_token,
 )
-from obscuro.cli.command_error import CommandError
+from obscuro.cli.command_support import CommandError
 from obscuro.cli.main import main
 from tests.bots.server import BOT, TOKEN, BotServer, Fault, serving
 from tests.hanging import HANG_SECONDS

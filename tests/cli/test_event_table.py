@@ -6,7 +6,7 @@ import chess
 import pytest
 from rich.console import Console
 
-from obscuro.cli.match_table import MatchTable
+from obscuro.cli.event_table import MatchTable
 from obscuro.matches.event import Event
 from obscuro.matches.game_record import GameRecord
 from obscuro.matches.match import MatchResult

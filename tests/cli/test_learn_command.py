@@ -11,7 +11,7 @@ from rich.console import Console
 
 from obscuro.cli import learn_command
 from obscuro.cli.arguments import parse
-from obscuro.cli.command_error import CommandError
+from obscuro.cli.command_support import CommandError
 from obscuro.cli.learn_command import run
 from obscuro.cli.main import INTERRUPTED, main
 from obscuro.evaluation.fog_values.value_file import read_fog_values

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from obscuro.cli.arguments import parse
-from obscuro.cli.command_error import CommandError
+from obscuro.cli.command_support import CommandError
 from obscuro.cli.mistboard_command import TOKEN, run
 from obscuro.client.uci_process import EngineError
 from obscuro.rules.board import FogOfWarBoard
