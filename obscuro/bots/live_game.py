@@ -33,12 +33,11 @@ from obscuro.bots.messages import (
     Send,
     Sent,
     StopThinking,
-    Think,
     Thought,
     Wait,
 )
 from obscuro.bots.server_game import ServerGame
-from obscuro.client.mover import Mover
+from obscuro.client.mover import Mover, Think
 from obscuro.client.mover_pool import MoverPool
 
 logger = logging.getLogger(__name__)

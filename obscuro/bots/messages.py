@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import chess
-
 from obscuro.bots.events import GameEvent
 from obscuro.bots.verdict import Verdict
 from obscuro.client.move_report import Report
+from obscuro.client.mover import Think
 
 # -- messages, besides the server's events ------------------------------------------------------
 
@@ -65,24 +64,6 @@ Message = GameEvent | Connected | Disconnected | Thought | Sent | Missing
 
 
 # -- actions ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Think:
-    """Let the engine choose a move: send it the position, and the clocks as they were at `since`.
-
-    moves: the legal moves, a king's capture first; the first one is played without an engine.
-    clocks: White's and Black's time, then White's and Black's increment, in ms. movetime: ms, used
-    if clocks is None. since: the second, by `handle`'s clock, from which our clock runs.
-    """
-
-    number: int
-    position: str
-    moves: tuple[str, ...]
-    side: chess.Color
-    clocks: tuple[int, int, int, int] | None = None
-    movetime: int | None = None
-    since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

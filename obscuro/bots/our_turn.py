@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from obscuro.bots.events import GameState
 from obscuro.bots.game_settings import GameSettings
-from obscuro.bots.messages import Think
 from obscuro.bots.our_view import OurView
+from obscuro.client.mover import Think
 
 FIRST_MOVE_MS = 8_000
 """The most for our first move. The clock does not run yet, but servers abort games not begun."""

@@ -40,7 +40,7 @@ from obscuro.bots.our_turn import FIRST_CLOCK_PLIES, EchoWatch, OurTurn
 from obscuro.bots.our_view import OurView, ViewError
 from obscuro.bots.small_talk import SmallTalk
 from obscuro.bots.verdict import OurResult, Verdict, by_board, by_server, left
-from obscuro.client.temper import Temper
+from obscuro.client.score_history import ScoreHistory
 
 GIVEN_UP = "given up: the other side's clock has run out, and the server says nothing"
 MOST_REFUSALS = 3
@@ -78,7 +78,12 @@ class ServerGame:
         self._ignored = 0  # how often in a row a move of ours was taken and not made
         self._unreadable = 0
         self._watch = OpponentWatch(settings.abort_seconds)
-        self._temper = Temper(settings)
+        self._scores = ScoreHistory(
+            settings.draw_score,
+            settings.draw_plies,
+            settings.resign_score,
+            settings.resign_moves,
+        )
         self._asked: set[str] = set()  # so that nothing is asked twice at the same ply
         self._ending: GameEnding | None = None
         self._ended_before: GameEnd | None = None  # the end, told before the game itself
@@ -224,7 +229,7 @@ class ServerGame:
             self._ignored = 0
         self._echo.seen(shown=state.moves == before)
         if not goes_on:
-            self._temper.forget()
+            self._scores.clear()
             if view.position() != position:
                 said = [Note(f"moves were taken back: {len(before)} before, now {view.plies}")]
         if view.moves != before:
@@ -261,7 +266,7 @@ class ServerGame:
         other = not self._view.side
         actions: list[Action] = []
         if state.offers_draw(other):
-            wanted = self._temper.takes_draw(self._view.plies)
+            wanted = self._scores.accepts_draw(self._view.plies)
             actions += self._ask_once("draw/yes" if wanted else "draw/no")
         if state.asks_takeback(other):
             actions += self._ask_once("takeback/no")
@@ -327,8 +332,8 @@ class ServerGame:
         assert self._view is not None
         turn.chosen = thought.move
         self.log.chose(self._view.plies, thought.move, now - turn.since, thought.report)
-        self._temper.saw(thought.score)
-        if self._temper.resigns():
+        self._scores.add(thought.score)
+        if self._scores.resigns():
             return [*self._resign(), Finish(Verdict(OurResult.LOST, "we resigned"))]
         return [] if self._settling else self._send(turn, thought.move)
 

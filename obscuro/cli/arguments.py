@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from obscuro import __version__
-from obscuro.cli.common_arguments import (
-    Parsers,
-    add_command,
-    add_number,
-    add_option,
-    add_quiet,
-    add_stalemate,
-    whole,
-)
-from obscuro.cli.learn_arguments import add_learn
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.players.roster import PLAYERS
+from obscuro.rules.stalemate import LOSS, STALEMATES
 from obscuro.web.web_limits import WebLimits
 
+Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 DRAW_SCORE, DRAW_MOVES = -100, 20
 """`obscuro bridge` takes a draw at this score in centipawns or less, after this many moves."""
 
@@ -33,7 +26,6 @@ examples:
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
   obscuro tournament scaling.toml           play a tournament, with a rating list and a report
   obscuro show games.pgn                    write its first game as a page to look at
-  obscuro learn --help                      learn what a leaf is worth in fog
   obscuro bridge                            play as a bot on pychess.org
   obscuro mistboard                         serve a Mistboard server as an engine
   obscuro uci --log session.log             speak UCI and write everything down
@@ -134,7 +126,6 @@ def build_parser() -> argparse.ArgumentParser:
         _add_match,
         _add_tournament,
         _add_show,
-        add_learn,
         _add_bridge,
         _add_mistboard,
         _add_web,
@@ -148,7 +139,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add_uci(commands: Parsers) -> None:
-    parser = add_command(commands, "uci", "speak UCI on stdin and stdout", _players_text())
+    parser = _add_command(commands, "uci", "speak UCI on stdin and stdout", _players_text())
     parser.add_argument(
         "--player",
         metavar="NAME",
@@ -176,11 +167,11 @@ def _players_text() -> str:
 
 
 def _add_play(commands: Parsers) -> None:
-    parser = add_command(commands, "play", "play against the engine in the terminal, in the fog")
+    parser = _add_command(commands, "play", "play against the engine in the terminal, in the fog")
     parser.add_argument(
         "--side", choices=("white", "black", "random"), default="white", help="default: white"
     )
-    add_stalemate(parser)
+    _add_stalemate(parser)
     parser.add_argument(
         "--level",
         metavar="N",
@@ -191,17 +182,17 @@ def _add_play(commands: Parsers) -> None:
 
 
 def _add_demo(commands: Parsers) -> None:
-    parser = add_command(commands, "demo", "watch the engine play against random moves")
+    parser = _add_command(commands, "demo", "watch the engine play against random moves")
     _add_engine_options(parser, movetime=300)
     parser.add_argument(
-        "--seed", type=whole(0), default=0, help="default: 0, another game each time"
+        "--seed", type=_whole(0), default=0, help="default: 0, another game each time"
     )
-    add_number(parser, "--max-moves", "stop after so many moves", default=100)
+    _add_number(parser, "--max-moves", "stop after so many moves", default=100)
 
 
 def _add_engine_options(parser: argparse.ArgumentParser, movetime: int) -> None:
     about = "milliseconds for each move"
-    add_number(parser, "--movetime", about, metavar="MS", default=movetime)
+    _add_number(parser, "--movetime", about, metavar="MS", default=movetime)
     evaluator = next(option for option in OPTIONS if option.name == "Evaluator")
     parser.add_argument(
         "--evaluator",
@@ -225,11 +216,11 @@ def _level(text: str) -> Level:
 
 def _add_match(commands: Parsers) -> None:
     """Add `obscuro match`."""
-    parser = add_command(commands, "match", "play games between two players", _MATCH_EXAMPLES)
+    parser = _add_command(commands, "match", "play games between two players", _MATCH_EXAMPLES)
     who = "a player of this program such as obscuro or random, or the command line of a UCI engine"
     parser.add_argument("first", metavar="A", help=who)
     parser.add_argument("second", metavar="B", help="the same choices")
-    add_number(parser, "--games", "default: 10; with --sprt 10000, and then the most")
+    _add_number(parser, "--games", "default: 10; with --sprt 10000, and then the most")
     parser.add_argument(
         "--sprt",
         nargs="*",
@@ -250,12 +241,12 @@ def _add_match(commands: Parsers) -> None:
     ):
         parser.add_argument(f"--{flag}", metavar="FILE", help=what)
     about = "games played at the same time; default: 1, and with --ray as many as the cluster holds"
-    add_number(parser, "--concurrency", about)
+    _add_number(parser, "--concurrency", about)
     _add_crew(parser)
     about = "of the order of openings, and of the players' chance"
-    add_number(parser, "--seed", about, least=0, default=1)
-    add_number(parser, "--max-moves", "after so many moves the game is a draw", default=500)
-    add_stalemate(parser)
+    _add_number(parser, "--seed", about, least=0, default=1)
+    _add_number(parser, "--max-moves", "after so many moves the game is a draw", default=500)
+    _add_stalemate(parser)
     parser.add_argument(
         "--coverage",
         action=argparse.BooleanOptionalAction,
@@ -263,18 +254,18 @@ def _add_match(commands: Parsers) -> None:
         help="ask engines after each move where the true position was in their search",
     )
     for player in "ab":
-        add_option(parser, f"set a UCI option of {player.upper()}", f"--option-{player}")
+        _add_option(parser, f"set a UCI option of {player.upper()}", f"--option-{player}")
 
 
 def _add_tournament(commands: Parsers) -> None:
     """Add `obscuro tournament`."""
     about = "play a tournament of many players, and rate them"
-    parser = add_command(commands, "tournament", about, _TOURNAMENT_EXAMPLES)
+    parser = _add_command(commands, "tournament", about, _TOURNAMENT_EXAMPLES)
     parser.add_argument("file", metavar="FILE", nargs="?", help="the tournament, a TOML file")
     parser.add_argument(
         "--out", metavar="DIR", help="directory for the results; default: FILE without .toml"
     )
-    add_number(
+    _add_number(
         parser,
         "--concurrency",
         "games played at the same time; default: what the file says, else 1, and with --ray as "
@@ -289,7 +280,7 @@ def _add_tournament(commands: Parsers) -> None:
 def _add_match_times(parser: argparse.ArgumentParser) -> None:
     for suffix, whose in (("", "both"), ("-a", "A"), ("-b", "B")):
         about = f"milliseconds for each move of {whose}" + ("" if suffix else "; default: 1000")
-        add_number(parser, f"--movetime{suffix}", about, metavar="MS")
+        _add_number(parser, f"--movetime{suffix}", about, metavar="MS")
         parser.add_argument(
             f"--tc{suffix}",
             metavar="S+I",
@@ -305,7 +296,7 @@ def _add_crew(parser: argparse.ArgumentParser) -> None:
         help="play on a Ray cluster: `auto` for one that this machine is part of, HOST:PORT, "
         "ray://HOST:PORT, or `local` to try it on this machine alone; needs obscuro[cluster]",
     )
-    add_number(
+    _add_number(
         parser,
         "--cores-per-game",
         "with --ray: cores of a node that each game gets; default: the players' largest number of "
@@ -316,24 +307,24 @@ def _add_crew(parser: argparse.ArgumentParser) -> None:
 def _add_show(commands: Parsers) -> None:
     """Add `obscuro show`."""
     about = "write a game as one HTML page: what each side saw and believed"
-    parser = add_command(commands, "show", about, _SHOW_EXAMPLES)
+    parser = _add_command(commands, "show", about, _SHOW_EXAMPLES)
     parser.add_argument("pgn", metavar="GAME.pgn", help="a file of games")
-    add_number(parser, "--game", "number of the game", default=1)
+    _add_number(parser, "--game", "number of the game", default=1)
     parser.add_argument(
         "--out",
         metavar="FILE",
         help="the page to write; default: GAME.html beside the games, or GAME-N.html",
     )
     about = "most positions of a belief; of a larger one it is a sample"
-    add_number(parser, "--max-positions", about, default=1_000_000)
-    add_number(
+    _add_number(parser, "--max-positions", about, default=1_000_000)
+    _add_number(
         parser,
         "--analyse",
         "let the engine search so many milliseconds for each move, with what its side knew: what "
         "it would have played, and which moves lost most",
         metavar="MS",
     )
-    add_option(parser, "set a UCI option of the engine that analyses")
+    _add_option(parser, "set a UCI option of the engine that analyses")
 
 
 # -- servers ------------------------------------------------------------------------------------
@@ -341,15 +332,15 @@ def _add_show(commands: Parsers) -> None:
 
 def _add_bridge(commands: Parsers) -> None:
     about = "play as a bot account on a server with the lichess bot API"
-    parser = add_command(commands, "bridge", about, _BRIDGE_EXAMPLES)
+    parser = _add_command(commands, "bridge", about, _BRIDGE_EXAMPLES)
     parser.add_argument(
         "--url", default="https://www.pychess.org", help="the server; default: pychess.org"
     )
-    add_number(parser, "--games", "games played at the same time", default=1)
-    add_number(parser, "--leave-after", "leave after so many games")
+    _add_number(parser, "--games", "games played at the same time", default=1)
+    _add_number(parser, "--leave-after", "leave after so many games")
     _add_challenges(parser)
     _add_conduct(parser)
-    add_option(parser, "set an option of the engine")
+    _add_option(parser, "set an option of the engine")
     for flag, metavar, what in (
         ("pgn", "PATH", "write each game into this file, or into a file in this folder"),
         (
@@ -360,7 +351,7 @@ def _add_bridge(commands: Parsers) -> None:
         ("log", "FILE", "append a detailed log to a file"),
     ):
         parser.add_argument(f"--{flag}", metavar=metavar, help=what)
-    add_quiet(parser)
+    _add_quiet(parser)
 
 
 def _add_challenges(parser: argparse.ArgumentParser) -> None:
@@ -376,7 +367,7 @@ def _add_challenges(parser: argparse.ArgumentParser) -> None:
         ("least-increment", "least time added for each move", 0),
         ("most-increment", "most time added for each move", 180),
     ):
-        add_number(parser, f"--{flag}", what, metavar="SECONDS", least=0, default=default)
+        _add_number(parser, f"--{flag}", what, metavar="SECONDS", least=0, default=default)
     parser.add_argument(
         "--unlimited", action="store_true", help="also play without a clock, and correspondence"
     )
@@ -385,7 +376,7 @@ def _add_challenges(parser: argparse.ArgumentParser) -> None:
 def _add_conduct(parser: argparse.ArgumentParser) -> None:
     """Add what says how the bridge behaves in a game."""
     about = "milliseconds for each move of a game without a clock"
-    add_number(parser, "--movetime", about, metavar="MS", default=10_000)
+    _add_number(parser, "--movetime", about, metavar="MS", default=10_000)
     parser.add_argument(
         "--draw-score",
         metavar="CP",
@@ -395,16 +386,18 @@ def _add_conduct(parser: argparse.ArgumentParser) -> None:
         f"none; default: {DRAW_SCORE}",
     )
     about = "accept no draw before so many moves"
-    add_number(parser, "--draw-moves", about, least=0, default=DRAW_MOVES)
+    _add_number(parser, "--draw-moves", about, least=0, default=DRAW_MOVES)
     parser.add_argument(
         "--resign-score",
         metavar="CP",
         type=centipawns,
         help="resign if the score is at most so many centipawns; default: never",
     )
-    add_number(parser, "--resign-moves", "resign only after so many such moves in a row", default=3)
+    _add_number(
+        parser, "--resign-moves", "resign only after so many such moves in a row", default=3
+    )
     about = "abort a game without a first move after so long"
-    add_number(parser, "--abort-after", about, metavar="SECONDS", default=120)
+    _add_number(parser, "--abort-after", about, metavar="SECONDS", default=120)
     for flag, when in (("greeting", "begins"), ("farewell", "is over")):
         parser.add_argument(
             f"--{flag}",
@@ -415,18 +408,18 @@ def _add_conduct(parser: argparse.ArgumentParser) -> None:
 
 def _add_mistboard(commands: Parsers) -> None:
     about = "serve a Mistboard server as an engine, by its engine protocol"
-    parser = add_command(commands, "mistboard", about, _MISTBOARD_EXAMPLES)
+    parser = _add_command(commands, "mistboard", about, _MISTBOARD_EXAMPLES)
     _add_port(parser, 3010)
-    add_number(parser, "--games", "games played at the same time", default=1)
-    add_option(parser, "set an option of the engine")
-    add_quiet(parser)
+    _add_number(parser, "--games", "games played at the same time", default=1)
+    _add_option(parser, "set an option of the engine")
+    _add_quiet(parser)
 
 
 def _add_port(parser: argparse.ArgumentParser, default: int) -> None:
     parser.add_argument(
         "--port",
         metavar="N",
-        type=whole(0),
+        type=_whole(0),
         default=default,
         help=f"default: {default}; 0: any free one",
     )
@@ -434,7 +427,7 @@ def _add_port(parser: argparse.ArgumentParser, default: int) -> None:
 
 def _add_web(commands: Parsers) -> None:
     about = "play the engine on a board in the browser, and watch two engines play"
-    parser = add_command(commands, "web", about, _WEB_EXAMPLES)
+    parser = _add_command(commands, "web", about, _WEB_EXAMPLES)
     host = "127.0.0.1"
     parser.add_argument(
         "--host",
@@ -454,30 +447,30 @@ def _add_web(commands: Parsers) -> None:
         "--data", metavar="DIR", help="where games are kept; default: in the user's data folder"
     )
     about = "games that go on at the same time"
-    add_number(parser, "--max-games", about, default=WebLimits().games)
-    add_option(parser, "set an option of the engine")
-    add_quiet(parser)
+    _add_number(parser, "--max-games", about, default=WebLimits().games)
+    _add_option(parser, "set an option of the engine")
+    _add_quiet(parser)
 
 
 # -- looking after the engine ------------------------------------------------------------------
 
 
 def _add_replay(commands: Parsers) -> None:
-    parser = add_command(
+    parser = _add_command(
         commands, "replay", "play the log of a session again, and compare the moves"
     )
     parser.add_argument("log", metavar="LOG", help="a file that `obscuro --log FILE` has written")
-    add_number(parser, "--session", "number of the session in the file; default: the last")
+    _add_number(parser, "--session", "number of the session in the file; default: the last")
     parser.add_argument(
         "--compare",
         action="store_true",
         help="exit with 1 if a repeatable search came out differently",
     )
-    add_option(parser, "set an option to another value than in the log")
+    _add_option(parser, "set an option to another value than in the log")
 
 
 def _add_bench(commands: Parsers) -> None:
-    parser = add_command(
+    parser = _add_command(
         commands,
         "bench",
         "print the signature of what the engine does; with a name, measure one part of it",
@@ -492,7 +485,7 @@ def _add_bench(commands: Parsers) -> None:
         "some minutes.",
         quick="measure a small part, for a rough answer within seconds",
     )
-    add_number(belief, "--repeat", "repeat each update so many times; default: 3, with --quick 1")
+    _add_number(belief, "--repeat", "repeat each update so many times; default: 3, with --quick 1")
     _add_benchmark(
         benchmarks,
         "search",
@@ -510,7 +503,7 @@ def _add_bench(commands: Parsers) -> None:
         quick="measure fewer positions, for a rough answer within seconds",
     )
     about = "repeat each measurement so many times; default: 15, with --quick 5"
-    add_number(evaluation, "--repeat", about)
+    _add_number(evaluation, "--repeat", about)
 
 
 def _add_benchmark(
@@ -528,11 +521,11 @@ def _add_benchmark(
 
 
 def _add_warmup(commands: Parsers) -> None:
-    add_command(commands, "warmup", "compile the kernels now rather than at the first game")
+    _add_command(commands, "warmup", "compile the kernels now rather than at the first game")
 
 
 def _add_doctor(commands: Parsers) -> None:
-    add_command(commands, "doctor", "say what is installed, what works, and how to mend the rest")
+    _add_command(commands, "doctor", "say what is installed, what works, and how to mend the rest")
 
 
 def centipawns(text: str) -> int | None:
@@ -543,3 +536,76 @@ def centipawns(text: str) -> int | None:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor never") from None
+
+
+# -- what the commands share --------------------------------------------------------------------
+
+
+def _add_command(
+    commands: Parsers, name: str, about: str, epilog: str = ""
+) -> argparse.ArgumentParser:
+    """Add a command and return its parser. about: one line, without a capital or a full stop."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=about,
+        description=about[0].upper() + about[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(command=name)
+    return parser
+
+
+def _add_number(
+    parser: argparse.ArgumentParser,
+    flag: str,
+    about: str,
+    *,
+    metavar: str = "N",
+    least: int = 1,
+    default: int | None = None,
+) -> None:
+    """Add a flag with a whole number. default: is named in the help unless it is None."""
+    text = about if default is None else f"{about}; default: {default}"
+    parser.add_argument(flag, metavar=metavar, type=_whole(least), default=default, help=text)
+
+
+def _add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Add `--quiet`."""
+    parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
+
+
+def _add_option(parser: argparse.ArgumentParser, about: str, flag: str = "--option") -> None:
+    """Add `--option NAME=VALUE`, or another flag of that kind, which makes a list of texts."""
+    parser.add_argument(
+        flag,
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help=f"{about}; may be given several times",
+    )
+
+
+def _add_stalemate(parser: argparse.ArgumentParser) -> None:
+    """Add `--stalemate`."""
+    parser.add_argument(
+        "--stalemate",
+        choices=STALEMATES,
+        default=LOSS,
+        help=f"what a side without a move gets; pychess: draw; default: {LOSS}",
+    )
+
+
+def _whole(least: int) -> Callable[[str], int]:
+    """Return a function that reads a whole number and refuses one below *least*."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{number} is less than {least}")
+        return number
+
+    return read

@@ -14,9 +14,9 @@ from rich.console import Console
 
 from obscuro.cli.command_support import INTERRUPTED, CommandError, read_options
 from obscuro.cli.event_table import MatchTable
-from obscuro.client.coverage import coverage_lines
 from obscuro.matches.arena_error import ArenaError
 from obscuro.matches.atomic_file import replace_text
+from obscuro.matches.coverage_table import coverage_lines
 from obscuro.matches.entrant import Entrant, check_entrant, split_command
 from obscuro.matches.event import Event, GameTask
 from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord

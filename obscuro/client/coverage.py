@@ -1,19 +1,9 @@
-"""Where the true position was in engines' searches: their answers, and the table of many games."""
+"""An engine's answer to `coverage`, read from its line (docs/protocol.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
-
-import chess
-
 from obscuro.engine.report import Coverage
-from obscuro.matches.game_record import GameRecord, Turn
 
-LARGEST_SIZES = (16, 256, 2_048, 16_384)
-"""The table's rows end at these sizes of P; one more row is for larger ones."""
-UNKNOWN_SIZE = "not said"
 _ANSWER = "info string coverage "
 _FLAGS = {"true": True, "false": False}
 
@@ -41,109 +31,3 @@ def read_coverage(line: str) -> Coverage | None:
         _FLAGS.get(said.get("expanded", "")),
         weight,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class CoverageRow:
-    """The turns of one player with a size of P between two bounds.
-
-    size: the bounds as text. turns: those whose coverage the engine told. in_belief: the share of
-    them with the true position in P. searched: how many of them were searched; the other moves were
-    forced. in_infoset, expanded, weight: shares and the mean over the searched ones; None if there
-    are none.
-    """
-
-    size: str
-    turns: int
-    in_belief: float
-    searched: int
-    in_infoset: float | None
-    expanded: float | None
-    weight: float | None
-
-
-def size_names() -> list[str]:
-    """Return the names of all rows by size, `UNKNOWN_SIZE` last."""
-    firsts = [1, *(size + 1 for size in LARGEST_SIZES)]
-    return [
-        *(f"{first:,}-{last:,}" for first, last in zip(firsts, LARGEST_SIZES, strict=False)),
-        f"{firsts[-1]:,} or more",
-        UNKNOWN_SIZE,
-    ]
-
-
-def size_name(belief: int | None) -> str:
-    """Return the name of the row for a size of P; None: nobody said it."""
-    if belief is None:
-        return UNKNOWN_SIZE
-    return size_names()[sum(belief > size for size in LARGEST_SIZES)]
-
-
-def coverage_tables(records: Iterable[GameRecord]) -> dict[str, list[CoverageRow]]:
-    """Return each player's rows, by its name; rows and players without turns are left out.
-
-    A player's last row, `all`, counts every turn.
-    """
-    turns: dict[str, list[Turn]] = {}
-    for record in records:
-        for color, name in ((chess.WHITE, record.white), (chess.BLACK, record.black)):
-            told = [turn for turn in record.turns(color) if turn.coverage is not None]
-            turns.setdefault(name, []).extend(told)
-    return {name: list(_rows(each)) for name, each in turns.items() if each}
-
-
-def coverage_lines(records: Iterable[GameRecord]) -> list[str]:
-    """Describe the coverage of all players that told it, as tables of text."""
-    lines: list[str] = []
-    for name, rows in coverage_tables(records).items():
-        lines.append(f"{name}: where the true position was, by the size of P")
-        lines += [
-            f"{'|P|':>14} {'turns':>6} {'in P':>6} {'searched':>8} {'in I':>6} "
-            f"{'expanded':>8} {'weight':>8}"
-        ]
-        lines += [
-            f"{row.size:>14} {row.turns:>6} {row.in_belief:>6.3f} {row.searched:>8} "
-            f"{_share(row.in_infoset):>6} {_share(row.expanded):>8} {_share(row.weight, 5):>8}"
-            for row in rows
-        ]
-    return lines
-
-
-def coverage_json(records: Iterable[GameRecord]) -> dict[str, list[dict[str, Any]]]:
-    """Return the tables for a JSON file."""
-    tables = coverage_tables(records)
-    return {name: [asdict(row) for row in rows] for name, rows in tables.items()}
-
-
-def _rows(turns: Sequence[Turn]) -> Iterator[CoverageRow]:
-    by_size: dict[str, list[Coverage]] = {name: [] for name in size_names()}
-    for turn in turns:
-        if turn.coverage is not None:
-            belief = turn.report.belief if turn.report is not None else None
-            by_size[size_name(belief)].append(turn.coverage)
-    for size, told in by_size.items():
-        if told:
-            yield _row(size, told)
-    yield _row("all", [coverage for told in by_size.values() for coverage in told])
-
-
-def _row(size: str, told: Sequence[Coverage]) -> CoverageRow:
-    searched = [coverage for coverage in told if coverage.in_infoset is not None]
-    return CoverageRow(
-        size,
-        len(told),
-        sum(coverage.in_belief for coverage in told) / len(told),
-        len(searched),
-        _mean([coverage.in_infoset for coverage in searched]),
-        _mean([coverage.expanded for coverage in searched]),
-        _mean([coverage.weight for coverage in searched]),
-    )
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _share(value: float | None, digits: int = 3) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"

@@ -15,7 +15,6 @@ from typing import Protocol
 
 import chess
 
-from obscuro.bots.messages import Think
 from obscuro.client.move_report import Report
 from obscuro.client.restartable_engine import RestartableEngine
 from obscuro.client.uci_process import EngineError, UciProcess
@@ -34,6 +33,24 @@ NO_ENGINE = "there is no engine; making any move"
 """The report where no process could choose."""
 _SCORE = re.compile(r" score (cp|mate) (-?\d{1,9})\b")
 _MATE_CENTIPAWNS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """A move to choose: the engine is sent the position, and the clocks as they were at `since`.
+
+    moves: the legal moves, a king's capture first; the first one is played without an engine.
+    clocks: White's and Black's time, then White's and Black's increment, in ms. movetime: ms, used
+    if clocks is None. since: the second, from which our clock runs.
+    """
+
+    number: int
+    position: str
+    moves: tuple[str, ...]
+    side: chess.Color
+    clocks: tuple[int, int, int, int] | None = None
+    movetime: int | None = None
+    since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

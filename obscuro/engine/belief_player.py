@@ -10,8 +10,8 @@ from collections.abc import Callable
 from threading import Event
 from typing import NamedTuple
 
+from obscuro.belief.belief import warm_up
 from obscuro.belief.buffers import Buffers
-from obscuro.belief.warming import warm_up
 from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.constants import BELIEF_SHARE
 from obscuro.engine.game_follower import GameFollower, LastTurn, Words

@@ -23,7 +23,6 @@ _GAME_OPTIONS = (
     "Evaluator",
     "Stockfish",
     "Tau",
-    "Fog Values",
     "Eval Cache",
     "Stalemate",
 )
@@ -154,7 +153,6 @@ class Equipment:
                 self.options.text("Evaluator"),
                 stockfish=self.options.text("Stockfish") or None,
                 tau=self.options.integer("Tau") / 100,
-                fog_values=self.options.text("Fog Values"),
                 cache=self.cache,
                 on_warning=self._warn_once,
             )

@@ -15,7 +15,7 @@ from obscuro.kernel_cache import kernel_files
 # The longest first, so that the processes end at about the same time. Jobs share kernels: the one
 # that needs a kernel first compiles it for all.
 _JOBS = ("search", "threads", "belief", "game")
-_EVALUATORS = ("fog", "material", "nnue", "stockfish")  # not those of others: they may do anything
+_EVALUATORS = ("material", "nnue", "stockfish")  # not those of others: they may do anything
 _MOST_PROCESSES = 4
 _POLL_SECONDS = 0.05
 

@@ -13,7 +13,7 @@ import threading
 import time
 from threading import Event
 
-from obscuro.belief.warming import warm_up
+from obscuro.belief.belief import warm_up
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.kernel_loading import play_trial_game, trial_options
 from obscuro.engine.options import Options

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.belief.warming import warm_up
+from obscuro.belief.belief import warm_up
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
 from obscuro.rules.account import last_ply

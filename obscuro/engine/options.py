@@ -143,12 +143,6 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("Stockfish", "string", "", help="path of Stockfish; empty: look for it"),
     Option("Evaluator", "combo", "nnue", known=evaluator_names),
-    Option(
-        "Fog Values",
-        "string",
-        "",
-        help="path of a file for Evaluator fog; empty: the one that is shipped",
-    ),
     Option("Seed", "spin", 0, 0, 2**31 - 1, help="0: from the clock"),
     Option(
         "Max Positions",
@@ -227,13 +221,6 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("Max Support", "spin", MAX_SUPPORT, 1, 100),
     Option("Puct C", "spin", int(PUCT_C * PUCT_UNIT), 0, 10_000, help="in hundredths"),
-    Option(
-        "Puct Sigma",
-        "combo",
-        "variance",
-        known=lambda: ("variance", "deviation"),
-        help="of an action's value over the visits to its infoset; or over its own selections",
-    ),
     Option(
         "Puct Least Variance",
         "spin",
@@ -334,7 +321,6 @@ class Options:
             max_support=self.integer("Max Support"),
             puct_c=self.integer("Puct C") / PUCT_UNIT,
             puct_least_variance=self.integer("Puct Least Variance") / VARIANCE_UNIT,
-            puct_by_deviation=self.text("Puct Sigma") == "deviation",
             purification=self.flag("Purification"),
             unfrozen=self.flag("Unfrozen"),
             one_sided=self.flag("One Sided"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obscuro.evaluation.evaluator import Evaluator
@@ -11,12 +10,9 @@ from obscuro.evaluation.plugins import make_plugin, plugin_names
 from obscuro.evaluation.scale import TAU
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from obscuro.evaluation.cache import ExpansionCache
 
-BUILT_IN = ("stockfish", "nnue", "fog", "material")
+BUILT_IN = ("stockfish", "nnue", "material")
 
 
 def evaluator_names() -> tuple[str, ...]:
@@ -30,19 +26,17 @@ def make_evaluator(
     *,
     stockfish: str | None = None,
     tau: float = TAU,
-    fog_values: str | None = None,
     cache: ExpansionCache | None = None,
     on_warning: Callable[[str], None] = lambda warning: None,
 ) -> Evaluator:
     """Make the evaluator called `name`, one of `evaluator_names`. Loads numba.
 
     The evaluator starts at its `start` or at its first batch. It never fails: `material` replaces
-    Stockfish if that is missing or fails for good, Stockfish replaces `nnue` and `fog` if the
-    network cannot be read, and `nnue` replaces `fog` if its values cannot be read.
+    Stockfish if that is missing or fails for good, and Stockfish replaces `nnue` if the network
+    cannot be read.
 
     stockfish: the option's value, a path or a name in PATH; None or empty: the usual places.
-    tau: the number of pawns worth tanh(1). fog_values: the path of a file for `fog`; None or empty:
-    the shipped one. cache: a cache for evaluators slower than a lookup; all
+    tau: the number of pawns worth tanh(1). cache: a cache for evaluators slower than a lookup; all
     evaluators that share it must have the same name and options. on_warning: receives a line when
     an evaluator is replaced, and when a lost Stockfish process is.
 
@@ -66,13 +60,12 @@ def make_evaluator(
         evaluator = StockfishEvaluator(
             stockfish or None, tau, search_dominated=False, on_warning=on_warning
         )
-    elif name in ("nnue", "fog"):
+    elif name == "nnue":
         from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator  # noqa: PLC0415
         from obscuro.evaluation.stockfish.process import stockfish_path  # noqa: PLC0415
 
         is_installed = stockfish_path(stockfish or None) is not None
-        weights = _fog_weights(fog_values, on_warning) if name == "fog" else None
-        evaluator = NnueEvaluator(stockfish or None, tau, fog_weights=weights)
+        evaluator = NnueEvaluator(stockfish or None, tau)
         fallback = make_evaluator(
             "stockfish" if is_installed else "material",
             stockfish=stockfish,
@@ -88,23 +81,6 @@ def make_evaluator(
         evaluator = CachedEvaluator(evaluator, cache)
     # A running Stockfish process costs memory; material costs nothing.
     return FallbackEvaluator(evaluator, fallback, on_warning, start_both=fallback is material)
-
-
-def _fog_weights(
-    path: str | None, on_warning: Callable[[str], None]
-) -> npt.NDArray[np.float64] | None:
-    """Read the weights for `fog`; None with a warning if that fails."""
-    from obscuro.evaluation.fog_values.value_file import (  # noqa: PLC0415
-        SHIPPED,
-        FogValuesError,
-        read_fog_values,
-    )
-
-    try:
-        return read_fog_values(Path(path) if path else SHIPPED).weights
-    except FogValuesError as error:
-        on_warning(f"no fog values, so nnue is used: {error}")
-        return None
 
 
 def unwrapped(evaluator: Evaluator) -> Evaluator:

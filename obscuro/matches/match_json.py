@@ -9,7 +9,7 @@ from typing import Any
 import chess
 
 from obscuro import __version__
-from obscuro.client.coverage import coverage_json
+from obscuro.matches.coverage_table import coverage_json
 from obscuro.matches.elo import Elo, Tally
 from obscuro.matches.event import Event, GameTask
 from obscuro.matches.game_record import GameRecord

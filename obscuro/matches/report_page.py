@@ -6,8 +6,8 @@ import math
 from importlib import resources
 
 from obscuro import __version__
-from obscuro.client.coverage import coverage_tables
 from obscuro.matches import plots
+from obscuro.matches.coverage_table import coverage_tables
 from obscuro.matches.game_record import OWN_OBSERVATIONS
 from obscuro.matches.markup import Content, Element, element, page
 from obscuro.matches.report_parts import (

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from obscuro import __version__
-from obscuro.client.coverage import coverage_json
 from obscuro.matches.atomic_file import replace_text
+from obscuro.matches.coverage_table import coverage_json
 from obscuro.matches.match_json import elo_to_json, game_to_json, player_to_json
 from obscuro.matches.pgn_file import PgnFile
 from obscuro.matches.rating import MEAN_IS_ZERO, Anchor, Estimate

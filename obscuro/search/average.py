@@ -1,6 +1,6 @@
 """The average strategy, which converges to an equilibrium; playing uses the last iterate instead.
 
-It serves proofs on small games (`obscuro.research.games.solve`). It costs a pass over the tree each
+It serves proofs on small games (`obscuro.research.games.search_game`). It costs a pass over the tree each
 iteration, so the solver does without it. The average is one in sequence form (Obscuro, footnote
 16): the weight of an infoset's strategy is its own player's probability of playing there. The t-th
 strategy weighs t², as in the experiments of PCFR+ (Farina et al. 2021), so that the early ones soon

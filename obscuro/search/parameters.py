@@ -54,7 +54,7 @@ class SearchParameters:
     """The settings of a search. The defaults are the paper's, except `puct_least_variance`.
 
     purification, unfrozen, one_sided, mixed_prior: techniques that the ablations of Obscuro §4.1
-    switch off. puct_least_variance, puct_by_deviation: see `selection.explore`. soft_root,
+    switch off. puct_least_variance: see `selection.explore`. soft_root,
     root_temperature: see `subgame.build_subgame`; the paper's are 0. diverse: new roots are chosen by
     diversity of their values, not drawn uniformly as in the paper.
     """
@@ -67,7 +67,6 @@ class SearchParameters:
     max_support: int = MAX_SUPPORT
     puct_c: float = PUCT_C
     puct_least_variance: float = PUCT_LEAST_VARIANCE
-    puct_by_deviation: bool = False
     purification: bool = True
     unfrozen: bool = True
     one_sided: bool = True

@@ -55,8 +55,7 @@ class Exploration(NamedTuple):
 
     one_sided: bool  # only one player explores in a walk
     puct_c: np.float32  # C
-    least_variance: np.float32  # below which σ does not fall; not used by deviation
-    by_deviation: bool  # σ: the deviation over the selections of a (see `explore`)
+    least_variance: np.float32  # below which σ does not fall
 
 
 def exploration(parameters: SearchParameters) -> Exploration:
@@ -65,7 +64,6 @@ def exploration(parameters: SearchParameters) -> Exploration:
         parameters.one_sided,
         np.float32(parameters.puct_c),
         np.float32(parameters.puct_least_variance),
-        parameters.puct_by_deviation,
     )
 
 
@@ -96,9 +94,6 @@ def explore(tree, infoset, rule, random_state):
 
     u is held to the range of values, whatever reach and cfv say: it goes into statistics that stay
     from turn to turn.
-
-    With `by_deviation` σ is the standard deviation of u(I, a) over the visits in which a was
-    selected, with the same prior samples. That explores more: every action is tried early on.
     """
     first = tree.infoset_first[infoset]
     count = tree.infoset_actions[infoset]
@@ -107,18 +102,15 @@ def explore(tree, infoset, rule, random_state):
     most = _MOST_AT_ROOT if infoset == ROOT_INFOSET else _MOST
     tree.infoset_visits[infoset] += 1
     visits = np.float32(tree.infoset_visits[infoset])
+    samples = visits + _PRIOR_SAMPLES
     root = np.sqrt(visits)
     best = 0
     best_value = np.float32(-1e30)
     for action in range(first, first + count):
         value = _within(tree.cfv[action] * scale, most)
         picks = np.float32(tree.picks[action])
-        if rule.by_deviation:
-            sigma = np.sqrt(tree.value_spread[action] / (picks + _PRIOR_SAMPLES))
-        else:
-            samples = visits + _PRIOR_SAMPLES
-            _add_sample(tree, action, value, samples)
-            sigma = max(tree.value_spread[action] / samples, rule.least_variance)
+        _add_sample(tree, action, value, samples)
+        sigma = max(tree.value_spread[action] / samples, rule.least_variance)
         optimistic = value + rule.puct_c * sigma * root / (np.float32(1) + picks)
         if optimistic > best_value:
             best_value = optimistic
@@ -137,10 +129,6 @@ def explore(tree, infoset, rule, random_state):
                         break
                     chosen -= 1
     tree.picks[first + best] += 1
-    if rule.by_deviation:
-        samples = np.float32(tree.picks[first + best]) + _PRIOR_SAMPLES
-        value = _within(tree.cfv[first + best] * scale, most)
-        _add_sample(tree, first + best, value, samples)
     return best
 
 

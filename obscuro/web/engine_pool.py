@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
-from obscuro.bots.messages import Think
-from obscuro.client.mover import Mover, MoverChoice
+from obscuro.client.mover import Mover, MoverChoice, Think
 from obscuro.client.uci_process import EngineError
 
 Report = Callable[[str], None]

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 
 import chess
 
-from obscuro.bots.messages import Think
-from obscuro.client.mover import NO_ENGINE, STARTING_ANEW
+from obscuro.client.mover import NO_ENGINE, STARTING_ANEW, Think
 from obscuro.client.uci_process import EngineError
 from obscuro.matches.time_control import MILLISECONDS
 from obscuro.web.engine_pool import EnginePool, PooledEngine

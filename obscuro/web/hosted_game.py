@@ -12,11 +12,9 @@ from enum import StrEnum
 
 import chess
 
-from obscuro.bots.game_settings import GameSettings
-from obscuro.bots.messages import Think
 from obscuro.client.move_report import Report
-from obscuro.client.mover import MoverChoice
-from obscuro.client.temper import Temper
+from obscuro.client.mover import MoverChoice, Think
+from obscuro.client.score_history import ScoreHistory
 from obscuro.client.told_game import OwnGame
 from obscuro.matches.game_record import Turn
 from obscuro.matches.referee import ending_words
@@ -104,11 +102,11 @@ class HostedGame:
         self._offered_at = -1  # the ply of the last offer of a draw
         self._since = 0.0  # when the turn began
         self._turn_number = 0
-        self._temper = Temper(GameSettings())
+        self._scores = ScoreHistory()
         self._rewind()
         for ply in plies:
             self._push(ply)
-            self._temper.saw(ply.score)
+            self._scores.add(ply.score)
 
     def _rewind(self) -> None:
         """Set all up for the start of the game."""
@@ -209,7 +207,7 @@ class HostedGame:
             return
         if self._is_late(now):
             return
-        self._temper.saw(choice.score)
+        self._scores.add(choice.score)
         self._make(choice.move, now, choice.score, choice.report)
 
     def resign(self, now: float) -> None:
@@ -223,7 +221,7 @@ class HostedGame:
         if self.draw_offered:
             raise RefusedMove("you have offered a draw; the next one may come after a move")
         self._offered_at = len(self.plies)
-        if self._temper.takes_draw(len(self.plies)):
+        if self._scores.accepts_draw(len(self.plies)):
             self._finish(GameResult(None, "draw agreed"), now)
             return
         self.note = "the engine declines the draw"
@@ -244,7 +242,7 @@ class HostedGame:
         self._rewind()
         for ply in plies:
             self._push(ply)
-        self._temper.forget()
+        self._scores.clear()
         self._offered_at = -1
         self.note = "you took your last move back"
         self._begin_turn(now)

@@ -6,8 +6,7 @@ import random
 import threading
 from collections.abc import Callable
 
-from obscuro.bots.messages import Think
-from obscuro.client.mover import MoverChoice
+from obscuro.client.mover import MoverChoice, Think
 from tests.hanging import HANG_SECONDS
 
 

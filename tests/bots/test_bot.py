@@ -18,10 +18,9 @@ from obscuro.bots.bot import EXPECTED_SECONDS, MOST_REFUSALS, Bridge
 from obscuro.bots.client import BotClient, Patience
 from obscuro.bots.game_settings import GameSettings
 from obscuro.bots.games_underway import GamesUnderway
-from obscuro.bots.messages import Think
 from obscuro.bots.pgn_archive import PgnArchive
 from obscuro.bots.policy import Policy
-from obscuro.client.mover import Mover
+from obscuro.client.mover import Mover, Think
 from obscuro.client.mover_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
 from tests.bots.movers import QuickMover

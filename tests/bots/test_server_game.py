@@ -27,7 +27,6 @@ from obscuro.bots.messages import (
     Send,
     Sent,
     StopThinking,
-    Think,
     Thought,
     Wait,
 )
@@ -39,6 +38,7 @@ from obscuro.bots.server_game import (
     ServerGame,
 )
 from obscuro.bots.small_talk import RESIGNED
+from obscuro.client.mover import Think
 from obscuro.rules.board import FogOfWarBoard
 from tests.uci.games import turns_of
 

@@ -12,10 +12,9 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.bots.messages import Think
 from obscuro.bots.our_view import OurView
 from obscuro.client import mover as engine
-from obscuro.client.mover import EngineMover, go_command, last_score
+from obscuro.client.mover import EngineMover, Think, go_command, last_score
 from obscuro.client.uci_process import EngineError
 
 pytestmark = pytest.mark.xdist_group("timing")

@@ -49,14 +49,12 @@ def test_the_search_takes_every_switch_of_the_paper():
     options.set("Resolve Prior", "uniform")
     options.set("Puct C", "250")
     options.set("Puct Least Variance", "70")
-    options.set("Puct Sigma", "deviation")
     options.set("Min Infoset Size", "17")
     options.set("Max Support", "2")
     parameters = options.search_parameters()
     assert not (parameters.purification or parameters.unfrozen or parameters.one_sided)
     assert not parameters.mixed_prior
     assert (parameters.puct_c, parameters.puct_least_variance) == (2.5, 0.07)
-    assert parameters.puct_by_deviation
     assert Options().search_parameters() == SearchParameters()
     assert (parameters.min_infoset_size, parameters.max_support) == (17, 2)
 

@@ -7,7 +7,7 @@ import pytest
 
 from obscuro.research.games.game_tree import enumerate_game
 from obscuro.research.games.kuhn import KuhnPoker
-from obscuro.research.games.solve import solve
+from obscuro.research.games.search_game import solve
 from obscuro.search.gadget import new_gadget
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.root_values import RootValues, root_values

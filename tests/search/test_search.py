@@ -189,7 +189,7 @@ def test_before_our_infoset_is_expanded_there_is_no_line() -> None:
 
 
 def test_a_game_expanded_to_its_end_is_exhausted_and_solved_on() -> None:
-    everything = SearchParameters(puct_c=100, puct_by_deviation=True)
+    everything = SearchParameters(puct_c=100, puct_least_variance=1)
     search = new_search(game=RandomGame(9, plies=2), parameters=everything)
     progress = go(search, 10**9)
     assert progress.exhausted and not progress.full

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from obscuro.research.games.catalog import CATALOG
 from obscuro.research.games.game_tree import enumerate_game
-from obscuro.research.games.search_game import SearchGame
-from obscuro.research.games.solve import PARAMETERS
+from obscuro.research.games.search_game import PARAMETERS, SearchGame
 from obscuro.search import joint, search_loop
 from obscuro.search.expanders import Expanders
 from obscuro.search.game import Expansion

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 
-from obscuro.bots.messages import Think
+from obscuro.client.mover import Think
 from obscuro.web.web_app import make_app
 from obscuro.web.web_limits import WebLimits
 from tests.bots.movers import QuickMover

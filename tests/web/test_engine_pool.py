@@ -12,8 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from obscuro.bots.messages import Think
-from obscuro.client.mover import EngineMover, MoverChoice
+from obscuro.client.mover import EngineMover, MoverChoice, Think
 from obscuro.client.uci_process import EngineError
 from obscuro.web.engine_pool import EnginePool, PooledEngine
 from tests.hanging import HANG_SECONDS

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
-from obscuro.bots.messages import Think
+from obscuro.client.mover import Think
 from obscuro.viewer.game_file import games_of_text
 from obscuro.viewer.make_document import make_document
 from obscuro.web.look_room import LookLimits

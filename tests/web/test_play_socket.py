@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.websockets import WebSocketDisconnect
 
-from obscuro.bots.messages import Think
-from obscuro.client.mover import NO_ENGINE, STARTING_ANEW
+from obscuro.client.mover import NO_ENGINE, STARTING_ANEW, Think
 from obscuro.client.uci_process import EngineError
 from obscuro.engine.strength import LEVELS
 from obscuro.web import game_room

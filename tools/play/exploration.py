@@ -26,11 +26,9 @@ import numpy as np
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
-from obscuro.research.games.best_response import exploitability
 from obscuro.research.games.catalog import CATALOG
-from obscuro.research.games.game_tree import enumerate_game
-from obscuro.research.games.search_game import SearchGame
-from obscuro.research.games.solve import GameSolver, growing_iterations
+from obscuro.research.games.game_tree import enumerate_game, exploitability
+from obscuro.research.games.search_game import GameSolver, SearchGame, growing_iterations
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board, from_fen
@@ -53,7 +51,6 @@ RULES: dict[str, dict[str, str]] = {
     "variance ≥ 0.1": {"Puct Least Variance": "100"},
     "variance ≥ 0.4": {"Puct Least Variance": "400"},
     "variance, C = 20": {"Puct Least Variance": "0", "Puct C": "2000"},
-    "deviation": {"Puct Sigma": "deviation"},
 }
 Row = dict[str, Any]
 """One measurement, by the names of its figures."""

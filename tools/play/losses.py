@@ -44,11 +44,11 @@ import chess
 import numpy as np
 
 from obscuro.cli.bench.common import progress
-from obscuro.client.coverage import size_name, size_names
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Coverage, GoLimits
 from obscuro.evaluation.scale import centipawns_of_value
+from obscuro.matches.coverage_table import size_name, size_names
 from obscuro.rules.layout import WORDS
 from obscuro.rules.make import make_move
 from obscuro.rules.position import from_board, legal_moves, move_to_uci

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from obscuro.matches.elo import Tally
-from tools.play.paper_rules import ABLATIONS, DEVIATION, PAPER_RULES
+from tools.play.paper_rules import ABLATIONS, PAPER_RULES
 
 OBSCURO, ZS21, RANDOM = "obscuro", "zs21", "random"
 OLD_COMMIT = "909392b"
@@ -238,8 +238,6 @@ def _beyond() -> Iterator[Experiment]:
         openings="none",
     )
     yield Experiment("default-paper", BEYOND, "default rules against the paper's", _DEFAULT, _PAPER)
-    deviation, label = Contender(OBSCURO, DEVIATION), "PUCT's σ the deviation against the variance"
-    yield Experiment("deviation", BEYOND, label, deviation, _DEFAULT)
     eight, one = Contender(OBSCURO, {}, 500), Contender(OBSCURO, {}, 62)
     yield Experiment(*("eight-times", BEYOND, "0.5 s against 1/16 s", eight, one), 400, 62)
     simple, won = _with("simple-evaluation"), PAPER_RESULTS["simple-evaluation"]

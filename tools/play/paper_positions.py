@@ -40,12 +40,11 @@ from tools.common import (
     table,
     tool_parser,
 )
-from tools.play.paper_rules import DEVIATION, PAPER_RULES
+from tools.play.paper_rules import PAPER_RULES
 
 RULES: Mapping[str, Mapping[str, str]] = {
     "default": {},
     "paper": PAPER_RULES,
-    "deviation": DEVIATION,
 }
 SHOWN = 0.01  # moves that are played less often are left out of the table
 Row = dict[str, Any]

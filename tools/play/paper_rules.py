@@ -28,13 +28,9 @@ PAPER_RULES: Mapping[str, str] = {
     "Sampling": "uniform",  # "get random state s ∈ P∖I" (Fig. 9)
     "Max Kept Infosets": "0",  # ours is 256: J₀ holds all J of the kept tree (Fig. 9)
     "Puct C": "100",  # C = 1 (C.4)
-    "Puct Sigma": "variance",  # C.4
     "Puct Least Variance": "0",  # ours is 20: σ has no floor (C.4)
 }
 """The engine as the paper describes it: values by the options' names, as a GUI sends them."""
-
-DEVIATION: Mapping[str, str] = {"Puct Sigma": "deviation"}
-"""The default rules with PUCT's σ the deviation, which the symbol usually means (C.4: the variance)."""
 
 ABLATIONS: Mapping[str, Mapping[str, str]] = {
     "purification": {"Purification": "false"},

@@ -1,7 +1,4 @@
-"""What the tools share that replay recorded games: their command line, a player, and a judge.
-
-`obscuro.learn.filed_games` reads the games, and `obscuro.learn.followed_turns` follows them.
-"""
+"""What the tools share that replay recorded games: their command line, a player, and a judge."""
 
 from __future__ import annotations
 
@@ -22,8 +19,6 @@ from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.evaluation.factory import make_evaluator
-from obscuro.learn.filed_games import BOTH, FiledGame, load_games
-from obscuro.learn.followed_turns import FollowedTurn, follow
 from obscuro.matches.journal import JournalError
 from obscuro.rules.layout import WORDS
 from obscuro.rules.position import legal_moves, move_to_uci
@@ -37,6 +32,8 @@ from tools.common import (
     set_options,
     tool_parser,
 )
+from tools.play.filed_games import BOTH, FiledGame, load_games
+from tools.play.followed_turns import FollowedTurn, follow
 
 __all__ = [
     "BOTH",

@@ -27,10 +27,10 @@ from typing import Any
 import chess
 
 from obscuro.cli.bench.common import progress
-from obscuro.client.coverage import size_name, size_names
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
+from obscuro.matches.coverage_table import size_name, size_names
 from tools.common import publish, table
 from tools.play.recorded_games import (
     BOTH,

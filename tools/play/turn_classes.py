@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from obscuro.client.coverage import LARGEST_SIZES, size_name
+from obscuro.matches.coverage_table import LARGEST_SIZES, size_name
 from tools.play.curve_fit import Mask, Numbers
 from tools.play.turn_values import Turns
 

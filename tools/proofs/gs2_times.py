@@ -20,13 +20,12 @@ from typing import Any, Final
 import numpy as np
 
 from obscuro.research.games.cfr import CounterfactualRegret
+from obscuro.research.games.extensive_form import Mirrored
 from obscuro.research.games.game_tree import enumerate_game
 from obscuro.research.games.generative import DiverseBlock, both_have_acted
 from obscuro.research.games.infoset_hypergraph import COMMON_KNOWLEDGE
 from obscuro.research.games.klss import SubgameSolver
 from obscuro.research.games.liars_dice import LiarsDice
-from obscuro.research.games.maxmargin import AsSolved
-from obscuro.research.games.mirrored import Mirrored
 from obscuro.research.games.root_rules import (
     MaxmarginRoot,
     RootBudget,
@@ -35,7 +34,7 @@ from obscuro.research.games.root_rules import (
     belief_prior,
 )
 from obscuro.research.games.sequence_form import SequenceForm
-from obscuro.research.games.subgame_program import Method
+from obscuro.research.games.subgame_program import AsSolved, Method
 from obscuro.search.game import MAX
 from tools.common import given, publish, say, table, tool_parser
 from tools.proofs.gs2_table import GAMES, ONE_KLSS, SEATS, UNSAFE, Gs2Game

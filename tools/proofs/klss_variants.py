@@ -26,15 +26,25 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.research.games.allocation import DeviationGraph, independent_set, mixture
 from obscuro.research.games.game_tree import GameTree, enumerate_game
-from obscuro.research.games.infoset_hypergraph import COMMON_KNOWLEDGE
+from obscuro.research.games.infoset_hypergraph import (
+    COMMON_KNOWLEDGE,
+    DeviationGraph,
+    independent_set,
+    mixture,
+)
 from obscuro.research.games.klss import SubgameSolver, guaranteed, least_exploitable
 from obscuro.research.games.klss_rows import EPSILON, ROWS, KlssRow, floor_of, normalisation
-from obscuro.research.games.maxmargin import AsSolved, Margins
-from obscuro.research.games.root_rules import MaxmarginRoot, RootRule, SoftRoot, even_prior
+from obscuro.research.games.root_rules import (
+    MaxmarginRoot,
+    MergedTranspositions,
+    RootRule,
+    SoftRoot,
+    even_prior,
+    transpositions,
+)
 from obscuro.research.games.sequence_form import SequenceForm
-from obscuro.research.games.transpositions import MergedTranspositions, transpositions
+from obscuro.research.games.subgame_program import AsSolved, Margins
 from obscuro.search.game import MAX
 from tools.common import given, publish, say, table, tool_parser
 from tools.results.manifest import Loaded

@@ -26,10 +26,9 @@ from typing import Any
 
 import chess
 
-from obscuro.bots.messages import Think
 from obscuro.bots.mistboard.engine_service import EngineService
 from obscuro.cli.mistboard_command import RULES
-from obscuro.client.mover import EngineMover, MoverChoice
+from obscuro.client.mover import EngineMover, MoverChoice, Think
 from obscuro.client.mover_pool import MoverPool
 from obscuro.matches.builtin_players import engine_command
 from obscuro.rules.account import Account, Ply

@@ -28,11 +28,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.research.games.best_response import expected_value
-from obscuro.research.games.game_tree import GameTree, enumerate_game
+from obscuro.research.games.game_tree import (
+    GameTree,
+    enumerate_game,
+    expected_value,
+    policy_of,
+    strategy_of,
+)
 from obscuro.research.games.klss import SubgameSolver, guaranteed, least_exploitable
 from obscuro.research.games.klss_rows import ROWS, floor_of, normalisation
-from obscuro.research.games.maxmargin import AsSolved, Margins
 from obscuro.research.games.root_rules import (
     LikeliestGroups,
     MaxmarginRoot,
@@ -44,9 +48,9 @@ from obscuro.research.games.root_rules import (
     even_prior,
     mixed_prior,
 )
+from obscuro.research.games.search_game import GameSolver
 from obscuro.research.games.sequence_form import SequenceForm
-from obscuro.research.games.solve import GameSolver
-from obscuro.research.games.strategy import policy_of, strategy_of
+from obscuro.research.games.subgame_program import AsSolved, Margins
 from obscuro.search.game import MIN
 from tools.common import given, publish, table, tool_parser
 from tools.proofs.klss_table import KINDS, number

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.research.value_functions.domains import DOMAINS
-from obscuro.research.value_functions.value_network import Losses
+from obscuro.research.value_functions.value_network import DOMAINS, Losses
 from tools.common import table
 from tools.results.manifest import Loaded
 

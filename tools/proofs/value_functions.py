@@ -31,23 +31,24 @@ from typing import Any, Final
 import numpy as np
 import platformdirs
 
-from obscuro.research.value_functions.bottoms import SolvedBottoms
-from obscuro.research.value_functions.depth_limited import (
-    DepthLimitedCfr,
-    ValueFunction,
-    zero_values,
+from obscuro.research.value_functions.limited_trunk import (
+    LimitedGame,
+    LimitedTrunk,
+    RegionCfr,
+    TrunkExploitability,
 )
-from obscuro.research.value_functions.domains import DOMAINS
-from obscuro.research.value_functions.limited_trunk import LimitedGame, LimitedTrunk
 from obscuro.research.value_functions.random_trunks import (
+    DepthLimitedCfr,
     Examples,
     RememberedValues,
+    SolvedBottoms,
+    ValueFunction,
     joined,
     make_examples,
+    zero_values,
 )
-from obscuro.research.value_functions.region_cfr import RegionCfr
-from obscuro.research.value_functions.trunk_exploitability import TrunkExploitability
 from obscuro.research.value_functions.value_network import (
+    DOMAINS,
     NetworkValues,
     losses,
     random_network,

@@ -34,11 +34,10 @@ from obscuro.matches.openings import default_openings
 from obscuro.matches.players import InProcessPlayer, RandomPlayer
 from obscuro.matches.referee import play_game
 from obscuro.players.roster import ZS21_OPTIONS
-from obscuro.research.zs21.certificate import bound, guaranteed
+from obscuro.research.zs21.blueprint import bound, guaranteed
+from obscuro.research.zs21.chess_trunk import information_price
 from obscuro.research.zs21.gadget_program import Size
-from obscuro.research.zs21.planting import information_price
-from obscuro.research.zs21.trunk import LEAF, Trunk
-from obscuro.research.zs21.trunk_game import MAX
+from obscuro.research.zs21.trunk import LEAF, MAX, Trunk
 from obscuro.research.zs21.turn_search import Round, TurnSearch
 from obscuro.research.zs21.zs21_constants import LEAST_ROOTS
 from obscuro.research.zs21.zs21_player import Zs21Player

@@ -30,7 +30,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from obscuro import __version__
-from obscuro.bots.messages import Think
 from obscuro.bots.mistboard.engine_messages import (
     PROTOCOL,
     MessageError,
@@ -45,7 +44,7 @@ from obscuro.bots.mistboard.engine_messages import (
     read_turn,
 )
 from obscuro.bots.mistboard.seat_account import SeatAccount
-from obscuro.client.mover import Mover, MoverChoice
+from obscuro.client.mover import Mover, MoverChoice, Think
 from obscuro.client.mover_pool import MoverPool
 
 HOST = "127.0.0.1"

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from obscuro.cli.bench.common import BenchmarkError, median
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
-from obscuro.evaluation.fog_values.value_file import SHIPPED, FogValuesError, read_fog_values
 from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator
 from obscuro.rules.position import from_fen
 from obscuro.search.parameters import BATCH
@@ -30,8 +29,6 @@ class NnueSpeed(NamedTuple):
 
     searched_kcps: float
     static_kcps: float
-    fog_kcps: float  # searched, with the shipped corrections of `fog`
-    fog_share: float  # of `fog` in the speed without them, median over rounds
 
 
 class Agreement(NamedTuple):
@@ -53,19 +50,11 @@ def bench_positions(path: Path = POSITIONS_FILE) -> Words:
 def measure_nnue(
     positions: Words, repeats: int, stockfish: str | None = None, batch: int = BATCH
 ) -> NnueSpeed:
-    """Measure the network with a search, without one, and with `fog`'s corrections, alternately.
+    """Measure the network with a search and without one, alternately.
 
-    positions: uint64[n, 8]. Raises BenchmarkError without a network, or with damaged weights.
+    positions: uint64[n, 8]. Raises BenchmarkError without a network.
     """
-    try:
-        fog_weights = read_fog_values(SHIPPED).weights
-    except FogValuesError as error:
-        raise BenchmarkError(str(error)) from None
-    evaluators = [
-        NnueEvaluator(stockfish),
-        NnueEvaluator(stockfish, searched=False),
-        NnueEvaluator(stockfish, fog_weights=fog_weights),
-    ]
+    evaluators = [NnueEvaluator(stockfish), NnueEvaluator(stockfish, searched=False)]
     for evaluator in evaluators:
         _evaluate(evaluator, positions[:batch])
     rounds = []
@@ -73,9 +62,8 @@ def measure_nnue(
         rounds.append(
             [_thousands_a_second(evaluator, positions, batch) for evaluator in evaluators]
         )
-    speeds = np.array(rounds)
-    searched, static, fog = np.median(speeds, axis=0).tolist()
-    return NnueSpeed(searched, static, fog, float(np.median(speeds[:, 2] / speeds[:, 0])))
+    searched, static = np.median(np.array(rounds), axis=0).tolist()
+    return NnueSpeed(searched, static)
 
 
 def _thousands_a_second(evaluator: NnueEvaluator, positions: Words, batch: int) -> float:

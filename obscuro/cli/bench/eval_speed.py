@@ -50,8 +50,6 @@ class EvaluatorFigures:
     material_kcps: float | None = None
     nnue_searched_kcps: float | None = None
     nnue_static_kcps: float | None = None
-    fog_kcps: float | None = None
-    fog_share: float | None = None
     rank_correlation: float | None = None
     regret: float | None = None
     slope: float | None = None
@@ -71,8 +69,6 @@ class EvaluatorFigures:
             "stockfish_children": speed.children if speed else None,
             "nnue_searched_kcps": self.nnue_searched_kcps,
             "nnue_static_kcps": self.nnue_static_kcps,
-            "fog_kcps": self.fog_kcps,
-            "fog_share": self.fog_share,
             "rank_correlation": self.rank_correlation,
             "regret": self.regret,
             "slope": self.slope,
@@ -154,7 +150,6 @@ def measure_network(
     speed = measure_nnue(positions, repeat, stockfish)
     measured.nnue_searched_kcps = speed.searched_kcps
     measured.nnue_static_kcps = speed.static_kcps
-    measured.fog_kcps, measured.fog_share = speed.fog_kcps, speed.fog_share
     found = agreement(
         positions, stockfish_values(positions, stockfish), nnue_values(positions, stockfish)
     )
@@ -186,8 +181,6 @@ def print_report(console: Console, measured: EvaluatorFigures, numbers: dict[str
     line("material", measured.material_kcps, 1, per_second)
     line("network, with a search", measured.nnue_searched_kcps, 1, per_second)
     line("network, static", measured.nnue_static_kcps, 1, per_second)
-    line("fog, with a search", measured.fog_kcps, 1, per_second)
-    line("share of the network's speed", measured.fog_share, 3, "")
     line("rank correlation with Stockfish", measured.rank_correlation, 3, "")
     line("regret by Stockfish's values", measured.regret, 4, "")
     line("slope of Stockfish's values", measured.slope, 3, "")

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from obscuro.evaluation import scale
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
-from obscuro.evaluation.fog_values.correction import correction
-from obscuro.evaluation.fog_values.sight_features import ALL_FEATURES
 from obscuro.evaluation.nnue.accumulator import refresh, update
 from obscuro.evaluation.nnue.bare_king import NO_SIDE, side_of_won_bare_king, won_ending_pawns
 from obscuro.evaluation.nnue.capture_search import FIRST, MATED, PLIES, search_captures
@@ -49,10 +47,10 @@ def value_of_units(units, tau):
 
 
 @kernel
-def leaf_value(tables, pos, units, fog_weights, found, tau):
+def leaf_value(tables, pos, units, tau):
     """Return the value of a position that a search of captures gave so many units.
 
-    Both are in the view of the side that moved. fog_weights, found: see `fill_values`.
+    Both are in the view of the side that moved.
     """
     if abs(units) >= _SURELY_MATED:
         return value_of_units(units, tau)
@@ -60,20 +58,14 @@ def leaf_value(tables, pos, units, fog_weights, found, tau):
     if weak != NO_SIDE:
         pawns = won_ending_pawns(tables, pos, weak, abs(units))
         return _value_of_pawns(pawns if units > 0 else -pawns, tau)
-    if fog_weights.size == 0:
-        return value_of_units(units, tau)
-    pawns = units / UNITS_PER_PAPER_PAWN
-    return _value_of_pawns(pawns - correction(tables, pos, -pawns, fog_weights, found), tau)
+    return value_of_units(units, tau)
 
 
 @kernel
-def fill_values(
-    tables, weights, work, fog_weights, found, positions, offsets, moves, plies, tau, values
-):
+def fill_values(tables, weights, work, positions, offsets, moves, plies, tau, values):
     """Write the value of every child without a value, in the view of the side that moved.
 
-    fog_weights: of `correction`, float64[WEIGHT_COUNT], or float64[0] to correct nothing. found: its
-    buffer. positions: uint64[n, 8]. offsets, moves, values: the arrays of their ChildValues. plies:
+    positions: uint64[n, 8]. offsets, moves, values: the arrays of their ChildValues. plies:
     see `search_captures`. A position with an undecided child must have both kings.
     """
     for index in range(positions.shape[0]):
@@ -90,7 +82,7 @@ def fill_values(
             update(weights, work, FIRST - 1, FIRST, pos, after, moves[child])
             store(work.positions, FIRST, after)
             units = -search_captures(tables, weights, work, plies)
-            values[child] = leaf_value(tables, after, units, fog_weights, found, tau)
+            values[child] = leaf_value(tables, after, units, tau)
 
 
 _sharing = threading.Lock()
@@ -111,7 +103,6 @@ class NnueEvaluator:
     stockfish: the path of the Stockfish to take the network from; None: the usual places. tau: the
     number of pawns worth tanh(1). searched: whether to search captures. Static values are four
     times as fast but rank children much less like Stockfish. network: replaces Stockfish's network.
-    fog_weights: float64[WEIGHT_COUNT], of `correction`, for `fog`; None: no correction, for `nnue`.
     """
 
     def __init__(
@@ -121,12 +112,9 @@ class NnueEvaluator:
         *,
         searched: bool = True,
         network: Network | None = None,
-        fog_weights: npt.NDArray[np.float64] | None = None,
     ) -> None:
         """Store the settings without loading the network."""
-        self.name = "nnue" if fog_weights is None else "fog"
-        self._fog_weights = np.zeros(0) if fog_weights is None else np.array(fog_weights)
-        self._found = np.zeros(ALL_FEATURES)
+        self.name = "nnue"
         self._network = network
         self._stockfish = stockfish
         self._tau = float(tau)
@@ -161,8 +149,6 @@ class NnueEvaluator:
         fill_values(
             TABLES,
             *loaded,
-            self._fog_weights,
-            self._found,
             positions,
             children.offsets,
             children.moves,

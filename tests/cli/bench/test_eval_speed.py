@@ -30,8 +30,6 @@ KEYS = {
     "stockfish_batch_efficiency",
     "nnue_searched_kcps",
     "nnue_static_kcps",
-    "fog_kcps",
-    "fog_share",
     "rank_correlation",
     "regret",
     "material_kcps",
@@ -65,7 +63,6 @@ def test_json_is_one_object_with_all_keys(console: Console) -> None:
         assert any(reason.startswith("no numbers of the network") for reason in numbers["missing"])
     else:
         assert numbers["nnue_searched_kcps"] > 0 and numbers["nnue_static_kcps"] > 0
-        assert numbers["fog_kcps"] > 0 and numbers["fog_share"] > 0
         assert 0.5 < numbers["rank_correlation"] <= 1
 
 

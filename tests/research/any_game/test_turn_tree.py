@@ -8,9 +8,7 @@ import pytest
 
 from obscuro.research.any_game.histories import HistoryTable
 from obscuro.research.any_game.history_belief import HistoryBelief
-from obscuro.research.any_game.history_game import HistoryGame
-from obscuro.research.any_game.rollouts import Rollouts
-from obscuro.research.any_game.turn_tree import TurnTree
+from obscuro.research.any_game.turn_tree import HistoryGame, Rollouts, TurnTree
 from obscuro.research.games.extensive_form import ExtensiveForm
 from obscuro.research.games.leduc import LeducPoker
 from obscuro.research.games.openspiel import OpenSpielGame

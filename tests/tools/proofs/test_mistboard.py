@@ -10,8 +10,8 @@ from typing import Any
 import chess
 import pytest
 
-from obscuro.bots.messages import Think
 from obscuro.bots.our_view import OurView
+from obscuro.client.mover import Think
 from obscuro.rules.board import DrawnStalemateBoard, FogOfWarBoard
 from tests.bots.mistboard.wire import wire_move
 from tools.proofs.mistboard import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.research.games.solve import growing_iterations
+from obscuro.research.games.search_game import growing_iterations
 from tools.proofs.small_games import Row, checkpoints, good_from, main, render
 from tools.results import raw
 

@@ -8,7 +8,6 @@ import importlib
 import pytest
 
 from obscuro.cli.arguments import build_parser
-from obscuro.learn.samples import read_samples
 from tools.common import ROOT
 from tools.results import raw, render
 from tools.results.manifest import Manifest, Page, Run, find_function, load
@@ -70,9 +69,7 @@ def test_copied_figures_name_a_commit_and_a_date(manifest: Manifest, page: Page)
 def test_every_page_and_every_raw_file_is_in_the_manifest(manifest: Manifest) -> None:
     assert {file.stem for file in manifest.folder.glob("*.md")} == set(manifest.pages)
     folder = manifest.folder / "raw"
-    wanted = {
-        manifest.data_file(data) for page in manifest.pages.values() for data in page.data.values()
-    }
+    wanted = {folder / file for page in manifest.pages.values() for file in page.kept}
     for run in manifest.runs():
         if manifest.is_to_come(run):
             continue
@@ -97,18 +94,6 @@ def test_every_command_names_a_program_that_reads_its_arguments(page: Page) -> N
             parser: argparse.ArgumentParser = importlib.import_module(words[1]).make_parser()
             assert parser.prog == f"python -m {words[1]}"
             parser.parse_args([*words[2:], "--raw", "file.json"])
-
-
-def test_samples_are_those_of_their_commands(manifest: Manifest, page: Page) -> None:
-    for data in page.data.values():
-        told = build_parser().parse_args(data.words[1:])
-        found = read_samples(manifest.data_file(data))
-        assert data.broken_off is None or data.broken_off < told.most
-        assert len(found.followed) == (data.broken_off or told.most)
-        search = found.origin["search"]
-        assert (search is None) == told.no_search
-        if search is not None:
-            assert (search["nodes"], search["every"]) == (told.nodes, told.every)
 
 
 def test_every_function_of_the_manifest_exists(page: Page) -> None:

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
-from obscuro.learn.filed_games import FiledGame
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board
+from tools.play.filed_games import FiledGame
 
 Words = npt.NDArray[np.uint64]
 
