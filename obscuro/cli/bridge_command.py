@@ -28,7 +28,7 @@ from obscuro.signal_handlers import leaving_signals_handled
 
 if TYPE_CHECKING:
     from obscuro.bots.bot import Bridge
-    from obscuro.bots.client import BotClient
+    from obscuro.bots.bot_client import BotClient
     from obscuro.client.mover import Mover
     from obscuro.client.mover_pool import MoverPool
 
@@ -145,8 +145,12 @@ def _play(
 ) -> int:
     """Prepare an engine, go online and play; return the exit code. Raises CommandError."""
     try:
-        from obscuro.bots.api_errors import ApiError, Refused, Unauthorized  # noqa: PLC0415
-        from obscuro.bots.client import BotClient  # noqa: PLC0415
+        from obscuro.bots.bot_client import (  # noqa: PLC0415
+            ApiError,
+            BotClient,
+            Refused,
+            Unauthorized,
+        )
     except ModuleNotFoundError as error:
         raise missing_package(error, "httpx") from None
     from obscuro.client.mover_pool import MoverPool  # noqa: PLC0415
@@ -181,14 +185,13 @@ def _play(
 def _bridge(
     arguments: argparse.Namespace, url: str, user: str, client: BotClient, movers: MoverPool
 ) -> Bridge:
-    from obscuro.bots.bot import Bridge  # noqa: PLC0415
-    from obscuro.bots.game_settings import GameSettings  # noqa: PLC0415
-    from obscuro.bots.games_underway import GamesUnderway  # noqa: PLC0415
-    from obscuro.bots.pgn_archive import PgnArchive  # noqa: PLC0415
-    from obscuro.bots.policy import Policy  # noqa: PLC0415
+    from obscuro.bots.bot import Bridge, GamesUnderway  # noqa: PLC0415
+    from obscuro.bots.bot_settings import GameSettings, Policy  # noqa: PLC0415
+    from obscuro.bots.game_log import PgnArchive  # noqa: PLC0415
 
     policy = Policy(
         games=arguments.games,
+        leave_after=arguments.leave_after,
         rated=arguments.rated,
         opponents=arguments.opponents,
         least_base=arguments.least_base,
@@ -213,7 +216,6 @@ def _bridge(
         movers,
         policy,
         settings,
-        arguments.leave_after,
         underway=GamesUnderway(games_file(arguments.games_file, url, user)),
         archive=None if arguments.pgn is None else PgnArchive(Path(arguments.pgn), url),
     )

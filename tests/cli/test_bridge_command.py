@@ -209,7 +209,7 @@ def test_without_httpx_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
-    monkeypatch.delitem(sys.modules, "obscuro.bots.client", raising=False)
+    monkeypatch.delitem(sys.modules, "obscuro.bots.bot_client", raising=False)
     monkeypatch.setenv("OBSCURO_BOT_TOKEN", "x")
     assert main(["bridge"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
@@ -255,7 +255,7 @@ def test_a_log_that_cannot_be_written(server: BotServer, tmp_path: Path) -> None
 def test_a_token_in_a_failure_is_not_written_down(tmp_path: Path) -> None:
     """It is in no text of ours; should another's error have it, it is taken out."""
     path = tmp_path / "log"
-    logger = logging.getLogger("obscuro.bots.client")
+    logger = logging.getLogger("obscuro.bots.bot_client")
     with bridge_logging(str(path), True, "abc123"):
         logger.warning("a header: %s", {"Authorization": "Bearer abc123"})
         try:
