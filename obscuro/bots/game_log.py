@@ -21,8 +21,7 @@ from obscuro.bots.our_view import OurView
 from obscuro.client.move_report import Report
 from obscuro.matches.atomic_file import replace_text
 from obscuro.matches.game_record import Turn
-from obscuro.matches.pgn import VARIANT
-from obscuro.matches.pgn_comments import write_comment
+from obscuro.matches.pgn import VARIANT, write_comment
 
 logger = logging.getLogger(__name__)
 

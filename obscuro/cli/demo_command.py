@@ -164,7 +164,7 @@ def run(
             record = play_game(
                 engine,
                 RandomPlayer(),
-                movetime=arguments.movetime,
+                control=arguments.movetime,
                 seed=seed,
                 max_plies=2 * arguments.max_moves,
                 board=board,

@@ -20,10 +20,9 @@ from rich.text import Text
 
 from obscuro.matches.event import Event, GameTask
 from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
-from obscuro.matches.match import MatchResult
 from obscuro.matches.rating import Anchor
-from obscuro.matches.report_parts import points_text
-from obscuro.matches.standings import Standings
+from obscuro.matches.report_page import points_text
+from obscuro.matches.standings import FIRST, MatchResult, Standings
 
 _BAR = 40
 _MINUTE, _HOUR = 60, 3600
@@ -176,8 +175,8 @@ class MatchTable(EventTable):
         match = self._match
         all_games, white, black = (
             match.tally(),
-            match.tally(chess.WHITE),
-            match.tally(chess.BLACK),
+            match.tally(FIRST, chess.WHITE),
+            match.tally(FIRST, chess.BLACK),
         )
         for name, (wins, losses), colours in (
             (match.first, (all_games.wins, all_games.losses), (white.points, black.points)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,19 +13,14 @@ from rich.console import Console
 
 from obscuro.cli.command_support import INTERRUPTED, CommandError, read_options
 from obscuro.cli.event_table import MatchTable
-from obscuro.matches.arena_error import ArenaError
-from obscuro.matches.atomic_file import replace_text
+from obscuro.matches.builtin_players import check_entrant, split_command
 from obscuro.matches.coverage_table import coverage_lines
-from obscuro.matches.entrant import Entrant, check_entrant, split_command
-from obscuro.matches.event import Event, GameTask
+from obscuro.matches.event import ArenaError, Entrant, Event, GameTask, match_games
 from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
-from obscuro.matches.game_workers import GameWorkers
-from obscuro.matches.journal import Journal
-from obscuro.matches.local_workers import LocalWorkers
-from obscuro.matches.match import FIRST, SECOND, MatchResult
-from obscuro.matches.match_json import BIASED, match_to_json
+from obscuro.matches.game_workers import GameWorkers, LocalWorkers
+from obscuro.matches.journal import GameStore, Journal
 from obscuro.matches.openings import openings_named
-from obscuro.matches.pgn_file import PgnFile
+from obscuro.matches.pgn import PgnFile
 from obscuro.matches.play_event import EventResult, play_event
 from obscuro.matches.ray_workers import (
     ClusterError,
@@ -35,9 +29,9 @@ from obscuro.matches.ray_workers import (
     check_ray,
     cores_of_a_game,
 )
-from obscuro.matches.schedule import match_games
+from obscuro.matches.result_files import BIASED, match_to_json, write_json
 from obscuro.matches.sprt import H1, SprtBounds
-from obscuro.matches.statistics import QUANTITIES, Statistics, number
+from obscuro.matches.standings import FIRST, QUANTITIES, SECOND, MatchResult, Statistics, number
 from obscuro.matches.time_control import TimeControl
 
 GAMES, MOST_SPRT_GAMES = 10, 10_000
@@ -57,13 +51,14 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
     _check_json_path(arguments.json)
     with contextlib.ExitStack() as files:
         journal, pgn = _open_files(arguments, event, files)
-        match = MatchResult(event)
-        table = MatchTable(console, match, 0 if journal is None else len(journal.games))
+        store = GameStore(event) if journal is None else journal
+        match = MatchResult(event, store.games)
+        table = MatchTable(console, match, len(store.games))
         if journal is not None:
             for line in resumed(journal, event):
                 console.print(line, soft_wrap=True)
         workers = make_workers(arguments.concurrency or 1, once(table.say))
-        ended = _play(event, match, table, workers, journal, pgn)
+        ended = _play(store, match, table, workers, pgn)
         if arguments.json is not None:
             _write_json(Path(arguments.json), match, ended)
     console.print()
@@ -77,11 +72,10 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
 
 
 def _play(
-    event: Event,
+    store: GameStore,
     match: MatchResult,
     table: MatchTable,
     workers: GameWorkers,
-    journal: Journal | None,
     pgn: PgnFile | None,
 ) -> EventResult:
     def on_game(task: GameTask, game: GameRecord) -> None:
@@ -91,13 +85,13 @@ def _play(
 
     with table.drawing():
         return play_event(
-            event,
+            store.event,
             workers,
-            journal,
+            store,
             on_start=table.game_begins,
             on_game=on_game,
             on_fault=table.game_breaks_off,
-            stop_rule=match.add,
+            stop_rule=match.decision,
         )
 
 
@@ -256,9 +250,8 @@ def _check_json_path(path: str | None) -> None:
 
 
 def _write_json(path: Path, match: MatchResult, ended: EventResult) -> None:
-    text = json.dumps(match_to_json(match, ended), indent=2, ensure_ascii=False, allow_nan=False)
     try:
-        replace_text(path, text + "\n")
+        write_json(path, match_to_json(match, ended))
     except OSError as error:
         raise CommandError(f"can't write {path}: {error.strerror or error}") from None
 
@@ -284,7 +277,7 @@ def verdict(match: MatchResult, ended: EventResult, *, resumable: bool) -> Itera
 def summary(match: MatchResult) -> Iterator[str]:
     """Describe the games in lines: score, pairs, Elo, the test, each player's means, coverage."""
     total = match.tally()
-    white, black = (match.tally(color) for color in (chess.WHITE, chess.BLACK))
+    white, black = (match.tally(FIRST, color) for color in (chess.WHITE, chess.BLACK))
     games = "1 game" if total.games == 1 else f"{total.games} games"
     yield f"{match.first} against {match.second}, {games} at {times(match.event)}"
     yield (
@@ -302,8 +295,8 @@ def summary(match: MatchResult) -> Iterator[str]:
             yield f"{name} was told {match.told(entrant)}"
         yield from statistics_lines(name, match.statistics(entrant))
     yield from coverage_lines(match.games.values())
-    for index, game in match.irregular():
-        yield f"irregular game {index + 1}: {game.ending}"
+    for task, game in match.irregular():
+        yield f"irregular game {task.number + 1}: {game.ending}"
 
 
 def _test_lines(match: MatchResult) -> Iterator[str]:

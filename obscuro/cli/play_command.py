@@ -167,7 +167,7 @@ def run(
             console.print(f"The engine plays at level {level.number}, {level.name}.")
         white, black = (human, engine) if color == chess.WHITE else (engine, human)
         board = BOARDS[stalemate]()
-        record = play_game(white, black, movetime=arguments.movetime, board=board)
+        record = play_game(white, black, control=arguments.movetime, board=board)
     except Quit:
         console.print("\nGood-bye.")
         return 0

@@ -10,8 +10,7 @@ from rich.console import Console
 from obscuro.cli.command_support import INTERRUPTED, CommandError
 from obscuro.cli.event_table import TournamentTable, standings_summary, standings_table
 from obscuro.cli.match_command import MakeWorkers, crew_maker, once, resumed
-from obscuro.matches.arena_error import ArenaError
-from obscuro.matches.event import Event
+from obscuro.matches.event import ArenaError, Event
 from obscuro.matches.journal import Journal, read_journal
 from obscuro.matches.play_event import EventResult, play_event
 from obscuro.matches.rating import Anchor

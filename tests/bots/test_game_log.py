@@ -18,7 +18,7 @@ from obscuro.bots.our_view import OurView
 from obscuro.bots.server_game import ServerGame
 from obscuro.client.move_report import Report
 from obscuro.client.mover import Think
-from obscuro.matches.pgn_comments import read_comment
+from obscuro.matches.pgn import read_comment
 from obscuro.viewer.game_file import read_game
 from obscuro.viewer.make_document import make_document
 

@@ -14,7 +14,7 @@ from obscuro.cli.arguments import parse
 from obscuro.cli.command_support import CommandError
 from obscuro.cli.event_table import MatchTable
 from obscuro.matches.event import GameTask
-from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.game_workers import LocalWorkers
 from obscuro.matches.ray_workers import RayWorkers
 from tests.cli.conftest import written
 

@@ -13,8 +13,7 @@ from obscuro.cli.arguments import parse
 from obscuro.cli.command_support import CommandError
 from obscuro.client.uci_process import EngineError
 from obscuro.matches.event import Event, GameTask
-from obscuro.matches.game_workers import Played
-from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.game_workers import LocalWorkers, Played
 from tests.cli.conftest import written
 
 FILE = """

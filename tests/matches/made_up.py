@@ -9,11 +9,9 @@ from collections.abc import Sequence
 import chess
 
 from obscuro.client.move_report import Report
-from obscuro.matches.entrant import Entrant
-from obscuro.matches.event import Event, GameTask
+from obscuro.matches.event import Entrant, Event, GameTask, paired_games, round_robin_pairings
 from obscuro.matches.game_record import GameRecord, PlayedPly, Turn
 from obscuro.matches.openings import PLAIN, Opening
-from obscuro.matches.schedule import paired_games, round_robin_pairings
 from obscuro.matches.time_control import TimeControl
 from obscuro.rules.board import FogOfWarBoard
 

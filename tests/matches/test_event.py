@@ -4,17 +4,11 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from obscuro.matches.schedule import gauntlet_pairings
 
-from obscuro.matches.entrant import Entrant, check_entrant, make_contestant
-from obscuro.matches.event import Event
-from obscuro.matches.light_contestant import LightContestant
+from obscuro.matches.builtin_players import LightContestant, check_entrant, make_contestant
+from obscuro.matches.event import Entrant, Event, match_games, paired_games, round_robin_pairings
 from obscuro.matches.openings import parse_openings
-from obscuro.matches.schedule import (
-    gauntlet_pairings,
-    match_games,
-    paired_games,
-    round_robin_pairings,
-)
 from obscuro.matches.sprt import SprtBounds
 from obscuro.matches.time_control import TimeControl
 from obscuro.matches.uci_player import UciPlayer

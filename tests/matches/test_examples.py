@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.game_workers import LocalWorkers
 from obscuro.matches.play_event import play_event
 from obscuro.matches.report_page import report_html
 from obscuro.matches.standings import Standings

@@ -12,13 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from obscuro.matches.entrant import Entrant
-from obscuro.matches.event import Event
+from obscuro.matches.event import Entrant, Event
+from obscuro.matches.game_record import record_to_json
 from obscuro.matches.game_workers import Played
 from obscuro.matches.journal import Journal, JournalError, read_journal
 from obscuro.matches.play_event import play_event
 from obscuro.matches.players import RandomPlayer
-from obscuro.matches.record_json import record_to_json
 from obscuro.matches.sprt import SprtBounds
 from obscuro.matches.time_control import TimeControl
 from tests.matches.events import match_event, scripted_workers

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from obscuro.matches.builtin_players import BUILT_IN
-from obscuro.matches.entrant import Entrant, check_entrant, make_contestant
+from obscuro.matches.builtin_players import BUILT_IN, check_entrant, make_contestant
+from obscuro.matches.event import Entrant
 from obscuro.matches.game_record import OWN_OBSERVATIONS, Contestant
 from obscuro.matches.referee import play_game
 from obscuro.matches.uci_player import UciPlayer
@@ -19,7 +19,7 @@ def contestant(name: str, **options: str) -> Contestant:
 
 
 def moves(white: Contestant, black: Contestant, seed: int) -> list[str]:
-    record = play_game(white, black, movetime=1, seed=seed, max_plies=120)
+    record = play_game(white, black, control=1, seed=seed, max_plies=120)
     assert record.regular or record.ending == "stopped after 120 plies"
     return [move.uci() for move in record.board.move_stack]
 
@@ -41,8 +41,8 @@ def test_the_option_seed_replaces_the_seed_of_the_game(name: str) -> None:
 def test_greedy_beats_random() -> None:
     greedy, chance = contestant("greedy"), contestant("random")
     for seed in range(5):
-        assert play_game(greedy, chance, movetime=1, seed=seed, max_plies=400).winner is True
-        assert play_game(chance, greedy, movetime=1, seed=seed, max_plies=400).winner is False
+        assert play_game(greedy, chance, control=1, seed=seed, max_plies=400).winner is True
+        assert play_game(chance, greedy, control=1, seed=seed, max_plies=400).winner is False
 
 
 def test_every_player_of_the_table_can_enter_and_the_heavy_ones_get_a_process() -> None:

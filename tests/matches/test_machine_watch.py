@@ -8,8 +8,14 @@ import pytest
 
 from obscuro.client.uci_process import EngineError, MachineFault
 from obscuro.matches.game_record import Contestant, LateForfeit, Turn
-from obscuro.matches.game_workers import Played, Players, play_task
-from obscuro.matches.machine_watch import STALL_SECONDS, TICK_SECONDS, MachineWatch
+from obscuro.matches.game_workers import (
+    STALL_SECONDS,
+    TICK_SECONDS,
+    MachineWatch,
+    Played,
+    Players,
+    play_task,
+)
 from obscuro.matches.players import RandomPlayer
 from obscuro.matches.time_control import Allowance, TimeControl
 from obscuro.rules.board import FogOfWarBoard

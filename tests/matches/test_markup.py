@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-from obscuro.matches.markup import append, element, page, text
+from obscuro.matches.report_page import append, element, page, text
 
 
 class Reader(HTMLParser):

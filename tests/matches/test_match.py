@@ -10,11 +10,10 @@ from obscuro.client.move_report import Report
 from obscuro.matches.elo import Tally
 from obscuro.matches.event import Event
 from obscuro.matches.game_record import GameRecord, Turn
-from obscuro.matches.match import MatchResult
 from obscuro.matches.play_event import play_event
 from obscuro.matches.players import RandomPlayer
 from obscuro.matches.sprt import SprtBounds
-from obscuro.matches.statistics import Statistics
+from obscuro.matches.standings import MatchResult, Statistics
 from obscuro.matches.uci_player import UciPlayer
 from obscuro.rules.board import FogOfWarBoard
 from tests.matches.events import match_event, scripted_workers

@@ -16,7 +16,7 @@ from tests.matches.scripted import Scripted
 
 def test_games_are_read_back_move_by_move() -> None:
     text = io.StringIO()
-    records = [play_game(RandomPlayer(), RandomPlayer(), movetime=7, seed=n) for n in range(5)]
+    records = [play_game(RandomPlayer(), RandomPlayer(), control=7, seed=n) for n in range(5)]
     for number, record in enumerate(records):
         write_pgn(text, record, event="Test", round_=number + 1)
     text.seek(0)
@@ -41,7 +41,7 @@ def test_games_are_read_back_move_by_move() -> None:
 
 
 def test_a_forfeit_keeps_its_result() -> None:
-    record = play_game(Scripted(["e2e4", "e4e6"]), Scripted(["e7e5"]), movetime=1)
+    record = play_game(Scripted(["e2e4", "e4e6"]), Scripted(["e7e5"]), control=1)
     game = chess.pgn.read_game(io.StringIO(str(to_pgn(record))))
     assert game is not None
     assert game.headers["Result"] == "0-1"
@@ -50,7 +50,7 @@ def test_a_forfeit_keeps_its_result() -> None:
 
 def test_a_game_from_a_position_keeps_it() -> None:
     board = FogOfWarBoard("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
-    record = play_game(Scripted(["e2e4"]), Scripted([]), movetime=1, board=board)
+    record = play_game(Scripted(["e2e4"]), Scripted([]), control=1, board=board)
     game = chess.pgn.read_game(io.StringIO(str(to_pgn(record))))
     assert game is not None
     assert game.board().fen() == "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
@@ -59,7 +59,7 @@ def test_a_game_from_a_position_keeps_it() -> None:
 def test_headers_say_what_each_side_was_told_and_where_the_game_began() -> None:
     board = FogOfWarBoard()
     record = play_game(
-        Scripted(["e2e4"]), Scripted([]), movetime=1, board=board, opening="start, again"
+        Scripted(["e2e4"]), Scripted([]), control=1, board=board, opening="start, again"
     )
     headers = to_pgn(record, event="Cup", round_="3.1", fingerprint="abc").headers
     assert headers["Opening"] == "start, again"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from obscuro.client.move_report import Report
 from obscuro.engine.report import Coverage
 from obscuro.matches.game_record import Turn
-from obscuro.matches.pgn_comments import MoveNotes, read_comment, write_comment
+from obscuro.matches.pgn import MoveNotes, read_comment, write_comment
 
 REPORT = Report(
     belief=312,

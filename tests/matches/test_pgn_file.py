@@ -8,7 +8,7 @@ import pytest
 
 from obscuro.matches.event import Event
 from obscuro.matches.game_record import GameRecord
-from obscuro.matches.pgn_file import PgnFile, PgnFileError
+from obscuro.matches.pgn import PgnFile, PgnFileError
 from obscuro.matches.play_event import play_event
 from obscuro.matches.players import RandomPlayer
 from tests.matches.events import match_event, scripted_workers

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.matches.markup import Element
-from obscuro.matches.plots import (
+from obscuro.matches.report_page import (
     WIDTH,
     Bar,
     Curve,
+    Element,
     TimedPoint,
     length_plot,
     rating_plot,

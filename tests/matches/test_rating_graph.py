@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.matches.rating_graph import connected_groups, loose_players, tiers
+from obscuro.matches.rating import connected_groups, loose_players, tiers
 
 PLAYERS = 6
 Game = tuple[int, int, float]

@@ -19,15 +19,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from obscuro.matches.entrant import Entrant
-from obscuro.matches.event import Event, GameTask
+from obscuro.matches.event import Entrant, Event, GameTask, match_games
 from obscuro.matches.game_record import GameRecord
+from obscuro.matches.game_workers import LocalWorkers
 from obscuro.matches.journal import Journal
-from obscuro.matches.local_workers import LocalWorkers
 from obscuro.matches.openings import default_openings
 from obscuro.matches.play_event import EventResult, play_event
 from obscuro.matches.ray_workers import ENVIRONMENT, ClusterError, RayWorkers
-from obscuro.matches.schedule import match_games
 from obscuro.matches.time_control import TimeControl
 from tests.matches.engine_orders import DEADLY, SECONDS, Orders
 

@@ -9,13 +9,7 @@ from pathlib import Path
 import pytest
 
 from obscuro import __version__
-from obscuro.matches.ray_nodes import (
-    Installed,
-    NodeFacts,
-    alive_nodes,
-    difference,
-    make_inspector,
-)
+from obscuro.matches.ray_seat import Installed, NodeFacts, alive_nodes, difference, make_inspector
 
 HERE = Installed("1.0", "abc")
 

@@ -11,12 +11,10 @@ from pathlib import Path
 
 import psutil
 
-from obscuro.matches.entrant import Entrant
-from obscuro.matches.event import Event
+from obscuro.matches.event import Entrant, Event, match_games
+from obscuro.matches.game_record import record_from_json
 from obscuro.matches.openings import PLAIN
 from obscuro.matches.ray_seat import RaySeat
-from obscuro.matches.record_json import record_from_json
-from obscuro.matches.schedule import match_games
 from obscuro.matches.time_control import TimeControl
 from tests.matches.engine_orders import DEADLY, Orders
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from obscuro.engine.options import OPTIONS
-from obscuro.matches.entrant import Entrant
-from obscuro.matches.event import Event
+from obscuro.matches.event import Entrant, Event, match_games
 from obscuro.matches.openings import PLAIN
 from obscuro.matches.ray_workers import (
     ClusterError,
@@ -19,7 +18,6 @@ from obscuro.matches.ray_workers import (
     cores_of_a_game,
     with_threads,
 )
-from obscuro.matches.schedule import match_games
 from obscuro.matches.time_control import TimeControl
 
 DEFAULT = next(int(option.default) for option in OPTIONS if option.name == "Threads")

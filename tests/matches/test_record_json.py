@@ -7,14 +7,17 @@ import pytest
 
 from obscuro.client.move_report import Report
 from obscuro.engine.report import Coverage
-from obscuro.matches.game_record import EVERYTHING, OWN_OBSERVATIONS, GameRecord, Turn
-from obscuro.matches.players import RandomPlayer
-from obscuro.matches.record_json import (
+from obscuro.matches.game_record import (
+    EVERYTHING,
+    OWN_OBSERVATIONS,
+    GameRecord,
+    Turn,
     record_from_json,
     record_to_json,
     turn_from_json,
     turn_to_json,
 )
+from obscuro.matches.players import RandomPlayer
 from obscuro.matches.referee import play_game
 from obscuro.matches.time_control import Allowance, TimeControl
 from obscuro.rules.board import DrawnStalemateBoard, FogOfWarBoard
@@ -68,21 +71,21 @@ def assert_same(first: GameRecord, second: GameRecord) -> None:
 
 
 def test_a_whole_game_survives() -> None:
-    record = play_game(RandomPlayer("a"), RandomPlayer("b"), movetime=1, seed=4, max_plies=80)
+    record = play_game(RandomPlayer("a"), RandomPlayer("b"), control=1, seed=4, max_plies=80)
     assert_same(through_json(record), record)
 
 
 def test_the_rule_of_stalemate_survives() -> None:
     start = "7k/8/8/8/1p6/1P1p4/BP1P4/KRB5 b - - 0 1"
     for board in (FogOfWarBoard(start), DrawnStalemateBoard(start)):
-        record = play_game(Scripted([]), Scripted(["h8h7"]), movetime=1, board=board)
+        record = play_game(Scripted([]), Scripted(["h8h7"]), control=1, board=board)
         again = through_json(record)
         assert_same(again, record)
         assert again.board.outcome() == record.board.outcome()
 
 
 def test_older_records_have_the_rule_of_the_papers() -> None:
-    record = play_game(Scripted(["e2e4"]), Scripted([]), movetime=1)
+    record = play_game(Scripted(["e2e4"]), Scripted([]), control=1)
     data = record_to_json(record)
     del data["stalemate"]
     assert record_from_json(data).board.stalemate == "loss"
@@ -123,6 +126,6 @@ def test_what_is_unknown_is_left_out() -> None:
     ],
 )
 def test_nonsense_is_an_error(change: dict[str, object]) -> None:
-    record = play_game(Scripted(["e2e4"]), Scripted([]), movetime=1)
+    record = play_game(Scripted(["e2e4"]), Scripted([]), control=1)
     with pytest.raises((KeyError, TypeError, AttributeError, ValueError)):
         record_from_json(record_to_json(record) | change)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from obscuro.engine.report import Coverage
-from obscuro.matches.entrant import Entrant
+from obscuro.matches.event import Entrant
 from obscuro.matches.game_record import EVERYTHING
 from obscuro.matches.openings import PLAIN
 from obscuro.matches.rating import Anchor

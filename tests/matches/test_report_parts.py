@@ -5,13 +5,7 @@ import math
 import pytest
 
 from obscuro.matches.elo import Elo
-from obscuro.matches.report_parts import (
-    elo_text,
-    error_text,
-    percent_text,
-    points_text,
-    table,
-)
+from obscuro.matches.report_page import elo_text, error_text, percent_text, points_text, table
 
 
 def test_points_are_written_with_halves() -> None:

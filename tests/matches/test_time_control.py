@@ -5,7 +5,6 @@ import pytest
 
 from obscuro.matches.game_record import Turn
 from obscuro.matches.pgn import to_pgn
-from obscuro.matches.players import RandomPlayer
 from obscuro.matches.referee import play_game
 from obscuro.matches.time_control import Allowance, ChessClock, TimeControl
 from tests.matches.scripted import Scripted
@@ -76,10 +75,3 @@ def test_an_increment_comes_after_the_move() -> None:
     record = play_game(Slow(["e2e4"] * 2), Scripted(["e7e5"]), control=TimeControl.parse("5+10"))
     assert record.ending == "white lost on time"
     assert not record.plies
-
-
-@pytest.mark.parametrize("both", [(None, None), (100, TimeControl(100))])
-def test_a_game_needs_one_time(both: tuple[int | None, TimeControl | None]) -> None:
-    movetime, control = both
-    with pytest.raises(ValueError, match="either a movetime or a time control"):
-        play_game(RandomPlayer(), RandomPlayer(), movetime=movetime, control=control)

@@ -6,11 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from obscuro.matches.entrant import Entrant
+from obscuro.matches.event import Entrant
 from obscuro.matches.rating import Anchor
-from obscuro.matches.standings import Standings
-from obscuro.matches.time_control import TimeControl
-from obscuro.matches.time_scaling import time_families, time_text
+from obscuro.matches.standings import Standings, time_families
+from obscuro.matches.time_control import TimeControl, time_text
 from tests.matches.made_up import entrants_named, made_up_event, played, timed
 
 
