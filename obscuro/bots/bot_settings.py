@@ -1,4 +1,4 @@
-"""Which challenges to accept, and the reason to decline the others."""
+"""How the bridge behaves: which challenges it accepts, and what it does in a game."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from obscuro.bots.capabilities import FOG_VARIANTS
-from obscuro.bots.events import Challenge
+from obscuro.bots.events import FOG_VARIANTS, Challenge
 
 
 class Decline(StrEnum):
@@ -28,10 +27,12 @@ class Decline(StrEnum):
 class Policy:
     """Which challenges to accept. Times are seconds.
 
-    games: how many at a time. unlimited: whether to play without a clock, and correspondence.
+    games: how many at a time. leave_after: how many in all; None: any number. unlimited: whether to
+    play without a clock, and correspondence.
     """
 
     games: int = 1
+    leave_after: int | None = None
     rated: Literal["any", "rated", "casual"] = "any"
     opponents: Literal["any", "human", "bot"] = "any"
     least_base: float = 30
@@ -61,3 +62,23 @@ class Policy:
         if self.opponents == "bot" and not challenge.is_bot:
             return Decline.ONLY_BOT
         return Decline.LATER if running >= self.games else None
+
+
+@dataclass(frozen=True, slots=True)
+class GameSettings:
+    """How to behave in a game. Scores are the engine's, in centipawns for our side.
+
+    draw_score: accept a draw if the last score is at most this and draw_plies have been made; None:
+    never. resign_score: resign after resign_moves scores of at most this; None: never. movetime:
+    milliseconds for each move if no clock runs. abort_seconds: how long to wait for the other
+    side's first move. greeting, farewell: said to people in the chat; "": nothing is said.
+    """
+
+    draw_score: int | None = -100
+    draw_plies: int = 40
+    resign_score: int | None = None
+    resign_moves: int = 3
+    movetime: int = 10_000
+    abort_seconds: float = 120.0
+    greeting: str = ""
+    farewell: str = ""

@@ -6,30 +6,33 @@ has a time limit. Servers send a sign of life every few seconds, so a silent str
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
 from obscuro import __version__
-from obscuro.bots.api_errors import (
-    ERROR_CHARACTERS,
-    ApiError,
-    Refused,
-    TooMany,
-    Unauthorized,
-    Unreachable,
-    first_line,
-)
-from obscuro.bots.capabilities import CAPABILITIES_HEADER, capabilities
-from obscuro.bots.event_stream import EventStream
+from obscuro.bots.events import FOG_VARIANTS
 
 logger = logging.getLogger(__name__)
+
+ERROR_CHARACTERS = 200
+"""How many characters of a server's or a library's words about an error the user gets to see."""
+
+_TOKEN_ADVICE = "OBSCURO_BOT_TOKEN must be the token of a bot account, with the scope bot:play"
+_ADVICE = {
+    400: "the server wants what this version of the bridge does not send; try a newer one",
+    401: _TOKEN_ADVICE,
+    403: _TOKEN_ADVICE,
+    404: "is --url the address of a server with the bot API?",
+}
 
 TOO_MANY_REQUESTS_SECONDS = 60.0
 """How long we send nothing after a 429 that names no time; lichess asks for a full minute."""
@@ -37,11 +40,108 @@ LONGEST_SILENCE_SECONDS = 600.0
 """How long we send nothing after a 429 at most."""
 
 Wait = Callable[[threading.Event, float], bool]
+LONGEST_LINE = 1 << 20
+"""Bytes of a line at most; a game of 5,000 moves has 30,000."""
+CAPABILITIES_HEADER = "X-PyChess-Bot-Capabilities"
+CAPABILITIES_VERSION = 1
+
+
+class ApiError(Exception):
+    """The server refused a request or was out of reach; the text is one line without secrets."""
+
+
+class Refused(ApiError):  # noqa: N818 - it is the name of the thing
+    """The server said no (4xx), so that asking again would not help. status: the HTTP status."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+    @property
+    def advice(self) -> str:
+        """What the user can do about it; empty if there is nothing to say."""
+        return _ADVICE.get(self.status, "")
+
+
+class Unauthorized(Refused):
+    """The token is invalid, or does not allow the request (401, 403)."""
+
+
+class Unreachable(ApiError):  # noqa: N818 - it is the name of the thing
+    """The server gave no sensible answer, also not when asked again."""
+
+
+class TooMany(Unreachable):
+    """The server got too many requests (429), and did not do this one."""
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's text. httpx writes the address there, but no header."""
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return text[:ERROR_CHARACTERS]
 
 
 _PASSING = (httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_EARLY)
 """Statuses of 4xx that are about the moment, not about the request."""
 _CERTAINLY_UNDONE = (TooMany, httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
+class EventStream:
+    """The objects that come on an open stream, with None for a sign of life.
+
+    It ends when the server ends it. It raises ApiError when it breaks, also between two lines. Any
+    thread may call `close`, which wakes the reading thread.
+    """
+
+    def __init__(self, response: httpx.Response, what: str) -> None:
+        self._response = response
+        self._what = what
+        self._closed = False
+
+    def __iter__(self) -> Iterator[Mapping[str, Any] | None]:
+        """Yield the objects as they come."""
+        pending = bytearray()
+        try:
+            for chunk in self._response.iter_bytes():
+                *ended, rest = chunk.split(b"\n")
+                for piece in ended:
+                    pending += piece
+                    yield self._read(bytes(pending))
+                    pending.clear()
+                pending += rest
+                if len(pending) > LONGEST_LINE:
+                    raise Unreachable(f"{self._what}: a line without end")
+        except (httpx.HTTPError, httpx.StreamError, OSError) as error:
+            if not self._closed:
+                raise Unreachable(f"{self._what}: {first_line(error)}") from None
+        finally:
+            self.close()
+            with contextlib.suppress(Exception):
+                self._response.close()
+
+    def _read(self, line: bytes) -> Mapping[str, Any] | None:
+        if not line.strip():
+            return None
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            logger.warning("%s: a line that can't be read: %r", self._what, line[:ERROR_CHARACTERS])
+            return None
+        return message
+
+    def close(self) -> None:
+        """End the stream. Any thread may call this, and call it again."""
+        if self._closed:
+            return
+        self._closed = True
+        # Shutting the socket down wakes a thread that waits in `recv`; closing it does not.
+        network = self._response.extensions.get("network_stream")
+        connection = network.get_extra_info("socket") if network is not None else None
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,3 +378,9 @@ def _part(text: str) -> str:
     if not text or not text.isascii() or not text.replace("-", "").replace("_", "").isalnum():
         raise Refused(400, f"{text[:20]!r} is no id")
     return text
+
+
+def capabilities() -> str:
+    """Return the value of the header: one line of JSON with the version and the variants."""
+    said = {"version": CAPABILITIES_VERSION, "variants": list(FOG_VARIANTS)}
+    return json.dumps(said, separators=(",", ":"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import chess
 import pytest
 
+from obscuro.bots.game_end import LONG_PLIES, OurResult, by_board, by_elimination, by_server
 from obscuro.bots.our_view import OurView
-from obscuro.bots.verdict import LONG_PLIES, OurResult, by_board, by_elimination, by_server
 
 
 def view(fen: str, *moves: str, side: chess.Color = chess.WHITE) -> OurView:

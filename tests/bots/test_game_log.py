@@ -9,12 +9,13 @@ import chess
 import chess.pgn
 import pytest
 
+from obscuro.bots.bot_settings import GameSettings
 from obscuro.bots.events import GameFull, GameState
-from obscuro.bots.game_settings import GameSettings
-from obscuro.bots.messages import Connected, Sent, Thought
-from obscuro.bots.pgn_archive import PgnArchive
+from obscuro.bots.game_end import OurResult, Verdict, left
+from obscuro.bots.game_log import GameLog, PgnArchive
+from obscuro.bots.game_messages import Connected, Sent, Thought
+from obscuro.bots.our_view import OurView
 from obscuro.bots.server_game import ServerGame
-from obscuro.bots.verdict import OurResult, Verdict, left
 from obscuro.client.move_report import Report
 from obscuro.client.mover import Think
 from obscuro.matches.pgn import read_comment
@@ -48,11 +49,17 @@ def played() -> ServerGame:
     return game
 
 
+def save(archive: PgnArchive, verdict: Verdict = WON) -> None:
+    game = played()
+    assert game.view is not None
+    archive.save(game.id, game.view, game.log, verdict)
+
+
 def test_a_game_is_written_with_what_the_engine_said(tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
     archive = PgnArchive(path, "https://server.example")
-    archive.save(played(), WON)
-    archive.save(played(), left("over"))
+    save(archive)
+    save(archive, left("over"))
     stream = io.StringIO(path.read_text())
     first, second = (chess.pgn.read_game(stream) for _ in range(2))
     assert first is not None and second is not None and chess.pgn.read_game(stream) is None
@@ -70,7 +77,7 @@ def test_a_game_is_written_with_what_the_engine_said(tmp_path: Path) -> None:
 
 def test_a_game_on_a_server_can_be_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
-    PgnArchive(path, "https://server.example").save(played(), WON)
+    save(PgnArchive(path, "https://server.example"))
     document = make_document(read_game(path), 100)
     assert (document["white"], document["ending"]) == (
         "Me",
@@ -83,15 +90,15 @@ def test_a_game_on_a_server_can_be_looked_at(tmp_path: Path) -> None:
 
 def test_a_folder_gets_a_file_for_each_game(tmp_path: Path) -> None:
     archive = PgnArchive(tmp_path, "x")
-    archive.save(played(), WON)
+    save(archive)
     (file,) = tmp_path.iterdir()
     assert file.name.endswith("-abc.pgn")
-    archive.save(ServerGame("never", "Me", GameSettings()), WON)
+    archive.save("never", OurView(chess.WHITE, None), GameLog(), WON)
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_place_that_cannot_be_written_is_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    PgnArchive(tmp_path / "nowhere" / "x.pgn", "x").save(played(), WON)
+    save(PgnArchive(tmp_path / "nowhere" / "x.pgn", "x"))
     assert "game abc: its PGN was not written" in caplog.text

@@ -9,11 +9,16 @@ import chess
 import pytest
 
 from obscuro import __version__
-from obscuro.bots.api_errors import ApiError, Refused, Unauthorized, Unreachable
-from obscuro.bots.client import TOO_MANY_REQUESTS_SECONDS, BotClient, Patience
+from obscuro.bots.bot_client import (
+    TOO_MANY_REQUESTS_SECONDS,
+    ApiError,
+    BotClient,
+    Patience,
+    Refused,
+    Unauthorized,
+    Unreachable,
+)
 from tests.bots.server import BOT, TOKEN, BotServer, Cut, Fault, serving
-
-pytestmark = pytest.mark.xdist_group("timing")
 
 NOBODY = threading.Event()
 
@@ -218,7 +223,7 @@ def test_a_silent_stream_is_an_error(server: BotServer) -> None:
 def test_a_line_without_end_is_an_error(
     client: BotClient, server: BotServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("obscuro.bots.event_stream.LONGEST_LINE", 100)
+    monkeypatch.setattr("obscuro.bots.bot_client.LONGEST_LINE", 100)
     stream = client.events(NOBODY)
     with server.news:
         server.events.send(b"x" * 200)

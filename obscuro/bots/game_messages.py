@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from obscuro.bots.events import GameEvent
-from obscuro.bots.verdict import Verdict
+from obscuro.bots.game_end import Verdict
 from obscuro.client.move_report import Report
 from obscuro.client.mover import Think
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from obscuro.bots.bot_settings import Policy
 from obscuro.bots.events import Challenge, ServerClock
-from obscuro.bots.policy import Policy
 
 GOOD = Challenge("a", "somebody", False, "fogofwar", False, False, ServerClock(180, 2))
 
