@@ -18,7 +18,7 @@ from obscuro.engine.turn_time import SAMPLING_CHUNK
 from obscuro.rules.key import mix
 from obscuro.rules.layout import WORDS
 from obscuro.rules.position import hash_positions
-from obscuro.search.game import Expansion, joined, selected
+from obscuro.search.game import Expansion, concatenate_expansions, take_leaves
 from obscuro.search.k_centre import k_centres, nearest
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values
@@ -26,7 +26,9 @@ from obscuro.search.subgame import NewRoots, alternate_values
 Words = npt.NDArray[np.uint64]
 
 
-def drawn_states(known: Knowledge, wanted: int, held: Words, random: np.random.Generator) -> Words:
+def sample_root_states(
+    known: Knowledge, wanted: int, held: Words, random: np.random.Generator
+) -> Words:
     """Draw positions of the belief without replacement; return them as states uint64[n, W].
 
     known: up to date. wanted: the most positions to draw; none if it is not above 0. held:
@@ -140,7 +142,7 @@ def _build_here(
     """
     wanted = min(_wanted(search, known, own_states), search.most_new_roots)
     most = max(wanted, MOST_CANDIDATES) if search.parameters.diverse and wanted > 0 else wanted
-    states = drawn_states(known, most, own_states, random)
+    states = sample_root_states(known, most, own_states, random)
     keys = root_keys(states, known.key)
     expansions: list[Expansion] = []
     size = SAMPLING_CHUNK * search.threads
@@ -163,7 +165,7 @@ def _build_here(
     if done > wanted:
         chosen, masses = diverse(values, wanted)
         states, keys, values = states[chosen], keys[chosen], values[chosen]
-        expansions = [selected(joined(expansions), chosen)]
+        expansions = [take_leaves(concatenate_expansions(expansions), chosen)]
         done = wanted
     if known.plies == 0:
         # The start is common knowledge: ▼ has no other infoset to choose instead.

@@ -15,7 +15,7 @@ from obscuro.rules.layout import WORDS
 from obscuro.rules.make import make_move
 from obscuro.rules.position import legal_moves, move_to_uci, to_fen
 from obscuro.search.choice import purify, softened
-from obscuro.search.progress import Progress
+from obscuro.search.pace import Progress
 from obscuro.search.root_values import RootValues
 from obscuro.search.search import Search
 

@@ -18,11 +18,11 @@ from obscuro.engine.report import Choice, GoLimits
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
 from obscuro.evaluation.factory import unwrapped
 from obscuro.rules.position import from_fen
-from obscuro.search.invariants import check
 from obscuro.search.tree import EDGES, IN_FLIGHT
 from tests.evaluation.fakes import is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 from tests.processes import children
+from tests.search.invariants import check
 from tools.proofs.evaluator_faults import write_proxy
 
 from .given_options import options as quick_options

@@ -16,7 +16,7 @@ from obscuro.rules.layout import KINGS
 from obscuro.rules.make import make_move
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import find_move, from_fen, legal_moves, move_to_uci
-from obscuro.search.invariants import check
+from tests.search.invariants import check
 
 from .given_options import options
 

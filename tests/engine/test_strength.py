@@ -207,7 +207,7 @@ def test_at_a_level_the_same_seed_gives_the_same_moves():
 
 def test_a_game_between_two_levels_ends_by_the_rules():
     players = [InProcessPlayer(Player(at(level, Seed=3), quiet)) for level in LEVELS[:2]]
-    record = play_game(*players, movetime=60_000)
+    record = play_game(*players, control=60_000)
     for player in players:
         player.close()
     assert record.regular and record.ending

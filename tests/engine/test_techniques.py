@@ -19,9 +19,9 @@ from obscuro.rules.layout import WORDS
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_fen, legal_moves
 from obscuro.search.game import MAX, MIN
-from obscuro.search.invariants import check
 from obscuro.search.search import Search
 from obscuro.search.tree import CHANCE, EDGES, INFOSETS, LEAF, NODES, ROOTS, TERMINAL, Tree
+from tests.search.invariants import check
 
 from ..evaluation.naive import needs_stockfish
 from .given_options import options

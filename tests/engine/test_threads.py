@@ -9,9 +9,9 @@ import pytest
 from obscuro.engine.player import Player
 from obscuro.rules.observation import Observation
 from obscuro.search import joint
-from obscuro.search.invariants import check
 from obscuro.search.search import Search
 from obscuro.search.tree import EDGES, IN_FLIGHT
+from tests.search.invariants import check
 
 from .test_player import after, go, options, tell
 
