@@ -14,7 +14,7 @@ import chess.pgn
 from obscuro.client.move_report import Report
 from obscuro.engine.report import Coverage
 from obscuro.evaluation.scale import EVALUATION_LIMIT, TAU, centipawns_of_value
-from obscuro.matches.pgn_comments import CENTIPAWNS, read_comment
+from obscuro.matches.pgn import CENTIPAWNS, read_comment
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.stalemate import DRAW
 from obscuro.viewer.advice import SCORE_DIGITS, shown_coverage, shown_options

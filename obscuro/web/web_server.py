@@ -6,9 +6,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
-import signal
 import socket
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from obscuro.client.uci_process import EngineError
 from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.rules.stalemate import LOSS
+from obscuro.signal_handlers import leaving_signals_handled
 from obscuro.web.look.consultant import GameAnalyst
 from obscuro.web.look.look_routes import LookRoutes
 from obscuro.web.look.watched_games import WatchedGames
@@ -295,13 +294,5 @@ class _SignalServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        if threading.current_thread() is not threading.main_thread():
+        with leaving_signals_handled(lambda number: self.handle_exit(number, None)):
             yield
-            return
-        both = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, self.handle_exit) for number in both}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

@@ -9,7 +9,7 @@ import pytest
 
 from obscuro.cli.arguments import build_parser
 from obscuro.cli.play_command import HELP
-from obscuro.engine import constants
+from obscuro.engine import turn_time
 from obscuro.search import parameters
 from obscuro.uci import order
 from obscuro.web.web_limits import WebLimits
@@ -106,9 +106,9 @@ def percent(share: float) -> str:
 
 
 CLOCK = (
-    f"1/{constants.MOVES_TO_GO} of what remains + {percent(constants.INCREMENT_SHARE)} of the",
-    f"{constants.UNSETTLED_FACTOR:g} times that",
-    f"New positions** at the root have at most {percent(constants.SAMPLING_SHARE)}",
+    f"1/{turn_time.MOVES_TO_GO} of what remains + {percent(turn_time.INCREMENT_SHARE)} of the",
+    f"{turn_time.UNSETTLED_FACTOR:g} times that",
+    f"New positions** at the root have at most {percent(turn_time.SAMPLING_SHARE)}",
     f"stops expanding {percent(parameters.SOLVER_TAIL)} before its end",
     f"has had {percent(parameters.EASY_PROBABILITY)} of the strategy",
     f"puts the end off by {percent(round(parameters.EXTENSION - 1, 6))}",
@@ -120,7 +120,7 @@ CLOCK = (
 ALGORITHM = (
     f"last part is {percent(parameters.SOLVER_TAIL)} of a search",
     f"σ never falls below {parameters.PUCT_LEAST_VARIANCE:g}",
-    f"C = {parameters.PUCT_C:g} (option `Puct C`)",
+    f"C = {parameters.PUCT_C:g} (`puct_c`)",
     f"selects {parameters.BATCH} leaves",
     f"If {parameters.EXHAUSTED_AFTER} selections in a row find no leaf",
 )

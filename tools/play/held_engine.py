@@ -40,11 +40,11 @@ class FirstMovePlayer(HeldPlayer):
         super().new_game(side, start)
         self.held = {self._first: 1.0} if side == 1 else None
 
-    def build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
+    def begin_search(self, search: Search, deadline: float | None, stop: Event) -> None:
         """Build the subgame; hold the strategy if this is the first decision, and only there."""
         if self._first not in self.legal_moves():
             self.held = None
-        super().build_subgame(search, deadline, stop)
+        super().begin_search(search, deadline, stop)
         self.held = None
 
 

@@ -51,9 +51,9 @@ class HeldPlayer(Player):
 
     held: Strategy | None = None
 
-    def build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
+    def begin_search(self, search: Search, deadline: float | None, stop: Event) -> None:
         """Build the subgame, then hold the strategy at our first infoset."""
-        super().build_subgame(search, deadline, stop)
+        super().begin_search(search, deadline, stop)
         if self.held is None:
             return
         tree = search.tree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal
 
 import chess
@@ -13,8 +13,8 @@ import msgspec
 from obscuro.matches.time_control import MILLISECONDS, TimeControl
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import LOSS, STALEMATES
-from obscuro.uci.protocol_error import ProtocolError
-from obscuro.uci.start import start_board
+from obscuro.uci.parsing import ProtocolError
+from obscuro.uci.positions import start_board
 from obscuro.web.play.player_notes import ColorName, color_name
 from obscuro.web.web_limits import BAD_REQUEST, WebError
 from obscuro.web.web_requests import read_wish
@@ -75,7 +75,7 @@ class GameSetup:
         """Return the setup as a JSON object."""
         return {
             "human": None if self.human is None else color_name(self.human),
-            "control": self.control.to_json(),
+            "control": asdict(self.control),
             "levels": {color_name(color): self.levels[color] for color in chess.COLORS},
             "start": self.start,
             "takebacks": self.takebacks,
@@ -89,7 +89,7 @@ class GameSetup:
             **{
                 **data,
                 "human": None if data["human"] is None else _COLORS[data["human"]],
-                "control": TimeControl.from_json(data["control"]),
+                "control": TimeControl(**data["control"]),
                 "levels": {_COLORS[name]: level for name, level in data["levels"].items()},
             }
         )

@@ -17,10 +17,8 @@ import chess.pgn
 
 from obscuro import __version__
 from obscuro.engine.strength import level_numbered
-from obscuro.matches.game_record import GameRecord, PlayedPly
-from obscuro.matches.pgn import to_pgn
-from obscuro.matches.pgn_comments import write_comment
-from obscuro.matches.record_json import turn_from_json, turn_to_json
+from obscuro.matches.game_record import GameRecord, PlayedPly, turn_from_json, turn_to_json
+from obscuro.matches.pgn import to_pgn, write_comment
 from obscuro.web.play.game_setup import GameSetup
 from obscuro.web.play.hosted_game import GameResult, HostedGame, HostedPly, Status
 from obscuro.web.play.player_notes import color_name
