@@ -40,12 +40,6 @@ def test_pictures_are_drawn_from_their_raw_files(manifest: Manifest, page: Page)
         assert render.is_current(manifest, page, picture), f"run `make pages`: {picture.file}"
 
 
-def test_every_table_is_rendered_or_named_as_made_by_hand(manifest: Manifest, page: Page) -> None:
-    text = manifest.page_file(page).read_text(encoding="utf-8")
-    outside = render.BLOCK.sub("", text)
-    assert not [line for line in outside.splitlines() if line.lstrip().startswith("|")]
-
-
 def test_what_is_measured_by_hand_says_so(manifest: Manifest, page: Page) -> None:
     blocks = render.blocks(manifest.page_file(page).read_text(encoding="utf-8"))
     for name, reason in page.by_hand.items():
