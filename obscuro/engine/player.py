@@ -30,8 +30,7 @@ from obscuro.kernel_cache import kernel_files
 from obscuro.rules.layout import STATE, WORDS
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import move_to_uci
-from obscuro.search.pace import Limits
-from obscuro.search.progress import Progress
+from obscuro.search.pace import Limits, Progress
 from obscuro.search.search import Search
 
 

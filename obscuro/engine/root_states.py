@@ -12,7 +12,9 @@ from obscuro.rules.position import hash_positions
 Words = npt.NDArray[np.uint64]
 
 
-def drawn_states(known: Knowledge, wanted: int, held: Words, random: np.random.Generator) -> Words:
+def sample_root_states(
+    known: Knowledge, wanted: int, held: Words, random: np.random.Generator
+) -> Words:
     """Draw positions of the belief without replacement; return them as states uint64[n, W].
 
     known: up to date. wanted: the most positions to draw; none if it is not above 0. held:

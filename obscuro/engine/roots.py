@@ -12,9 +12,9 @@ from obscuro.engine.chess_game import STATE_WORDS
 from obscuro.engine.constants import SAMPLING_CHUNK
 from obscuro.engine.diverse_roots import MOST_CANDIDATES, diverse
 from obscuro.engine.knowledge import Knowledge
-from obscuro.engine.root_states import drawn_states, root_keys
+from obscuro.engine.root_states import root_keys, sample_root_states
 from obscuro.rules.layout import WORDS
-from obscuro.search.game import Expansion, joined, selected
+from obscuro.search.game import Expansion, concatenate_expansions, take_leaves
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values
 
@@ -62,7 +62,7 @@ def _build_here(
     """
     wanted = min(_wanted(search, known, own_states), search.most_new_roots)
     most = max(wanted, MOST_CANDIDATES) if search.parameters.diverse and wanted > 0 else wanted
-    states = drawn_states(known, most, own_states, random)
+    states = sample_root_states(known, most, own_states, random)
     keys = root_keys(states, known.key)
     expansions: list[Expansion] = []
     size = SAMPLING_CHUNK * search.threads
@@ -85,7 +85,7 @@ def _build_here(
     if done > wanted:
         chosen, masses = diverse(values, wanted)
         states, keys, values = states[chosen], keys[chosen], values[chosen]
-        expansions = [selected(joined(expansions), chosen)]
+        expansions = [take_leaves(concatenate_expansions(expansions), chosen)]
         done = wanted
     if known.plies == 0:
         # The start is common knowledge: ▼ has no other infoset to choose instead.
