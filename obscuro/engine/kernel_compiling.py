@@ -8,8 +8,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 
+from obscuro.child_process import ChildProcess
 from obscuro.engine.machine import usable_cores
-from obscuro.evaluation.stockfish.child_process import ChildProcess
 from obscuro.kernel_cache import kernel_files
 
 # The longest first, so that the processes end at about the same time. Jobs share kernels: the one

@@ -62,7 +62,7 @@ def make_evaluator(
         )
     elif name == "nnue":
         from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator  # noqa: PLC0415
-        from obscuro.evaluation.stockfish.process import stockfish_path  # noqa: PLC0415
+        from obscuro.evaluation.stockfish_program import stockfish_path  # noqa: PLC0415
 
         is_installed = stockfish_path(stockfish or None) is not None
         evaluator = NnueEvaluator(stockfish or None, tau)

@@ -1,4 +1,4 @@
-"""Fit the scale of `nnue/static_value.py` to what the installed Stockfish makes of its network.
+"""Fit the scale of `nnue/layers.py` to what the installed Stockfish makes of its network.
 
     python -m tools.record.fit_nnue_scale
 
@@ -24,14 +24,13 @@ from numba import njit
 from obscuro.cli.bench.eval_nnue import bench_positions
 from obscuro.cli.bench.recorded import read_games
 from obscuro.evaluation.king_safety import king_is_attacked
-from obscuro.evaluation.nnue import static_value as static
+from obscuro.evaluation.nnue import layers as static
 from obscuro.evaluation.nnue.accumulator import refresh
 from obscuro.evaluation.nnue.install import load_networks
 from obscuro.evaluation.nnue.layers import OUTPUT_SCALE, bucket_of, material_part, positional_part
-from obscuro.evaluation.nnue.weights import arrange
-from obscuro.evaluation.nnue.workspace import make_workspace
-from obscuro.evaluation.stockfish.process import stockfish_path
-from obscuro.evaluation.stockfish.validity import stockfish_can_take
+from obscuro.evaluation.nnue.network import arrange, make_workspace
+from obscuro.evaluation.stockfish.requests import stockfish_can_take
+from obscuro.evaluation.stockfish_program import stockfish_path
 from obscuro.rules.layout import STATE
 from obscuro.rules.make import make_move
 from obscuro.rules.moves import side_to_move

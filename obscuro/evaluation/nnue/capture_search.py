@@ -16,14 +16,14 @@ from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.evaluation.nnue.accumulator import update
 from obscuro.evaluation.nnue.captures import (
     captured_piece,
+    exchange_pays,
     gain_of_key,
     generate_captures,
     order_key,
     promotion_of,
     target_of,
 )
-from obscuro.evaluation.nnue.see import exchange_pays
-from obscuro.evaluation.nnue.static_value import static_value
+from obscuro.evaluation.nnue.layers import static_value
 from obscuro.kernels import kernel
 from obscuro.rules.make import make_move
 from obscuro.rules.moves import generate_moves, side_to_move

@@ -11,15 +11,13 @@ import contextlib
 import fcntl
 import os
 import select
-import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from obscuro.evaluation.stockfish.child_process import ChildProcess, Vitals, vitals
+from obscuro.child_process import ChildProcess, Vitals, vitals
 
-DEBIAN_PATH = "/usr/games/stockfish"  # Debian's place for it, often not in PATH
 PIPE_BYTES = 1 << 20  # the capacity of the answer pipe, so that Stockfish rarely waits for us
 READ_BYTES = 1 << 18
 WRITE_BYTES = 1 << 16
@@ -57,17 +55,6 @@ class TimeLimits(NamedTuple):
     silence: float = 0.2
     starved: float = 5.0  # without an answer, for whatever reason
     restart_wait: float = 0.15  # a batch waits so long for a new process, which takes under half
-
-
-def stockfish_path(option: str | None = None) -> str | None:
-    """Return the path of Stockfish; None if there is no executable file.
-
-    option: a path, or a name in PATH. Without it the function tries `stockfish` in PATH and then
-    Debian's place.
-    """
-    if option:
-        return shutil.which(os.path.expanduser(option))
-    return shutil.which("stockfish") or shutil.which(DEBIAN_PATH)
 
 
 class StockfishProcess:

@@ -9,7 +9,7 @@ import pytest
 from obscuro.evaluation.nnue import capture_search
 from obscuro.evaluation.nnue.capture_search import MATED, PLIES, search_captures
 from obscuro.evaluation.nnue.captures import generate_captures
-from obscuro.evaluation.nnue.workspace import FRAMES
+from obscuro.evaluation.nnue.network import FRAMES
 from obscuro.rules.layout import MAX_MOVES
 from obscuro.rules.position import from_board, move_to_uci
 from obscuro.rules.tables import TABLES

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.evaluation.nnue.export import export_networks
+from obscuro.evaluation.nnue.install import export_networks
 from obscuro.evaluation.nnue.network import NetworkError
 from tests.evaluation.fakes import ends
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
@@ -97,7 +97,7 @@ with open(os.path.join(folder, "pid"), "w") as file:
 """
 PARENT = """
 import sys
-from obscuro.evaluation.nnue.export import export_networks
+from obscuro.evaluation.nnue.install import export_networks
 export_networks(sys.argv[1], sys.argv[2])
 """
 

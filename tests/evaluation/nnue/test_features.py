@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import chess
 
-from obscuro.evaluation.nnue.features import feature, king_square, view
+from obscuro.evaluation.nnue.accumulator import feature, king_square, view
 from obscuro.rules.position import from_board
 from tests.evaluation.naive import game_boards
 from tests.evaluation.nnue import naive

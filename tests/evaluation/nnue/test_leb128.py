@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.evaluation.nnue import leb128
+from obscuro.evaluation.nnue import file_format as leb128
 from tests.evaluation.nnue.synthetic import encode, encode_one
 
 INT16 = st.integers(-(2**15), 2**15 - 1)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import chess
 import pytest
 
-from obscuro.evaluation.nnue.captures import captured_piece
-from obscuro.evaluation.nnue.see import exchange_pays
+from obscuro.evaluation.nnue.captures import captured_piece, exchange_pays
 from obscuro.rules.position import find_move, from_board
 from obscuro.rules.tables import TABLES
 from tests.evaluation.naive import game_boards

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from obscuro.evaluation.nnue import store
+from obscuro.evaluation.nnue import install as store
 from obscuro.evaluation.nnue.network import Network, NetworkError, shapes
 from tests.evaluation.nnue.synthetic import WIDTH, random_network
 

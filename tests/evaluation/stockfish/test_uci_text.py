@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.scale import value_of_mate, value_of_pawns
-from obscuro.evaluation.stockfish.uci_text import (
-    REQUEST_BYTES,
-    read_lists,
-    read_scores,
-    write_request,
-)
+from obscuro.evaluation.stockfish.answers import read_lists, read_scores
+from obscuro.evaluation.stockfish.requests import REQUEST_BYTES, write_request
 from obscuro.rules.tables import TABLES
 from tests.evaluation.naive import by_move, game_boards, king_hangs, words_of
 

@@ -4,7 +4,7 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.evaluation.stockfish.validity import safe_en_passant_square, stockfish_can_take
+from obscuro.evaluation.stockfish.requests import safe_en_passant_square, stockfish_can_take
 from obscuro.rules.layout import CASTLING_SHIFT, EN_PASSANT_SHIFT, STATE
 from obscuro.rules.position import Words, from_fen
 from obscuro.rules.tables import TABLES
