@@ -318,14 +318,6 @@ class TestVersions:
             Path(str(files.folder(MODULE))).name,
         }
 
-    def test_the_directories_of_older_programs_are_forgotten_too(self, tmp_path: Path) -> None:
-        old, used = tmp_path / "kernels-00000000000000aa", tmp_path / "kernels-00000000000000bb"
-        old.mkdir()
-        used.mkdir()
-        os.utime(old, (0, 0))
-        prune(str(tmp_path / "kernels"))
-        assert list(tmp_path.iterdir()) == [used]
-
 
 class TestComplete:
     """Whether all kernels of a program were there before."""

@@ -15,7 +15,6 @@ from obscuro.belief.buffers import Buffers
 from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.constants import BELIEF_SHARE
 from obscuro.engine.game_follower import GameFollower, LastTurn, Words
-from obscuro.engine.kernel_loading import play_trial_game, trial_options
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
@@ -24,6 +23,7 @@ from obscuro.engine.turn_time import share_of, turn_time
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.evaluation.scale import centipawns_of_value
+from obscuro.kernel_warmup import play_trial_game, trial_options
 from obscuro.rules.layout import STATE
 from obscuro.rules.position import move_to_uci
 

@@ -17,8 +17,6 @@ from obscuro.engine.constants import BELIEF_SHARE, SAMPLING_SHARE
 from obscuro.engine.diverse_roots import EXTRA_SHARE, ExtraTime
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.game_follower import GameFollower, LastTurn, Words
-from obscuro.engine.kernel_compiling import compile_in_processes
-from obscuro.engine.kernel_loading import load_kernels
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
@@ -27,6 +25,7 @@ from obscuro.engine.strength import Strength
 from obscuro.engine.turn_report import TurnReport
 from obscuro.engine.turn_time import TurnTime, share_of, turn_time
 from obscuro.kernel_cache import kernel_files
+from obscuro.kernel_warmup import compile_in_processes, load_kernels
 from obscuro.rules.layout import STATE, WORDS
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import move_to_uci

@@ -15,10 +15,10 @@ from threading import Event
 
 from obscuro.belief.belief import warm_up
 from obscuro.engine.equipment import Equipment
-from obscuro.engine.kernel_loading import play_trial_game, trial_options
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
+from obscuro.kernel_warmup import play_trial_game, trial_options
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board
 
