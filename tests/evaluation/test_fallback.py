@@ -144,7 +144,7 @@ def test_every_name_makes_an_evaluator(name: str) -> None:
 
 
 def test_a_name_that_is_none() -> None:
-    with pytest.raises(ValueError, match="there are stockfish, nnue, fog, material"):
+    with pytest.raises(ValueError, match="there are stockfish, nnue, material"):
         make_evaluator("oracle")
 
 

@@ -177,7 +177,6 @@ def building(follower: Follower, times: int, watch: Stopwatch) -> Building:
     """
     search, key, depth = follower.search, follower.key, follower.depth
     found = Building(search.tree.nodes)
-    freeze = not search.parameters.unfrozen
     for number in range(times + 1):
         kept, seconds = watch.time(partial(keep_roots, search.tree, search.gadget, key, depth))
         if not len(kept.edges):
@@ -191,8 +190,7 @@ def building(follower: Follower, times: int, watch: Stopwatch) -> Building:
                 kept,
                 _nothing_new(search.tree),
                 key,
-                search.parameters.mixed_prior,
-                freeze,
+                search.parameters,
             )
         )
         if number:
