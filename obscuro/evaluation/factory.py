@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from obscuro.evaluation.cache import ExpansionCache
 
-FAILURES = 3  # FallbackEvaluator gives the primary one up after so many failures in a row
+FAILURES = 3  # in a row, after which FallbackEvaluator gives the primary one up
 
 
 class FallbackEvaluator:

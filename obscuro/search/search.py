@@ -145,7 +145,7 @@ class Search(SearchSteps):
     def _run_together(self, clock: Clock, after_slice: Callable[[], None]) -> None:
         """Run slice by slice, while other threads expand leaves, or help to solve.
 
-        Between two slices the tree is at rest. Then leaves are selected, so many that the other
+        Between two slices the tree is at rest. Then leaves are selected, enough that the other
         threads do not run out of them, and those that have been expanded are attached.
         """
         expanders = Expanders(self.games, self.team)

@@ -164,7 +164,7 @@ def _plant_new(tree, offsets, states, keys, weights, values):
 
 @kernel
 def _may_carry(tree, children):
-    """Whether one more node with so many children fits into the part for what is kept."""
+    """Whether one more node with `children` children fits into the part for what is kept."""
     nodes = int(CARRY_SHARE * tree.node_player.shape[0])
     edges = int(CARRY_SHARE * tree.edge_value.shape[0])
     return (

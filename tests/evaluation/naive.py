@@ -139,7 +139,7 @@ class NaiveStockfish:
 
 
 def game_boards(seed: int, count: int) -> list[chess.Board]:
-    """Boards of random games in which nobody minds check; the game goes on in each of them."""
+    """Boards of random games in which no player minds check; the game goes on in each of them."""
     rng = random.Random(seed)
     boards: list[chess.Board] = []
     while len(boards) < count:

@@ -66,7 +66,7 @@ class Waiting(RandomGame):
         self.other_works = other_works
 
     def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
-        assert self.other_works.wait(60), "nobody takes the other leaves"
+        assert self.other_works.wait(60), "no thread takes the other leaves"
         return super().expand(states, keys)
 
 
@@ -172,7 +172,7 @@ class Slow(RandomGame):
 
 
 def fails_and_goes_on(search: Search, error: type[BaseException], match: str, more: int) -> None:
-    """Search until it fails; all is in order then, and so many more nodes can be added."""
+    """Search until it fails; all is in order then, and `more` nodes can be added."""
     before = threading.active_count()
     with pytest.raises(error, match=match):
         go(search, 10**9)
@@ -190,7 +190,7 @@ def even_small_trees(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-def test_the_solver_waits_for_nobody_who_expands(
+def test_the_solver_does_not_wait_for_expansions(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = Slow(9)

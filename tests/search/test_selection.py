@@ -198,7 +198,7 @@ def test_half_is_even_over_the_support_and_half_is_the_best_by_puct() -> None:
     assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
 
 
-def test_an_infoset_that_nobody_reaches_is_worth_nothing_but_explored() -> None:
+def test_an_unreached_infoset_is_worth_nothing_but_explored() -> None:
     tree = solved_search(0).tree
     infoset = widest_infoset(tree, MIN)
     actions = actions_of(tree, infoset)

@@ -151,7 +151,7 @@ def root_of(tree: Tree, node: int) -> int:
 
 
 def give_two_infosets_one_key(tree: Tree) -> None:
-    """▲ moves at the root states, so that ▼'s keys there are nobody's infosets yet."""
+    """▲ moves at the root states, so that ▼'s keys there are no infosets yet."""
     tree.edge_keys[tree.node_first_edge[:2], MIN] = 4711
 
 

@@ -34,7 +34,7 @@ INFINITE = 32_000  # larger than all values
 MATED = 31_000  # the loss of a mated side, minus the plies until the mate
 
 PLIES = 12  # the largest depth
-NODES = 100  # after so many positions the search tries no more moves
+NODES = 100  # positions, after which the search tries no more moves
 EVASION_PLIES = 2  # in these first plies the search tries all answers to a check
 RECAPTURE_PLY = 4  # from this ply on it only recaptures on the last move's target
 MARGIN = 300  # units that a capture may gain in addition to the captured piece

@@ -94,7 +94,7 @@ def exchange_pays(tables, pos, move, captured):
         if taker >= ROOK:
             attackers |= rook_attacks(tables, square, occupied) & straight
         attackers &= occupied
-        if taker == KING:  # nobody recaptures, or the king may not capture
+        if taker == KING:  # no piece recaptures, or the king may not capture
             defended = attackers & (~white if turn == 0 else white)
             return (turn == side) != (defended != 0)
         # For the first side to capture a gain of 0 suffices, the other side needs more.

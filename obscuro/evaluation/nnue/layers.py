@@ -101,7 +101,7 @@ BARE_SCALE = 967
 PIECES_SCALE = 331
 ALL_PIECES = 2 * (2 * (KNIGHT_UNITS + BISHOP_UNITS + ROOK_UNITS) + QUEEN_UNITS)
 
-DECISIVE = 1600  # from so many units of material on, little else counts
+DECISIVE = 1600  # units of material, from which on little else counts
 DECISIVE_UNITS = 400  # a bonus for the side with that material
 DECISIVE_SCALE = 717
 DECISIVE_POSITIONAL_SCALE = 102

@@ -38,7 +38,7 @@ FARTHEST = 7  # steps between two squares of the board
 SQUARES = 64
 CALM_PAWNS = 6.0  # where pawns have to decide, what is more than this counts less
 CALM_SLOPE = 0.4  # so 20 pawns become 11.6, less than a queen is worth here
-WON_UNITS = 500  # below so many of Stockfish's units nothing is decided
+WON_UNITS = 500  # Stockfish's units, below which nothing is decided
 NO_SIDE = -1
 
 
@@ -124,7 +124,7 @@ def value_of_units(units, tau):
 
 @kernel
 def leaf_value(tables, pos, units, tau):
-    """Return the value of a position that a search of captures gave so many units.
+    """Return the value of a position that a search of captures gave `units`.
 
     Both are in the view of the side that moved.
     """

@@ -27,12 +27,12 @@ HASH_MEGABYTES = 1  # a larger table has no effect at depth 1
 DUE_SHARE = 0.7  # the thread sleeps for this share of the expected time of the missing answers
 SHORTEST_NAP = 0.0004  # seconds; a shorter sleep saves nothing
 USUAL_MOVES = 33  # the usual number of moves of a position
-SENSE_BYTES = 2000  # if no answer comes, so many bytes of text are checked for sense
+SENSE_BYTES = 2000  # of text that are checked for sense if no answer comes
 
 _ANSWER = b"\nbestmove"
 # Lines before an answer begin with these words; the greeting and `No such option` count too.
 _BEFORE_AN_ANSWER = (b"info", b"bestmove", b"Stockfish", b"No such option")
-WORTH_GIVING = 4  # `answers` yields so many answers while others are missing
+WORTH_GIVING = 4  # answers that `answers` yields while others are missing
 LONGEST_NAP = 0.02  # seconds; the pipe does not fill in this time, and a death is noticed after it
 PACE_GROWTH = 1.1  # the most by which the expected time of a move grows from batch to batch
 OVERSLEPT = 0.8  # the factor of that time if all answers were there at the end of a sleep

@@ -37,7 +37,7 @@ from obscuro.rules.layout import WORDS
 from obscuro.rules.position import from_fen
 from obscuro.rules.tables import TABLES
 
-STARTS = 2  # the keeper gives Stockfish up after so many starts in a row without an answer
+STARTS = 2  # in a row without an answer, after which the keeper gives Stockfish up
 
 
 class StockfishKeeper:

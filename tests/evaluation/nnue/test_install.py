@@ -202,7 +202,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def left_behind(cache: Path) -> list[str]:
-    """Names of files that nobody needs."""
+    """Names of files that are not needed."""
     return [path.name for path in cache.iterdir() if path.name.startswith(("part-", "export-"))]
 
 
@@ -270,7 +270,7 @@ def test_processes_at_the_same_time_fetch_once(program: str, cache: Path) -> Non
     assert left_behind(cache) == []
 
 
-def test_without_a_lock_nobody_is_hurt(
+def test_without_a_lock_the_network_is_got_all_the_same(
     program: str, cache: Path, network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_locks(*_: object) -> None:
