@@ -80,7 +80,7 @@ def play_trial_game(
     make_player: Callable[[Options], TrialPlayer], tell: Callable[[str], None]
 ) -> None:
     """Play both sides of a few moves. The arguments are those of `load_kernels`."""
-    k_centres(np.zeros(2), 1)  # of the option Sampling, which the game would not need
+    k_centres(np.zeros(2), 1)  # of the key sampling, which the game would not need
     for side, threads in ((0, "1"), (1, "2")):
         options = trial_options()
         options.set("Threads", threads)

@@ -15,10 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from obscuro.bots.api_errors import ApiError, Refused
-from obscuro.bots.event_stream import EventStream
+from obscuro.bots.bot_client import ApiError, EventStream, Refused
 from obscuro.bots.events import Ping, parse_game_event
-from obscuro.bots.messages import (
+from obscuro.bots.game_messages import (
     Action,
     Ask,
     Connected,

@@ -13,12 +13,21 @@ from __future__ import annotations
 
 import chess
 
-from obscuro.bots.capabilities import FOG_VARIANTS
-from obscuro.bots.events import GameEnd, GameFull, GameState, OpponentGone
-from obscuro.bots.game_ending import LOOK_BACK_SECONDS, GameEnding, late_side, missed
+from obscuro.bots.bot_settings import GameSettings
+from obscuro.bots.events import FOG_VARIANTS, GameEnd, GameFull, GameState, OpponentGone
+from obscuro.bots.game_end import (
+    LOOK_BACK_SECONDS,
+    GameEnding,
+    OurResult,
+    Verdict,
+    by_board,
+    by_server,
+    late_side,
+    left,
+    missed,
+)
 from obscuro.bots.game_log import GameLog
-from obscuro.bots.game_settings import GameSettings
-from obscuro.bots.messages import (
+from obscuro.bots.game_messages import (
     Action,
     Ask,
     Connected,
@@ -29,17 +38,15 @@ from obscuro.bots.messages import (
     Missing,
     Note,
     Resync,
+    Say,
     Send,
     Sent,
     StopThinking,
     Thought,
     Wait,
 )
-from obscuro.bots.opponent_watch import OpponentWatch
-from obscuro.bots.our_turn import FIRST_CLOCK_PLIES, EchoWatch, OurTurn
+from obscuro.bots.game_turns import FIRST_CLOCK_PLIES, EchoWatch, OpponentWatch, OurTurn
 from obscuro.bots.our_view import OurView, ViewError
-from obscuro.bots.small_talk import SmallTalk
-from obscuro.bots.verdict import OurResult, Verdict, by_board, by_server, left
 from obscuro.client.score_history import ScoreHistory
 
 GIVEN_UP = "given up: the other side's clock has run out, and the server says nothing"
@@ -49,6 +56,8 @@ MOST_IGNORED = 10
 """The game is given up if the server ignores the same move more often."""
 MOST_UNREADABLE = 3
 """The game is left if it can't be followed, and again can't when it is told anew, so often."""
+RESIGNED = "I resign."
+"""Said in the chat, since not every server tells the other side that we resigned."""
 
 
 class ServerGame:
@@ -67,7 +76,7 @@ class ServerGame:
         self._user = user
         self._settings = settings
         self._resumed = resumed
-        self._talk = SmallTalk(settings)
+        self._chat = GameChat(settings)
         self._view: OurView | None = None
         self._state = GameState(())
         self._turn: OurTurn | None = None
@@ -116,7 +125,7 @@ class ServerGame:
         for action in actions:
             if isinstance(action, Finish):
                 self.finished = True
-                return [*self._talk.farewell(action.verdict), *actions]
+                return [*self._chat.farewell(action.verdict), *actions]
         return actions
 
     def _handle(self, message: Message, now: float) -> list[Action]:
@@ -181,7 +190,7 @@ class ServerGame:
         self._state = full.state
         self.log.begin(full)
         self.opponent = self.log.black if side == chess.WHITE else self.log.white
-        self._talk.begin((not side) not in full.bots, len(full.state.moves), self._resumed)
+        self._chat.begin((not side) not in full.bots, len(full.state.moves), self._resumed)
         try:
             self._view = OurView(side, full.start)
         except ViewError as error:
@@ -237,7 +246,7 @@ class ServerGame:
             self._asked.clear()
         if view.decided:
             return [*self._stop(), *said, Finish(by_board(view) or left("over"), known=False)]
-        said += self._talk.greeting(view)
+        said += self._chat.greeting(view)
         return [*said, *self._answer_offers(state), *self._play(now)]
 
     def _unreadable_again(self, why: str) -> list[Action]:
@@ -254,7 +263,7 @@ class ServerGame:
         return [*self._stop(), Note(why), *asked, Finish(left(f"can't be followed: {why}"))]
 
     def _resign(self) -> list[Action]:
-        return [Ask("resign"), *self._talk.resigned()]
+        return [Ask("resign"), *self._chat.resigned()]
 
     def _resync(self) -> list[Action]:
         """Have the game told anew; what the present stream still says does not count."""
@@ -429,3 +438,40 @@ class ServerGame:
             case Missing():
                 return [Finish(ending.judge(view))]
         return [Finish(ending.judge(view))] if now > ending.until else []
+
+
+class GameChat:
+    """What we say in a game's chat: fixed lines, to people only, and nothing about the game."""
+
+    def __init__(self, settings: GameSettings) -> None:
+        self._settings = settings
+        self._talks = False
+        self._greets = False
+
+    def begin(self, to_person: bool, plies: int, resumed: bool) -> None:
+        """Take note of whom we play, and whether the game is new to us."""
+        self._talks = to_person
+        self._greets = to_person and not resumed and plies < FIRST_CLOCK_PLIES
+
+    def greeting(self, view: OurView) -> list[Say]:
+        """Greet, once, after the other side's first move.
+
+        Before that it may not look at the board yet, and some servers keep no line for later.
+        """
+        first = 1 if view.side == chess.BLACK else 2
+        if not self._greets or view.plies < first:
+            return []
+        self._greets = False
+        return self._line(self._settings.greeting)
+
+    def farewell(self, verdict: Verdict) -> list[Say]:
+        """Say goodbye after a game that was played to its end."""
+        over = verdict.outcome in (OurResult.WON, OurResult.LOST, OurResult.DRAWN)
+        return self._line(self._settings.farewell) if over else []
+
+    def resigned(self) -> list[Say]:
+        """Say that we resign."""
+        return self._line(RESIGNED)
+
+    def _line(self, text: str) -> list[Say]:
+        return [Say(text)] if text and self._talks else []

@@ -6,8 +6,7 @@ import argparse
 
 from rich.console import Console
 
-from obscuro.cli.command_error import CommandError
-from obscuro.cli.match_command import read_options
+from obscuro.cli.command_support import CommandError, read_options
 from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player_kind import OBSCURO, PlayerKind

@@ -29,7 +29,7 @@ from obscuro.rules.position import move_to_uci
 
 Report = Callable[[SearchInfo], None]
 
-_GAME_OPTIONS = ("Evaluator", "Stockfish", "Tau", "Eval Cache", "Stalemate")
+_GAME_OPTIONS = ("Evaluator", "Stockfish", "tau", "eval_cache", "Stalemate")
 
 
 class OwnTurn(NamedTuple):
@@ -94,7 +94,7 @@ class BeliefPlayer(GameFollower):
     """Plays one side of one game at a time: an `AnyPlayer`.
 
     options: of the player's kind; it needs `Seed`, `Max Positions`, `Move Overhead`, `Evaluator`,
-    `Stockfish`, `Tau` and `Stalemate`, and has a cache of evaluations if there is an `Eval Cache`.
+    `Stockfish`, `tau` and `Stalemate`, and has a cache of evaluations if there is an `eval_cache`.
     warn: called with one line for each thing that a user should know.
     """
 
@@ -212,7 +212,7 @@ class BeliefPlayer(GameFollower):
         """The game with the evaluator; the first use makes it."""
         if self._game is None:
             options = self.options
-            size = options.integer("Eval Cache") * MEBIBYTE if "Eval Cache" in options else 0
+            size = options.integer("eval_cache") * MEBIBYTE if "eval_cache" in options else 0
             self._game = ChessGame(
                 make_evaluator(
                     options.text("Evaluator"),
@@ -237,4 +237,4 @@ class BeliefPlayer(GameFollower):
     @property
     def tau(self) -> float:
         """The pawns worth tanh(1)."""
-        return self.options.integer("Tau") / 100
+        return self.options.number("tau")

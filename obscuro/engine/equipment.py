@@ -22,8 +22,8 @@ _GAME_OPTIONS = (
     "Threads",
     "Evaluator",
     "Stockfish",
-    "Tau",
-    "Eval Cache",
+    "tau",
+    "eval_cache",
     "Stalemate",
 )
 
@@ -152,7 +152,7 @@ class Equipment:
             make_evaluator(
                 self.options.text("Evaluator"),
                 stockfish=self.options.text("Stockfish") or None,
-                tau=self.options.integer("Tau") / 100,
+                tau=self.options.number("tau"),
                 cache=self.cache,
                 on_warning=self._warn_once,
             )
@@ -162,12 +162,12 @@ class Equipment:
         self.games = [ChessGame(evaluator, stalemate) for evaluator in self.evaluators]
 
     def _make_cache(self) -> ExpansionCache | None:
-        """Make a cache of `Eval Cache` MiB; None for 0, or if there is no memory for it."""
-        wanted = self.options.integer("Eval Cache")
+        """Make a cache of `eval_cache` MiB; None for 0, or if there is no memory for it."""
+        wanted = self.options.integer("eval_cache")
         try:
             return ExpansionCache(wanted * MEBIBYTE) if wanted else None
         except MemoryError:
-            self._warn_once(f"there is no memory for an Eval Cache of {wanted} MiB; doing without")
+            self._warn_once(f"there is no memory for an eval_cache of {wanted} MiB; doing without")
             return None
 
     def _make_search(self) -> Search:

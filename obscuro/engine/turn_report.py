@@ -26,9 +26,9 @@ class TurnReport:
 
     def __init__(self, options: Options, belief: Belief, names: list[str], received: float) -> None:
         self._parameters = options.search_parameters()
-        self._tau = options.integer("Tau") / 100
+        self._tau = options.number("tau")
         strength = options.strength
-        self._temperature = 0 if strength is None else strength.temperature / options.integer("Tau")
+        self._temperature = 0 if strength is None else strength.temperature / (100 * self._tau)
         self._belief = belief
         self._names = names
         self._received = received

@@ -48,7 +48,7 @@ class Depth1Player(BeliefPlayer):
     def choose(self, turn: OwnTurn) -> Choice:
         """Choose the move with the best mean value."""
         random = self.random()
-        drawn = turn.known.belief.sample(self.options.integer("Sample Size"), random)
+        drawn = turn.known.belief.sample(self.options.integer("sample_size"), random)
         sampled = self.values_over(drawn, turn)
         self._seen = sampled.positions
         best = np.flatnonzero(sampled.means == sampled.means.max())

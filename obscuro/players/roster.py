@@ -6,7 +6,7 @@ quick: a player's code is loaded when the player is made.
 
 from collections.abc import Callable, Mapping
 
-from obscuro.engine.options import Option, Options, options_named
+from obscuro.engine.options import Option, Options, options_named, search_option
 from obscuro.engine.player_kind import OBSCURO, AnyPlayer, PlayerKind
 
 DEPTH1_OPTIONS = (
@@ -20,24 +20,27 @@ DEPTH1_OPTIONS = (
         "Evaluator",
         "Seed",
         "Max Positions",
-        "Tau",
     ),
-    Option("Sample Size", "spin", 512, 1, 100_000, help="so many possible positions are looked at"),
+    search_option(
+        "tau",
+        own=(Option("sample_size", "spin", 512, 1, 100_000, help="positions that are looked at"),),
+    ),
 )
 """The options that act on depth1."""
 
-ZS21_OPTIONS = options_named(
-    "Move Overhead",
-    "Ponder",
-    "UCI_Variant",
-    "UCI_ShowWDL",
-    "Stalemate",
-    "Stockfish",
-    "Evaluator",
-    "Eval Cache",
-    "Seed",
-    "Max Positions",
-    "Tau",
+ZS21_OPTIONS = (
+    *options_named(
+        "Move Overhead",
+        "Ponder",
+        "UCI_Variant",
+        "UCI_ShowWDL",
+        "Stalemate",
+        "Stockfish",
+        "Evaluator",
+        "Seed",
+        "Max Positions",
+    ),
+    search_option("eval_cache", "tau"),
 )
 """The options that act on zs21."""
 

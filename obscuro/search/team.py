@@ -98,8 +98,9 @@ class Expanded(NamedTuple):
 class Expanders:
     """The threads of a team but the calling one, from construction to `close`.
 
-    They take part after part of what is handed over, and the calling thread does not wait for them. games: one for each
-    thread of the team, the calling one included. All methods are for the calling thread.
+    They take part after part of what is handed over, and the calling thread does not wait for them.
+    games: one for each thread of the team, the calling one included. All methods are for the
+    calling thread.
     """
 
     def __init__(self, games: Sequence[Game], team: Team) -> None:

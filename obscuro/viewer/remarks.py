@@ -10,7 +10,7 @@ import chess.pgn
 from obscuro.client.move_report import Report
 from obscuro.engine.report import Coverage
 from obscuro.evaluation.scale import EVALUATION_LIMIT, centipawns_of_value
-from obscuro.matches.pgn_comments import CENTIPAWNS, read_comment
+from obscuro.matches.pgn import CENTIPAWNS, read_comment
 
 _COMMAND = re.compile(r"\[%[^\]]*\]")
 _MATE = centipawns_of_value(EVALUATION_LIMIT)  # lichess writes `#3` in place of pawns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import chess
@@ -70,7 +70,7 @@ class GameSetup:
         """Return the setup as a JSON object."""
         return {
             "human": None if self.human is None else color_name(self.human),
-            "control": self.control.to_json(),
+            "control": asdict(self.control),
             "levels": {color_name(color): self.levels[color] for color in chess.COLORS},
             "start": self.start,
             "takebacks": self.takebacks,
@@ -82,7 +82,7 @@ class GameSetup:
         """Read what `to_json` wrote."""
         return cls(
             human=None if data["human"] is None else _COLORS[data["human"]],
-            control=TimeControl.from_json(data["control"]),
+            control=TimeControl(**data["control"]),
             levels={_COLORS[name]: level for name, level in data["levels"].items()},
             start=data["start"],
             takebacks=data["takebacks"],

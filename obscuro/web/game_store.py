@@ -14,7 +14,7 @@ from typing import Any
 
 import chess
 
-from obscuro.matches.record_json import turn_from_json, turn_to_json
+from obscuro.matches.game_record import turn_from_json, turn_to_json
 from obscuro.web.game_database import StoreError, open_database
 from obscuro.web.game_setup import GameSetup
 from obscuro.web.hosted_game import GameResult, HostedGame, HostedPly, Status

@@ -8,8 +8,7 @@ import chess.pgn
 from obscuro import __version__
 from obscuro.engine.strength import level_numbered
 from obscuro.matches.game_record import GameRecord, PlayedPly
-from obscuro.matches.pgn import to_pgn
-from obscuro.matches.pgn_comments import write_comment
+from obscuro.matches.pgn import to_pgn, write_comment
 from obscuro.web.game_setup import GameSetup
 from obscuro.web.game_store import StoredGame
 

@@ -120,7 +120,7 @@ CLOCK = (
 ALGORITHM = (
     f"last part is {percent(parameters.SOLVER_TAIL)} of a search",
     f"σ never falls below {parameters.PUCT_LEAST_VARIANCE:g}",
-    f"C = {parameters.PUCT_C:g} (option `Puct C`)",
+    f"C = {parameters.PUCT_C:g} (`puct_c`)",
     f"selects {parameters.BATCH} leaves",
     f"If {parameters.EXHAUSTED_AFTER} selections in a row find no leaf",
 )

@@ -42,7 +42,7 @@ def test_the_whole_belief_shares_the_root_where_it_is_small(player):
 
 
 def test_a_root_of_few_positions_leaves_the_others_out():
-    player = Player(options(Min_Infoset_Size=3), lambda text: None)
+    player = Player(options(min_infoset_size=3), lambda text: None)
     tell(player, 0, "e2e4 d7d5 e4d5 g8f6")
     player.search(go(nodes=3000), Event())
     answers = [player.coverage(words) for words in player.knowledge.belief.positions]

@@ -44,13 +44,13 @@ from tools.common import (
 )
 
 RULES: dict[str, dict[str, str]] = {
-    "variance": {"Puct Least Variance": "0"},
-    "variance ≥ 0.005": {"Puct Least Variance": "5"},
+    "variance": {"Search": "puct_least_variance=0"},
+    "variance ≥ 0.005": {"Search": "puct_least_variance=0.005"},
     "variance ≥ 0.02": {},
-    "variance ≥ 0.05": {"Puct Least Variance": "50"},
-    "variance ≥ 0.1": {"Puct Least Variance": "100"},
-    "variance ≥ 0.4": {"Puct Least Variance": "400"},
-    "variance, C = 20": {"Puct Least Variance": "0", "Puct C": "2000"},
+    "variance ≥ 0.05": {"Search": "puct_least_variance=0.05"},
+    "variance ≥ 0.1": {"Search": "puct_least_variance=0.1"},
+    "variance ≥ 0.4": {"Search": "puct_least_variance=0.4"},
+    "variance, C = 20": {"Search": "puct_least_variance=0,puct_c=20"},
 }
 Row = dict[str, Any]
 """One measurement, by the names of its figures."""

@@ -14,8 +14,7 @@ import chess.pgn
 from obscuro.client.move_report import Report
 from obscuro.engine.report import Coverage
 from obscuro.matches.journal import read_journal
-from obscuro.matches.pgn import time_headers
-from obscuro.matches.pgn_comments import read_comment
+from obscuro.matches.pgn import read_comment, time_headers
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.viewer.game_file import GameFileError, all_games
 

@@ -24,17 +24,14 @@ import chess
 from obscuro.cli.bench.common import progress
 from obscuro.client.move_report import Report
 from obscuro.matches.builtin_players import Warn
-from obscuro.matches.entrant import Entrant
-from obscuro.matches.event import Event, GameTask
+from obscuro.matches.event import Entrant, Event, GameTask, match_games
 from obscuro.matches.game_record import BeliefError, Contestant, GameRecord, PlayedPly, Turn
-from obscuro.matches.local_workers import LocalWorkers
-from obscuro.matches.match import MatchResult
+from obscuro.matches.game_workers import LocalWorkers
 from obscuro.matches.openings import PLAIN
 from obscuro.matches.pgn import write_pgn
 from obscuro.matches.play_event import play_event
 from obscuro.matches.players import InProcessPlayer, RandomPlayer
-from obscuro.matches.schedule import match_games
-from obscuro.matches.statistics import QUANTITIES, Statistics, number
+from obscuro.matches.standings import QUANTITIES, MatchResult, Statistics, number
 from obscuro.matches.time_control import MILLISECONDS, TimeControl
 from obscuro.matches.uci_player import UciPlayer
 from obscuro.rules.board import FogOfWarBoard

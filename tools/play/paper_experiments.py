@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from obscuro.matches.elo import Tally
-from tools.play.paper_rules import ABLATIONS, PAPER_RULES
+from tools.play.paper_rules import ABLATIONS, PAPER_RULES, as_options
 
 OBSCURO, ZS21, RANDOM = "obscuro", "zs21", "random"
 OLD_COMMIT = "909392b"
@@ -41,7 +41,7 @@ def percent(tally: Tally) -> str:
 class Contender(NamedTuple):
     """One side of an experiment.
 
-    player: as `obscuro match` takes it. options: UCI options beside Threads, Hash and the overhead.
+    player: as `obscuro match` takes it. options: rules beside Threads, Hash and the overhead.
     milliseconds: for a move; None: what the experiment says. threads: a factor of the experiment's.
     """
 
@@ -64,7 +64,7 @@ class Contender(NamedTuple):
             count = self.threads * threads
             seconds = math.ceil((self.milliseconds or milliseconds) * count / 1000)
             common |= {"Threads": str(count), "Hash": str(min(LEAST_HASH * seconds, MOST_HASH))}
-        return {**common, **self.options}
+        return {**common, **as_options(self.options)}
 
 
 class Experiment(NamedTuple):

@@ -13,36 +13,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from obscuro.engine.options import SEARCH_KEYS
+
 PAPER_RULES: Mapping[str, str] = {
     "Evaluator": "nnue",  # Stockfish 14 in the paper (§3.3, C.5)
-    "Tau": "600",  # six pawns, of ZS21; the paper: "in the same manner as done by ZS21" (C.5)
-    "Purification": "true",  # §3.5, C.8
-    "Max Support": "3",  # Fig. 8, MAXSUPPORT
-    "Unfrozen": "true",  # KLUSS (C.6)
-    "One Sided": "true",  # one-sided GT-CFR (C.4)
-    "Resolve Prior": "mixed",  # α (C.3)
-    "Soft Root": "0",  # ours; the paper has Resolve and Maxmargin alone (C.1)
-    "Root Temperature": "0",  # ours; all new positions are alike in α (C.3)
-    "Min Infoset Size": "256",  # Fig. 9, MININFOSETSIZE
-    "Fresh Share": "0",  # ours is 50: positions are only drawn where I has too few (Fig. 9)
-    "Sampling": "uniform",  # "get random state s ∈ P∖I" (Fig. 9)
-    "Max Kept Infosets": "0",  # ours is 256: J₀ holds all J of the kept tree (Fig. 9)
-    "Puct C": "100",  # C = 1 (C.4)
-    "Puct Least Variance": "0",  # ours is 20: σ has no floor (C.4)
+    "tau": "6.0",  # six pawns, of ZS21; the paper: "in the same manner as done by ZS21" (C.5)
+    "purification": "true",  # §3.5, C.8
+    "max_support": "3",  # Fig. 8, MAXSUPPORT
+    "unfrozen": "true",  # KLUSS (C.6)
+    "one_sided": "true",  # one-sided GT-CFR (C.4)
+    "resolve_prior": "mixed",  # α (C.3)
+    "soft_root": "0.0",  # ours; the paper has Resolve and Maxmargin alone (C.1)
+    "root_temperature": "0",  # ours; all new positions are alike in α (C.3)
+    "min_infoset_size": "256",  # Fig. 9, MININFOSETSIZE
+    "fresh_share": "0.0",  # ours is 0.5: positions are only drawn where I has too few (Fig. 9)
+    "sampling": "uniform",  # "get random state s ∈ P∖I" (Fig. 9)
+    "max_kept_infosets": "0",  # ours is 256: J₀ holds all J of the kept tree (Fig. 9)
+    "puct_c": "1.0",  # C = 1 (C.4)
+    "puct_least_variance": "0.0",  # ours is 0.02: σ has no floor (C.4)
 }
-"""The engine as the paper describes it: values by the options' names, as a GUI sends them."""
+"""The engine as the paper describes it: values of options, and of keys of the option `Search`."""
 
 ABLATIONS: Mapping[str, Mapping[str, str]] = {
-    "purification": {"Purification": "false"},
-    "klss": {"Unfrozen": "false"},
-    "two-sided": {"One Sided": "false"},
-    "uniform-prior": {"Resolve Prior": "uniform"},
+    "purification": {"purification": "false"},
+    "klss": {"unfrozen": "false"},
+    "two-sided": {"one_sided": "false"},
+    "uniform-prior": {"resolve_prior": "uniform"},
     "all-off": {
-        "Purification": "false",
-        "Unfrozen": "false",
-        "One Sided": "false",
-        "Resolve Prior": "uniform",
+        "purification": "false",
+        "unfrozen": "false",
+        "one_sided": "false",
+        "resolve_prior": "uniform",
     },
     "simple-evaluation": {"Evaluator": "material"},
 }
 """The ablations of Obscuro §4.1 (Table 3's order): what each sets in place of a technique."""
+
+
+def as_options(rules: Mapping[str, str]) -> dict[str, str]:
+    """Return rules as options that a GUI can set: the keys of `Search` in one text."""
+    keys = {key.name for key in SEARCH_KEYS}
+    options = {name: value for name, value in rules.items() if name not in keys}
+    search = ",".join(f"{name}={value}" for name, value in rules.items() if name in keys)
+    return {**options, "Search": search} if search else options

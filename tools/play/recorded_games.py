@@ -73,7 +73,7 @@ class Judge:
         self._evaluator = make_evaluator(
             options.text("Evaluator"),
             stockfish=options.text("Stockfish") or None,
-            tau=options.integer("Tau") / 100,
+            tau=options.number("tau"),
             on_warning=warn,
         )
         self._evaluator.start()

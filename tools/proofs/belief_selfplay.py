@@ -185,7 +185,7 @@ def play(number: int, settings: Settings) -> Played:
     try:
         record = play_game(
             *both,
-            movetime=settings.movetime,
+            control=settings.movetime,
             seed=settings.seed + number,
             max_plies=settings.max_plies,
             board=board,

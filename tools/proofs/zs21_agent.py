@@ -193,7 +193,7 @@ def won_against_random(arguments: argparse.Namespace) -> int:
     for number in range(arguments.random_games):
         color = chess.WHITE if number % 2 == 0 else chess.BLACK
         pair = (player, rival) if color == chess.WHITE else (rival, player)
-        game = play_game(*pair, movetime=arguments.random_movetime, seed=arguments.seed + number)
+        game = play_game(*pair, control=arguments.random_movetime, seed=arguments.seed + number)
         won += game.winner == color
         say(f"game {number + 1} against random: {'won' if game.winner == color else 'not won'}")
     player.close()

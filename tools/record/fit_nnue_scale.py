@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from obscuro.cli.bench.eval_nnue import bench_positions
+from obscuro.cli.bench.eval_speed import bench_positions
 from obscuro.cli.bench.recorded import read_games
 from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.evaluation.nnue import layers as static

@@ -22,8 +22,7 @@ import numpy as np
 from obscuro.belief import Belief, warm_up
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.update import reserve
-from obscuro.cli.bench.belief_steps import new_belief, steps, take_in
-from obscuro.cli.bench.recorded import RecordedGame, read_games
+from obscuro.cli.bench.recorded import RecordedGame, new_belief, read_games, steps, take_in
 from obscuro.engine.options import MOST_POSITIONS
 from tools.common import given, publish, say, table, tool_parser
 

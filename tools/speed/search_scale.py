@@ -341,7 +341,7 @@ def main(words: Sequence[str] | None = None) -> int:
         for number in range(len(games), last):
             record = play_game(
                 *players,
-                movetime=settings.movetime,
+                control=settings.movetime,
                 seed=settings.seed + number,
                 max_plies=settings.max_plies,
             )

@@ -129,16 +129,6 @@ def play_sparse(tree: Tree) -> Gadget:
     return _set_strategies(tree, SUPPORT)
 
 
-def support(tree: Tree) -> float:
-    """Return the mean number of actions in the support, over the players' infosets."""
-    infosets = int(tree.counts[INFOSETS])
-    sizes = tree.infoset_actions[:infosets]
-    played = np.repeat(tree.infoset_player[:infosets] != CHANCE, sizes)
-    played[: int(tree.counts[ROOTS])] = False
-    strategy = tree.strategy[: len(played)][played]
-    return float(np.count_nonzero(strategy)) / max(tree.infosets, 1)
-
-
 def _roots(random: np.random.Generator) -> NewRoots:
     """Draw ▼'s infosets J at the root. Most have few histories, and all are in our infoset."""
     cuts = random.choice(np.arange(1, ROOT_HISTORIES), ROOT_INFOSETS - 1, replace=False)

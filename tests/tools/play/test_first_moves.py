@@ -102,7 +102,7 @@ def test_first_moves_are_searched_with_the_options_that_are_asked_for(
 
     monkeypatch.setattr(first_moves, "search", search)
     file = tmp_path / "moves.json"
-    words = ["--searches", "1", "--option", "Puct Least Variance=0", "--raw", str(file)]
+    words = ["--searches", "1", "--option", "Search=puct_least_variance=0", "--raw", str(file)]
     assert first_moves.main(words) == 0
     assert floors == [(0.0, ""), (0.0, "d2d4"), (0.0, "c2c4")]
     assert len(raw.load(file).data) == 3
@@ -132,7 +132,7 @@ def test_searches_go_on_from_the_raw_file_and_pause(
     assert seeds[10:] == [7] and len(raw.load(file).data) == 1, "another command begins anew"
 
 
-@pytest.mark.parametrize("option", ["Puct Least Variance", "No Such=1", "Threads=many"])
+@pytest.mark.parametrize("option", ["Search", "Search=puct_c=-1", "No Such=1", "Threads=many"])
 def test_options_that_are_none_are_refused(option: str) -> None:
     with pytest.raises(SystemExit):
         first_moves.main(["--option", option])

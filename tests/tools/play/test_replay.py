@@ -9,8 +9,7 @@ import pytest
 
 from obscuro.engine.player import Player
 from obscuro.engine.report import Coverage, GoLimits
-from obscuro.matches.entrant import Entrant
-from obscuro.matches.event import Event, GameTask
+from obscuro.matches.event import Entrant, Event, GameTask
 from obscuro.matches.game_workers import Played
 from obscuro.matches.journal import Journal
 from obscuro.matches.openings import PLAIN

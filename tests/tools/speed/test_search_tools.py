@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.cli.bench import following, thread_speed
+from obscuro.cli.bench import following
 from obscuro.cli.bench.following import StudyPosition
 from obscuro.matches.time_control import Allowance
 from obscuro.search import joint
@@ -159,10 +159,9 @@ def test_thread_scale_measures_each_number_of_threads_and_draws_them(
 ) -> None:
     monkeypatch.setattr(thread_scale, "POSITIONS", (CALM,))
     monkeypatch.setattr(following, "REPLY_NODES", 300)
-    monkeypatch.setattr(thread_speed, "ROUND_EDGES", 100_000)
     pytest.importorskip("matplotlib")
     file = tmp_path / "threads.png"
-    words = ["--threads", "1", "2", "--edges", "21000", "--rounds", "2", "--movetime", "40"]
+    words = ["--threads", "1", "2", "--movetime", "40"]
     words += ["--searches", "1", "--evaluator", "material", "--plot", str(file)]
     assert thread_scale.main(words) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if re.match(r"\| [12] ", line)]
