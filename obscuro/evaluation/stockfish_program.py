@@ -1,4 +1,4 @@
-"""The differences between Stockfish's versions that matter here, above all the size of a centipawn.
+"""The installed Stockfish: where it is, and how its versions differ, above all in a centipawn.
 
 Internally Stockfish counts in units. The papers count in pawns of Stockfish 13 and 14, which are
 208 units (`PawnValueEg`). Up to version 15, 100 reported centipawns are one such pawn. From 15.1 on
@@ -21,9 +21,12 @@ Sources: `src/uci.cpp` and `src/uci.h` at the tags sf_13 to sf_18, and the pull 
 changed the scale: 4216 and 4236 (15.1), 5565 (17), 5939 (17.1), 6549 (18).
 """
 
+import os
 import re
+import shutil
 from typing import NamedTuple
 
+DEBIAN_PATH = "/usr/games/stockfish"  # Debian's place for it, often not in PATH
 UNITS_PER_PAPER_PAWN = 208
 LEAST_MATERIAL, MOST_MATERIAL = 17, 78  # of both sides, in pawns; outside, the scale is constant
 MIDDLE_MATERIAL = 58
@@ -82,3 +85,14 @@ def pawns_per_centipawn(polynomial: Polynomial, material: float) -> float:
     m = min(max(material, LEAST_MATERIAL), MOST_MATERIAL) / MIDDLE_MATERIAL
     a, b, c, d = polynomial
     return (((a * m + b) * m + c) * m + d) / 100 / UNITS_PER_PAPER_PAWN
+
+
+def stockfish_path(option: str | None = None) -> str | None:
+    """Return the path of Stockfish; None if there is no executable file.
+
+    option: a path, or a name in PATH. Without it the function tries `stockfish` in PATH and then
+    Debian's place.
+    """
+    if option:
+        return shutil.which(os.path.expanduser(option))
+    return shutil.which("stockfish") or shutil.which(DEBIAN_PATH)

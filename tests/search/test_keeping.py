@@ -1,4 +1,4 @@
-"""Which of the kept infosets become roots again: equal ones merged, the likeliest ones kept."""
+"""Which kept infosets become roots again."""
 
 import numpy as np
 import pytest

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
-from obscuro.evaluation.factory import BUILT_IN, make_evaluator
-from obscuro.evaluation.fallback import FAILURES, FallbackEvaluator
+from obscuro.evaluation.factory import BUILT_IN, FAILURES, FallbackEvaluator, make_evaluator
 from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator
 from tests.evaluation.fakes import QUICK, fake_search
@@ -144,7 +143,7 @@ def test_every_name_makes_an_evaluator(name: str) -> None:
 
 
 def test_a_name_that_is_none() -> None:
-    with pytest.raises(ValueError, match="there are stockfish, nnue, fog, material"):
+    with pytest.raises(ValueError, match="there are stockfish, nnue, material"):
         make_evaluator("oracle")
 
 
@@ -219,7 +218,7 @@ def test_a_killed_stockfish_is_replaced_with_one_warning() -> None:
 def test_choosing_loads_no_numba() -> None:
     program = (
         "import sys, obscuro.evaluation.factory, obscuro.evaluation.scale, "
-        "obscuro.evaluation.fallback, obscuro.evaluation.stockfish.process\n"
+        "obscuro.evaluation.stockfish.process\n"
         "print('numba' in sys.modules, 'numpy' in sys.modules)"
     )
     result = subprocess.run(

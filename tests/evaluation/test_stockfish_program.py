@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator
-from obscuro.evaluation.stockfish.versions import (
+from obscuro.evaluation.stockfish_program import (
     SCALES,
     UNITS_PER_PAPER_PAWN,
     parse_version,

@@ -3,9 +3,8 @@
 import pytest
 
 from obscuro.search.tree import LEAF, ROOT_INFOSET, ROOTS, Tree
+from tests.search.test_subgame import a_turn
 from tools.speed.search_scale import reach_weighted_depth
-
-from .test_subgame import a_turn
 
 
 def plies_below(tree: Tree, node: int, reach: float) -> tuple[float, float]:

@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.belief import warm_up
+from obscuro.child_process import ChildProcess
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
-from obscuro.evaluation.stockfish.child_process import ChildProcess
 from obscuro.kernel_cache import kernel_files
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
@@ -177,7 +177,7 @@ def _program(base: str) -> str:
         "import os, sys\n"
         f"os.environ['OBSCURO_CACHE_DIR'] = {base!r}\n"
         f"sys.path[:] = {sys.path!r}\n"
-        "from obscuro.engine.kernel_loading import main\n"
+        "from obscuro.kernel_warmup import main\n"
         "main()"
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from obscuro.evaluation.stockfish.child_process import ChildProcess, vitals
+from obscuro.child_process import ChildProcess, vitals
 from tests.evaluation.fakes import is_gone
 
 pytestmark = pytest.mark.xdist_group("timing")

@@ -1,4 +1,4 @@
-"""Kernels that write UCI requests to Stockfish and read its answers, as bytes.
+"""Kernels that read Stockfish's answers, as bytes.
 
 An answer is all text up to and including a line `bestmove …`. Only lines with `score` and `pv`
 count. A later line for the same move replaces an earlier one, but a bound never replaces an exact
@@ -8,101 +8,20 @@ score. The kernels skip all other text.
 import numpy as np
 
 from obscuro.evaluation import scale
-from obscuro.evaluation.stockfish.validity import safe_en_passant_square
 from obscuro.kernels import kernel
 from obscuro.rules.layout import (
-    BISHOPS,
-    CASTLING_BITS,
-    CASTLING_SHIFT,
-    KNIGHTS,
-    ONE,
-    PAWNS,
     PROMOTION_SHIFT,
-    QUEENS,
-    ROOKS,
-    STATE,
     THREE_BITS,
-    WHITE,
 )
-from obscuro.rules.moves import occupied_squares, side_to_move
 
-REQUEST_BYTES = 140  # the longest request: 71 characters of pieces, 40 of words, 10 of state
 NO_MOVE = -1
 NO_SCORE = -2_000_000_000
 
 _SPACE, _NEWLINE, _MINUS, _ZERO, _NINE = 32, 10, 45, 48, 57
-_LOWER_CASE = 32
 _MOVE_BITS = np.uint64(0xFFF)
 
 value_of_pawns = kernel(scale.value_of_pawns)
 value_of_mate = kernel(scale.value_of_mate)
-
-
-@kernel
-def _put(out, at, text):
-    for k in range(len(text)):
-        out[at + k] = text[k]
-    return at + len(text)
-
-
-@kernel
-def write_request(tables, pos, forget, out, at):
-    """Write `position fen …` and `go depth 1` to out uint8[…] from index `at`; return the end.
-
-    forget: whether Stockfish forgets all earlier searches first.
-    """
-    if forget:
-        at = _put(out, at, b"ucinewgame\n")
-    at = _put(out, at, b"position fen ")
-    occupied = occupied_squares(pos)
-    for rank in range(7, -1, -1):
-        empty = 0
-        for square in range(rank * 8, rank * 8 + 8):
-            bit = ONE << np.uint64(square)
-            if not occupied & bit:
-                empty += 1
-                continue
-            if empty:
-                out[at] = _ZERO + empty
-                at += 1
-                empty = 0
-            if pos[PAWNS] & bit:
-                letter = 112
-            elif pos[KNIGHTS] & bit:
-                letter = 110
-            elif pos[BISHOPS] & bit:
-                letter = 98
-            elif pos[ROOKS] & bit:
-                letter = 114
-            elif pos[QUEENS] & bit:
-                letter = 113
-            else:
-                letter = 107
-            out[at] = letter - _LOWER_CASE if pos[WHITE] & bit else letter
-            at += 1
-        if empty:
-            out[at] = _ZERO + empty
-            at += 1
-        if rank:
-            out[at] = 47
-            at += 1
-    at = _put(out, at, b" w " if side_to_move(pos) == 0 else b" b ")
-    rights = (pos[STATE] >> CASTLING_SHIFT) & CASTLING_BITS
-    for k in range(4):
-        if rights & (ONE << np.uint64(k)):
-            out[at] = b"KQkq"[k]
-            at += 1
-    if rights == 0:
-        at = _put(out, at, b"-")
-    at = _put(out, at, b" ")
-    square = np.int64(safe_en_passant_square(tables, pos))
-    if square:
-        out[at] = 97 + (square & 7)
-        out[at + 1] = 49 + (square >> 3)
-        at += 2
-    else:
-        at = _put(out, at, b"-")
-    return _put(out, at, b" 0 1\ngo depth 1\n")
 
 
 @kernel
