@@ -1,6 +1,6 @@
 """A PGN of every game on a server, with what our engine said of its moves.
 
-The comments are those of `obscuro match` (`arena.pgn_comments`). The file holds both sides' moves,
+The comments are those of `obscuro match` (`matches.pgn`). The file holds both sides' moves,
 so it is written when the game is over, and nothing of it is sent anywhere.
 """
 

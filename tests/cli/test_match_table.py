@@ -32,7 +32,8 @@ def frames(console: Console) -> list[str]:
 
 def show(console: Console, event: Event, scores: str, held: int = 0) -> MatchTable:
     """Show games that White (2) or Black (0) won or nobody (1), each after half a minute."""
-    match, clock = MatchResult(event), Clock()
+    games, clock = dict[int, GameRecord](), Clock()
+    match = MatchResult(event, games)
     table = MatchTable(console, match, held, clock)
     with table.drawing():
         for task, score in zip(event.tasks, scores, strict=False):
@@ -40,7 +41,7 @@ def show(console: Console, event: Event, scores: str, held: int = 0) -> MatchTab
             clock.seconds += 30
             winner = {"0": chess.BLACK, "1": None, "2": chess.WHITE}[score]
             game = GameRecord("w", "b", FogOfWarBoard(), winner, "king captured")
-            match.add(task, game)
+            games[task.number] = game
             table.game_ends(task, game)
         table.game_breaks_off(event.tasks[-1], "the machine stood still for 30.0 s")
     return table
@@ -103,6 +104,6 @@ def test_the_pace_is_that_of_this_run(terminal: Console) -> None:
 def test_nothing_to_play_is_nothing_to_show(fixture: str, request: pytest.FixtureRequest) -> None:
     console = request.getfixturevalue(fixture)
     event = match_event(2)
-    with MatchTable(console, MatchResult(event)).drawing():
+    with MatchTable(console, MatchResult(event, {})).drawing():
         pass
     assert "game" not in written(console)
