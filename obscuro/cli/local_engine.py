@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from obscuro.engine.options import Options
-from obscuro.matches.players import EnginePlayer
+
+if TYPE_CHECKING:
+    from obscuro.engine.player import Player
 
 Warn = Callable[[str], None]
-MakePlayer = Callable[[Options, Warn], EnginePlayer]
+MakePlayer: TypeAlias = "Callable[[Options, Warn], Player]"
 
 
-def make_player(options: Options, warn: Warn) -> EnginePlayer:
+def make_player(options: Options, warn: Warn) -> Player:
     """Make the engine. This loads numba, which takes about a second."""
     from obscuro.engine.player import Player  # noqa: PLC0415
 
@@ -26,7 +29,7 @@ def engine_options(**values: str | int) -> Options:
     return options
 
 
-def prepare(player: EnginePlayer) -> None:
+def prepare(player: Player) -> None:
     """Compile or load everything. On a terminal, show each step on stderr."""
     from rich.console import Console  # noqa: PLC0415
 
