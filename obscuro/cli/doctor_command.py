@@ -162,7 +162,7 @@ def compiled_kernels(files: kernel_cache.KernelFiles, module: str) -> list[Path]
 
 
 def cold_packages(compiled: Mapping[str, Sequence[Path]]) -> list[str]:
-    """The packages (`board`, `fog`, …) without a compiled kernel in any of their modules."""
+    """The packages (`rules`, `belief`, …) without a compiled kernel in any of their modules."""
     warm = {module.split(".")[1] for module, kernels in compiled.items() if kernels}
     return sorted({module.split(".")[1] for module in compiled} - warm)
 

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from obscuro.search.gadget import new_gadget
 from obscuro.search.game import MAX, Expansion, Game
-from obscuro.search.growth import attach
 from obscuro.search.joint import JointSolver
-from obscuro.search.pace import Clock
+from obscuro.search.pace import Clock, Progress
 from obscuro.search.parameters import (
     BATCH,
     EXHAUSTED_AFTER,
@@ -23,7 +22,6 @@ from obscuro.search.parameters import (
     SLICE_ITERATIONS,
     SearchParameters,
 )
-from obscuro.search.progress import Progress
 from obscuro.search.selection import Batch, exploration, joined_batches, release, select_batch
 from obscuro.search.solver import iterate
 from obscuro.search.team import Team
@@ -32,6 +30,7 @@ from obscuro.search.tree import (
     NODES,
     Tree,
     allocate_tree,
+    attach,
     bytes_per_edge,
     find_infoset,
 )

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from obscuro.kernels import kernel
 from obscuro.search.gadget import Gadget, new_gadget, root_strategy
 from obscuro.search.game import CHANCE, MAX, MIN
-from obscuro.search.growth import add_node
 from obscuro.search.keeping import KeptRoots
 from obscuro.search.parameters import PRIOR_SHARE
 from obscuro.search.tree import (
@@ -26,6 +25,7 @@ from obscuro.search.tree import (
     ROOTS,
     TERMINAL,
     Tree,
+    add_node,
     new_infoset,
 )
 
@@ -222,7 +222,7 @@ def _copy_subtrees(old, tree, our_key, freeze, below, above):
                 above[child] = node
 
 
-def _even_or_by_value(kept: KeptRoots, new: NewRoots, temperature: float) -> Reals:
+def _root_prior(kept: KeptRoots, new: NewRoots, temperature: float) -> Reals:
     """The share e(J) of each root infoset, the kept ones first: float32[m]; see `build_subgame`."""
     new_count = len(new.offsets) - 1
     roots = len(kept.offsets) - 1 + new_count
@@ -273,7 +273,7 @@ def build_subgame(
     _plant_new(tree, new.offsets, new.states, new.keys, new.weights, new.values)
     _copy_subtrees(old, tree, np.uint64(our_key), freeze, below, above)
     played = np.concatenate((kept.reach, np.zeros(new_count, dtype=np.float32)))
-    prior = _even_or_by_value(kept, new, temperature)
+    prior = _root_prior(kept, new, temperature)
     if mixed_prior and played.sum() > 0:
         prior = PRIOR_SHARE * played / played.sum() + (1 - PRIOR_SHARE) * prior
     alternate = np.concatenate((kept.alternate, new.alternate))

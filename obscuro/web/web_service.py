@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import socket
-import threading
 from collections.abc import Callable, Iterator
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from obscuro.signal_handlers import leaving_signals_handled
 from obscuro.web.web_limits import WebLimits
 
 BACKLOG = 128
@@ -80,13 +79,5 @@ class _SignalServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        if threading.current_thread() is not threading.main_thread():
+        with leaving_signals_handled(lambda number: self.handle_exit(number, None)):
             yield
-            return
-        both = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, self.handle_exit) for number in both}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

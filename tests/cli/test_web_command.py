@@ -13,7 +13,7 @@ import pytest
 
 from obscuro.cli import web_command
 from obscuro.cli.arguments import parse
-from obscuro.cli.command_error import CommandError
+from obscuro.cli.command_support import CommandError
 from obscuro.cli.web_command import announce, data_folder, engine_options, run
 from tests.hanging import HANG_SECONDS
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from obscuro.search.balance import Balance
 from obscuro.search.parameters import BATCH, LEAST_SOLVING, SearchParameters
+from obscuro.search.search import Balance
 
 PRICE = SearchParameters(iterations_per_expansion=4, edges_per_expansion=1000)
 

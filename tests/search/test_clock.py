@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from obscuro.search import pace as pace_module
 from obscuro.search.game import Expansion
-from obscuro.search.pace import Clock, Limits
+from obscuro.search.pace import Clock, Limits, Progress
 from obscuro.search.parameters import (
     EDGES_PER_EXPANSION,
     SOLVER_TAIL,
     SearchParameters,
 )
-from obscuro.search.progress import Progress
 from obscuro.search.search import Search
 
 from .random_game import OUR_KEY, RandomGame

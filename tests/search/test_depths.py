@@ -2,8 +2,8 @@
 
 import pytest
 
-from obscuro.search.depths import reach_weighted_depth
 from obscuro.search.tree import LEAF, ROOT_INFOSET, ROOTS, Tree
+from tools.speed.search_scale import reach_weighted_depth
 
 from .test_subgame import a_turn
 

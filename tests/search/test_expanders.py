@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from obscuro.search.expanders import Expanded, Expanders
 from obscuro.search.game import Expansion
 from obscuro.search.selection import Batch
-from obscuro.search.team import Team
+from obscuro.search.team import Expanded, Expanders, Team
 
 from .random_game import RandomGame
 

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from obscuro.search.game import CHANCE, MAX, MIN, Expansion
-from obscuro.search.growth import ROOM_FOR_ROOTS, attach, has_room, infoset_for
-from obscuro.search.invariants import check
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.tree import (
     ACTIONS,
@@ -15,12 +13,17 @@ from obscuro.search.tree import (
     LEAF,
     NODES,
     OPEN,
+    ROOM_FOR_ROOTS,
     TERMINAL,
     Tree,
     allocate_tree,
+    attach,
     find_infoset,
+    has_room,
+    infoset_for,
     new_infoset,
 )
+from tests.search.invariants import check
 
 from .random_game import OUR_KEY, RandomGame
 from .trees import (

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from obscuro.search.pace import Clock, Limits, Pace
+from obscuro.search.pace import Clock, Limits, Pace, Progress
 from obscuro.search.parameters import (
     EASY_FROM,
     EASY_PROBABILITY,
@@ -15,7 +15,6 @@ from obscuro.search.parameters import (
     SOLVER_TAIL,
     UNSETTLED_LOSS,
 )
-from obscuro.search.progress import Progress
 
 BEGIN, PLANNED, LATEST = 100.0, 10.0, 30.0
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from obscuro.kernels import kernel
-from obscuro.search.phases import PADDING, claim, finish, new_sync, wait_for
 from obscuro.search.rows import COMPILED
+from obscuro.search.shares import PADDING, claim, finish, new_sync, wait_for
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="needs compiled code")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from obscuro.search.random import sample, uniform
+from obscuro.search.selection import sample, uniform
 
 
 def state(seed: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from obscuro.search.keeping import KeptRoots, keep_roots, nothing_kept
-from obscuro.search.root_budget import GIFT_SCALE, position_hashes, thinned
+from obscuro.search.keeping import (
+    GIFT_SCALE,
+    KeptRoots,
+    keep_likeliest,
+    keep_roots,
+    nothing_kept,
+    position_hashes,
+)
 from obscuro.search.tree import LEAF
 
 from .test_subgame import Turn, a_turn
@@ -35,7 +41,7 @@ def test_the_likeliest_infosets_stay_as_they_are(seed: int) -> None:
     tree = turn.search.tree
     before = infosets(turn, kept)
     assert len(before) > 4
-    after = thinned(tree, kept, turn.our_key, WORDS, 3)
+    after = keep_likeliest(tree, kept, turn.our_key, WORDS, 3)
     chosen = infosets(turn, after)
     assert len(chosen) == 3
     for edges, j in chosen.items():
@@ -73,7 +79,7 @@ def test_infosets_over_the_same_positions_become_one_with_the_reach_of_both() ->
     )
     of = [kept.edges[kept.offsets[j] : kept.offsets[j + 1]] for j in pair]
     tree.edge_state[of[1][::-1]] = tree.edge_state[of[0]]
-    after = thinned(tree, kept, turn.our_key, WORDS, 1_000)
+    after = keep_likeliest(tree, kept, turn.our_key, WORDS, 1_000)
     assert len(after.offsets) == len(kept.offsets) - 1
     chosen = infosets(turn, after)
     stays = [tuple(edges.tolist()) in chosen for edges in of]
@@ -92,4 +98,4 @@ def test_counters_do_not_tell_positions_apart() -> None:
 
 def test_of_nothing_nothing_stays() -> None:
     turn = a_turn(0, 2)
-    assert len(thinned(turn.search.tree, nothing_kept(), 1, WORDS, 5).edges) == 0
+    assert len(keep_likeliest(turn.search.tree, nothing_kept(), 1, WORDS, 5).edges) == 0

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from obscuro.search.game import MAX
-from obscuro.search.root_share import edges_along, likely_children, our_histories
+from obscuro.search.root_values import our_histories
 from obscuro.search.search import Search
-from obscuro.search.tree import EDGES, LEAF, NODES, TERMINAL
+from obscuro.search.tree import LEAF, NODES, TERMINAL
+from tools.play.losses import edges_along
 
 from .naive import all_histories
 from .random_game import OUR_KEY, RandomGame
@@ -85,26 +86,6 @@ def test_an_infoset_that_is_not_in_the_tree_has_no_history() -> None:
         search.tree, search.gadget.prior, np.uint64(1), at_roots=False, nodes_before=10
     )
     assert len(found.states) == len(found.expanded) == len(found.weights) == 0
-
-
-@pytest.mark.parametrize("least", [0.05, 0.3])
-def test_likely_children_are_expanded_and_played_often_enough(least: float) -> None:
-    search = searched(7, expansions=200)
-    tree = search.tree
-    edges = np.flatnonzero(tree.edge_status[: int(tree.counts[EDGES])] != TERMINAL)
-    expected = {}
-    for history in all_histories(tree):
-        if len(history.path) > 1 and tree.edge_child[history.edge] != LEAF:
-            node, action = history.path[-1]
-            share = tree.strategy[tree.node_first_action[node] + action]
-            if share >= least:
-                expected[history.edge] = share
-    found = likely_children(tree, edges, least)
-    assert len(expected) > 10 and sorted(found.edges.tolist()) == sorted(expected)
-    assert [expected[edge] for edge in found.edges.tolist()] == found.shares.tolist()
-    np.testing.assert_array_equal(found.states, tree.edge_state[found.edges])
-    nodes = np.searchsorted(tree.node_first_edge[: int(tree.counts[NODES])], found.edges, "right")
-    assert (tree.edge_child[edges[found.parents]] == nodes - 1).all()
 
 
 def test_a_line_is_followed_as_far_as_the_tree_knows_it() -> None:

@@ -12,12 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 from obscuro.search.game import MAX, Expansion
-from obscuro.search.invariants import check
-from obscuro.search.pace import Limits
+from obscuro.search.pace import Limits, Progress
 from obscuro.search.parameters import BATCH, EXHAUSTED_AFTER, SearchParameters
-from obscuro.search.progress import Progress
 from obscuro.search.search import Search
 from obscuro.search.tree import EDGES, IN_FLIGHT, LEAF, NODES, OPEN, ROOTS, Tree, find_infoset
+from tests.search.invariants import check
 
 from .random_game import OUR_KEY, RandomGame
 from .trees import actions_of, random_search, run_iterations
@@ -239,7 +238,7 @@ def test_new_roots_can_come_expanded() -> None:
 PLAIN = """
 import json, threading
 from obscuro.search.pace import Limits
-from obscuro.search.invariants import check
+from tests.search.invariants import check
 from tests.search.trees import random_search, run_iterations
 search = random_search(0, expansions=60)
 run_iterations(search, 5)

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from obscuro.research.games.catalog import CATALOG
 from obscuro.research.games.game_tree import enumerate_game
 from obscuro.research.games.search_game import PARAMETERS, SearchGame
-from obscuro.search import joint, search_loop
-from obscuro.search.expanders import Expanders
+from obscuro.search import joint
+from obscuro.search import search as search_loop
 from obscuro.search.game import Expansion
-from obscuro.search.invariants import check
-from obscuro.search.pace import Limits
+from obscuro.search.pace import Limits, Progress
 from obscuro.search.parameters import EXHAUSTED_AFTER
-from obscuro.search.progress import Progress
 from obscuro.search.search import Search
 from obscuro.search.selection import Batch
+from obscuro.search.team import Expanders
 from obscuro.search.tree import ACTIONS, IN_FLIGHT, INFOSETS, NODES, ROOTS
+from tests.search.invariants import check
 
 from .random_game import RandomGame
 from .test_search import FOREVER, Stopper, go, new_search

@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.parameters import SearchParameters
-from obscuro.search.random import uniform
 from obscuro.search.search import Search
 from obscuro.search.selection import (
     BLOCKED,
@@ -19,6 +18,7 @@ from obscuro.search.selection import (
     release,
     select_batch,
     select_leaf,
+    uniform,
 )
 from obscuro.search.tree import (
     IN_FLIGHT,

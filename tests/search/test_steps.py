@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from obscuro.search import steps
 from obscuro.search.game import Expansion
-from obscuro.search.invariants import check
 from obscuro.search.parameters import BATCH
 from obscuro.search.selection import Batch
+from tests.search.invariants import check
 
 from .random_game import RandomGame
 from .test_search import new_search

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from obscuro.research.any_game.turn_tree import untimed_roots
 from obscuro.search.gadget import Gadget
 from obscuro.search.game import CHANCE, MAX, MIN
-from obscuro.search.invariants import check
 from obscuro.search.keeping import (
-    ANY_DEPTH,
     MAX_ROOT_SHARE,
     KeptRoots,
     keep_roots,
@@ -34,6 +33,7 @@ from obscuro.search.tree import (
     allocate_tree,
     find_infoset,
 )
+from tests.search.invariants import check
 
 from .naive import History, NaiveSubgame, all_histories
 from .random_game import OUR_KEY, RandomGame, UntimedRandomGame
@@ -137,7 +137,7 @@ def compare_kept(kept: KeptRoots, tree: Tree, naive: NaiveSubgame) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_kept_infosets_of_untimed_games_are_the_naive_ones(seed: int) -> None:
     search, our_key, naive = an_untimed_turn(seed)
-    kept = keep_roots(search.tree, search.gadget, our_key, ANY_DEPTH)
+    kept = untimed_roots(search, our_key)
     compare_kept(kept, search.tree, naive)
 
 

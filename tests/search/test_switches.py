@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from obscuro.research.games.average import AverageStrategy
 from obscuro.search import search_loop
-from obscuro.search.average import AverageStrategy
 from obscuro.search.game import MAX, MIN, Expansion
 from obscuro.search.keeping import keep_roots
 from obscuro.search.pace import Limits

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from obscuro.search.game import CHANCE, MAX, MIN
-from obscuro.search.growth import attach
-from obscuro.search.invariants import check
 from obscuro.search.pace import Limits
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
@@ -22,9 +20,11 @@ from obscuro.search.tree import (
     TERMINAL,
     Tree,
     allocate_tree,
+    attach,
     bytes_per_edge,
     find_infoset,
 )
+from tests.search.invariants import check
 from tests.sizes import quick_among
 
 from .random_game import OUR_KEY, RandomGame

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.search.gadget import Gadget
-from obscuro.search.growth import attach
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
 from obscuro.search.solver import iterate
-from obscuro.search.tree import EDGES, INFOSETS, LEAF, NODES, OPEN, Tree
+from obscuro.search.tree import EDGES, INFOSETS, LEAF, NODES, OPEN, Tree, attach
 
 from .random_game import OUR_KEY, RandomGame
 

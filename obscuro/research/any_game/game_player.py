@@ -16,8 +16,7 @@ from obscuro.research.games.extensive_form import TERMINAL, ExtensiveForm, Obser
 from obscuro.research.games.game_tree import GameTree, Strategy
 from obscuro.search.choice import purify
 from obscuro.search.game import MAX, MIN
-from obscuro.search.pace import Limits
-from obscuro.search.progress import Progress
+from obscuro.search.pace import Limits, Progress
 from obscuro.search.search import Search
 from obscuro.search.steps import MAX_ACTIONS
 

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from obscuro.research.any_game.histories import START, UNNOTICED, GameFaultError, HistoryTable
 from obscuro.research.any_game.history_belief import HistoryBelief
 from obscuro.research.games.extensive_form import TERMINAL, ExtensiveForm, mix
-from obscuro.search.game import CHANCE, MAX, Expansion
-from obscuro.search.keeping import ANY_DEPTH
+from obscuro.search.game import CHANCE, MAX, MIN, Expansion
+from obscuro.search.keeping import MAX_ROOT_SHARE, KeptRoots, describe_roots, most_roots
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values
-from obscuro.search.tree import EDGES, LEAF, NODES, OPEN
+from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, Tree
+from obscuro.search.tree import TERMINAL as NO_LEAF
 
 MOST_FROM_START: Final = 1_000
 """So many histories, at most, are expanded on the way from the start to the first turn."""
@@ -114,10 +115,12 @@ class TurnTree:
     def _build_here(self, late: Callable[[], bool]) -> None:
         """Keep what the old tree knows, and add histories of the belief as new roots."""
         search, belief = self._search, self._belief
-        depth = ANY_DEPTH
-        if not self._table.cumulative:
-            depth = belief.plies - (self._searched_at or 0)
-        held = {int(number) for number in search.keep(belief.key, depth)[:, 0]}
+        below = self._table.cumulative  # I may lie in several plies
+        if below:
+            kept = keep_at_any_depth(search, belief.key)
+        else:
+            kept = search.keep(belief.key, belief.plies - (self._searched_at or 0))
+        held = {int(number) for number in kept[:, 0]}
         belief.include(held)
         drawn = belief.sample(min(self._wanted(len(held)), search.most_new_roots), held)
         states = np.array(drawn, np.uint64).reshape(-1, 1)
@@ -139,7 +142,6 @@ class TurnTree:
             values,
             alternate_values(values, search.last_value),
         )
-        below = depth == ANY_DEPTH
         search.begin(belief.key, new, expansions, root_key=_NOWHERE if below else None)
         search.expand_our_infoset(_CHUNK, late)
 
@@ -287,3 +289,54 @@ class HistoryGame:
             terminal=np.array([row.player == TERMINAL for row in rows], np.uint8),
             chance=np.array(chances, np.float32),
         )
+
+
+# -- games whose players do not know how many plies were made ---------------------------------
+
+
+def keep_at_any_depth(search: Search, our_key: int) -> NDArray[np.uint64]:
+    """Have the next subgame keep all that touches our infoset.
+
+    I and ▼'s J that touch it may lie in several plies, and a history of J may be below another one.
+    Then the first histories in J on every path are kept, and I may lie below them. Return the states
+    of all histories in the tree that go on and have our key, uint64[n, W].
+    """
+    tree = search.tree
+    if tree.counts[ROOTS] == 0:
+        return np.zeros((0, search.state_words), np.uint64)
+    search.keep_chosen(untimed_roots(search, our_key))
+    return np.array(tree.edge_state[_own_edges(tree, our_key)])
+
+
+def untimed_roots(search: Search, our_key: int) -> KeptRoots:
+    """Choose what to keep, as `keeping.keep_roots` does where all of I lies in one ply."""
+    tree = search.tree
+    own = _own_edges(tree, our_key)
+    keys = list(dict.fromkeys(tree.edge_keys[own, MIN].tolist()))[: most_roots(tree)]
+    number_of = {key: number for number, key in enumerate(keys)}
+    most = len(tree.edge_value) // MAX_ROOT_SHARE
+    found: list[tuple[int, int, int]] = []
+    below = np.zeros(int(tree.counts[NODES]), np.bool_)  # nodes under a kept history
+    for node in range(int(tree.counts[NODES])):
+        first = int(tree.node_first_edge[node])
+        edges = np.arange(first, first + int(tree.node_edges[node]))
+        children = tree.edge_child[edges]
+        if below[node]:
+            below[children[children != LEAF]] = True
+            continue
+        for edge, child in zip(edges.tolist(), children.tolist(), strict=True):
+            number = number_of.get(int(tree.edge_keys[edge, MIN]))
+            if number is None or tree.edge_status[edge] == NO_LEAF or len(found) == most:
+                continue
+            if child != LEAF:
+                below[child] = True
+            found.append((edge, node, number))
+    chosen = np.array(found, np.int32).reshape(-1, 3)
+    return describe_roots(tree, search.gadget, our_key, *np.ascontiguousarray(chosen.T))
+
+
+def _own_edges(tree: Tree, our_key: int) -> NDArray[np.int64]:
+    """The edges to histories with our key that go on, ascending."""
+    count = tree.nodes
+    own = tree.edge_keys[:count, MAX] == np.uint64(our_key)
+    return np.flatnonzero(own & (tree.edge_status[:count] != NO_LEAF))

@@ -9,15 +9,23 @@ from typing import Any, Final, Generic, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from obscuro.research.games.average import AverageStrategy, Policies, last_iterate
 from obscuro.research.games.extensive_form import TERMINAL, State, mix
 from obscuro.research.games.game_tree import GameTree, join_ranges
-from obscuro.search.average import AverageStrategy, Policies, last_iterate
 from obscuro.search.game import CHANCE, Expansion
-from obscuro.search.growth import ROOM_FOR_ROOTS
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots
-from obscuro.search.tree import EDGES, EDGES_PER_NODE, LEAF, NODES, OPEN, Tree, bytes_per_edge
+from obscuro.search.tree import (
+    EDGES,
+    EDGES_PER_NODE,
+    LEAF,
+    NODES,
+    OPEN,
+    ROOM_FOR_ROOTS,
+    Tree,
+    bytes_per_edge,
+)
 
 
 class GameRoots(NamedTuple):

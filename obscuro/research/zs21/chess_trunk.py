@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from obscuro.engine.chess_game import STATE_WORDS, ChessGame
 from obscuro.engine.knowledge import Knowledge
-from obscuro.engine.root_states import drawn_states
+from obscuro.engine.roots import sample_root_states
 from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.kernels import kernel
 from obscuro.research.zs21.blueprint import CarriedRoots, SolvedTrunk, copy_subtrees
@@ -66,7 +66,7 @@ def fresh_states(known: Knowledge, held: Words, random: np.random.Generator) -> 
     known: up to date. held: uint64[n, 9], the states of our infoset that the last trunk holds.
     Returns uint64[m, 9], so many that there are `LEAST_ROOTS` in all if the belief has enough.
     """
-    return drawn_states(known, min(len(known.belief), LEAST_ROOTS) - len(held), held, random)
+    return sample_root_states(known, min(len(known.belief), LEAST_ROOTS) - len(held), held, random)
 
 
 @kernel
