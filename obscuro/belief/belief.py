@@ -37,9 +37,9 @@ from obscuro.belief.table import PADDING, Ranking, cut, new_ranking, rank_below,
 from obscuro.belief.update import Outcome, Run, Updater, filter_rows, is_late, regions_for
 from obscuro.rules.layout import CASTLING_SQUARES, STATE, WORDS
 from obscuro.rules.observation import Observation
-from obscuro.rules.observation_words import EN_PASSANT_WORD, OBSERVATION_WORDS
 from obscuro.rules.position import find_move, from_board, from_fen, hash_positions
 from obscuro.rules.tables import TABLES
+from obscuro.rules.vision import EN_PASSANT_WORD, OBSERVATION_WORDS
 
 __all__ = ["Belief", "ContradictionError", "Update", "warm_up"]
 

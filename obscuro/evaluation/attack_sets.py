@@ -3,7 +3,6 @@
 import numpy as np
 
 from obscuro.kernels import kernel
-from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.bits import lowest_square
 from obscuro.rules.layout import (
     BISHOPS,
@@ -16,6 +15,7 @@ from obscuro.rules.layout import (
     QUEENS,
     ROOKS,
 )
+from obscuro.rules.tables import bishop_attacks, rook_attacks
 
 _SEVEN, _NINE = np.uint64(7), np.uint64(9)
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from obscuro.kernels import kernel
-from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.bits import lowest_square
 from obscuro.rules.layout import BISHOPS, KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS
 from obscuro.rules.moves import occupied_squares, pieces_of
+from obscuro.rules.tables import bishop_attacks, rook_attacks
 
 
 @kernel

@@ -16,9 +16,8 @@ from obscuro.client.told_game import whole_game
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
 from obscuro.matches.game_record import OWN_OBSERVATIONS, BeliefError, Turn
 from obscuro.matches.time_control import Allowance
-from obscuro.rules.account import last_ply
+from obscuro.rules.account import PlyListener, last_ply
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.rules.ply_listener import PlyListener
 
 if TYPE_CHECKING:
     import numpy as np

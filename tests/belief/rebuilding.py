@@ -11,8 +11,9 @@ from obscuro.belief.lost.placement import PAWN_KIND
 from obscuro.belief.lost.rebuild import Rebuilt, census, rebuild
 from obscuro.rules.layout import PAWNS, STATE, WHITE
 from obscuro.rules.observation import Observation
-from obscuro.rules.position import from_board, is_well_formed, to_fen
+from obscuro.rules.position import from_board, to_fen
 from tests.belief.games import Words, as_set
+from tests.well_formed import is_well_formed
 
 START = from_board(chess.Board())
 COSTS = np.empty(1 << MOST_HOMES, dtype=np.int8)

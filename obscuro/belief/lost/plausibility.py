@@ -17,13 +17,13 @@ from obscuro.belief.lost.placement import (
     split,
 )
 from obscuro.kernels import kernel
-from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.bits import lowest_square, popcount
 from obscuro.rules.key import mix
 from obscuro.rules.layout import MAX_MOVES, NOT_FILE_A, NOT_FILE_H, ONE, STATE
 from obscuro.rules.make import make_move
 from obscuro.rules.moves import generate_moves, occupied_squares, pieces_of
 from obscuro.rules.position import load
+from obscuro.rules.tables import bishop_attacks, rook_attacks
 
 # How likely things are, relative to each other. The result hardly depends on these numbers.
 EDIT = 0.125  # the factor for each piece that contradicts what is seen

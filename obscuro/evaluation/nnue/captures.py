@@ -4,7 +4,6 @@ import numpy as np
 
 from obscuro.evaluation.nnue.see import units_of
 from obscuro.kernels import kernel
-from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.bits import lowest_square
 from obscuro.rules.layout import (
     BACK_RANKS,
@@ -29,6 +28,7 @@ from obscuro.rules.layout import (
     WHITE,
 )
 from obscuro.rules.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
+from obscuro.rules.tables import bishop_attacks, rook_attacks
 
 NO_PIECE = -1
 

@@ -7,7 +7,6 @@ when lines open. A king captures only an undefended piece. The evaluation ignore
 import numpy as np
 
 from obscuro.kernels import kernel
-from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.layout import (
     BISHOP,
     BISHOPS,
@@ -29,6 +28,7 @@ from obscuro.rules.layout import (
     WHITE,
 )
 from obscuro.rules.moves import occupied_squares, side_to_move
+from obscuro.rules.tables import bishop_attacks, rook_attacks
 
 # Stockfish's internal units.
 PAWN_UNITS, KNIGHT_UNITS, BISHOP_UNITS, ROOK_UNITS, QUEEN_UNITS = 208, 781, 825, 1276, 2538

@@ -18,10 +18,11 @@ from obscuro.belief.lost.placement import (
 )
 from obscuro.belief.lost.rebuild import census, hidden_pieces
 from obscuro.rules.observation import Observation
-from obscuro.rules.position import find_move, from_board, from_fen, is_well_formed, to_fen
+from obscuro.rules.position import find_move, from_board, from_fen, to_fen
 from tests.belief.games import Game, after, as_set, follow, random_game
 from tests.belief.rebuilding import assert_explains
 from tests.sizes import quick_among
+from tests.well_formed import is_well_formed
 
 START = from_board(chess.Board())
 
