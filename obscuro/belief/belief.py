@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.fit import POSSIBLE, requirements_of
-from obscuro.belief.lost.placement import ANYHOW
-from obscuro.belief.lost.rebuild import ContradictionError
-from obscuro.belief.lost.recollection import REMEMBERED, Recollection
 from obscuro.belief.own_move import Conditions, Keep, conditions, is_ours, own_move_pass
+from obscuro.belief.placement import ANYHOW
+from obscuro.belief.rebuild import REMEMBERED, ContradictionError, Recollection
 from obscuro.belief.record import (
     PASSED,
     RECORD_WORDS,

@@ -6,9 +6,8 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.belief.lost.pawns import MOST_HOMES, fewest_captures
-from obscuro.belief.lost.placement import PAWN_KIND
-from obscuro.belief.lost.rebuild import Rebuilt, census, rebuild
+from obscuro.belief.placement import MOST_HOMES, PAWN_KIND, fewest_captures
+from obscuro.belief.rebuild import Rebuilt, Remembered, census, rebuild
 from obscuro.rules.layout import PAWNS, STATE, WHITE
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_board, to_fen
@@ -60,16 +59,11 @@ def rebuilt(
     seed: int = 0,
 ) -> Rebuilt:
     """What is drawn for a side that sees `truth` and has believed in `earlier`."""
-    return rebuild(
-        Observation.of(truth, side),
-        side,
-        int(truth[STATE]) & 1,
-        census(truth, 1 - side) if remaining is None else remaining,
+    remembered = Remembered(
+        first,
         np.array(earlier, dtype=np.uint64),
-        0,
-        0,
-        limit,
-        np.random.default_rng(seed),
-        first=first,
-        enemy_moves=enemy_moves,
+        enemy_moves,
+        census(truth, 1 - side) if remaining is None else remaining,
     )
+    rng = np.random.default_rng(seed)
+    return rebuild(Observation.of(truth, side), side, int(truth[STATE]) & 1, remembered, limit, rng)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from obscuro.belief import Belief, ContradictionError
-from obscuro.belief.lost.placement import (
+from obscuro.belief.placement import (
     BOARD_OF_KIND,
     DARK_BISHOP,
     KINDS,
@@ -16,7 +16,7 @@ from obscuro.belief.lost.placement import (
     QUEEN_KIND,
     ROOK_KIND,
 )
-from obscuro.belief.lost.rebuild import census, hidden_pieces
+from obscuro.belief.rebuild import census, hidden_pieces
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import find_move, from_board, from_fen, to_fen
 from tests.belief.games import Game, after, as_set, follow, random_game
