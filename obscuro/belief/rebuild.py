@@ -14,6 +14,7 @@ positions that differ little from earlier ones, and the plausible ones are prefe
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -111,34 +112,70 @@ def hidden_pieces(remaining: Counts, seen: Counts, there: Counts | None = None) 
     return hidden
 
 
-class Remembered(NamedTuple):
-    """What one side remembers of a game where it rebuilds its belief."""
+@dataclass
+class Recollection:
+    """What one side remembers of a game, so that it can draw new positions when none is left."""
 
+    side: int  # 0 = White
     first: Words  # [8] the position in which the game began
     earlier: Words  # [m, 8], m ≥ 1: positions of the belief before the last moves
-    enemy_moves: int  # moves of the other side since `earlier`
-    remaining: Counts  # [KINDS] see `count_hidden`
-    vacated: int = 0  # the mask of squares that our move has just shown to be empty
-    pushed: int = 0  # the square where our pawn has just arrived by a double push; 0 = none
+    remaining: Counts  # [KINDS] number of enemy pieces of each kind that we have not captured
+    enemy_moves: int = 0  # since `earlier`
+    vacated: int = 0  # the mask of squares that our last move showed to be empty
+    pushed: int = 0  # where our last move put a pawn by a double push; 0 = nowhere
+
+    @classmethod
+    def of(cls, start: Words, side: int) -> Recollection:
+        """Begin a game. start: uint64[8], its first position."""
+        return cls(side, start, start.reshape(1, WORDS), census(start, 1 - side))
+
+    def note_own_move(self, word: int, needed: Conditions, position: Words | None) -> None:
+        """Note what our move shows. position: some position before it, uint64[8], if any."""
+        self.note_other_move()
+        self.vacated = (needed.origin | needed.empty) & ~needed.target
+        if word >> int(KIND_SHIFT) == DOUBLE_PUSH:
+            self.pushed = move_squares(word)[1]
+        if position is not None:
+            self.remaining = self.remaining - captured(position, word)
+
+    def note_other_move(self) -> None:
+        """Note a move of the other side: what our last move showed may have changed since."""
+        self.vacated = self.pushed = 0
+
+    def note_lost(self, *, by_enemy_move: bool) -> None:
+        """Note that an update has left no position; by_enemy_move: after the other side's move."""
+        self.enemy_moves += by_enemy_move
+
+    def keep(self, positions: Words) -> None:
+        """Keep positions, uint64[n, 8], from before an update that leaves none."""
+        self.earlier = positions
+        self.enemy_moves = 0
+
+    @property
+    def passed(self) -> int:
+        """The square that our pawn has just passed over by a double push; 0 = none."""
+        if not self.pushed:
+            return 0
+        return self.pushed + (-8 if self.side == 0 else 8)
 
 
 def rebuild(
     observation: Observation,
-    side: int,
     to_move: int,
-    remembered: Remembered,
+    recollection: Recollection,
     limit: int,
     rng: np.random.Generator,
 ) -> Rebuilt:
     """Draw positions, at most `limit` and `KEPT`; at least `LEAST` if that is possible.
 
-    observation: of `side`. to_move: whose turn it is. Raises ContradictionError if our king is not
+    observation: of our side. to_move: whose turn it is. Raises ContradictionError if our king is not
     in the observation.
     """
-    first, earlier, enemy_moves, remaining, vacated, pushed = remembered
+    side, first = recollection.side, recollection.first
+    earlier, enemy_moves = recollection.earlier, recollection.enemy_moves
     base, tidied = _certain(observation, side, to_move)
     observed, needed = requirements_of(observation, side)
-    banned = int(needed[0]) | int(needed[10]) | vacated | _just_left(base)
+    banned = int(needed[0]) | int(needed[10]) | recollection.vacated | _just_left(base)
     past = _past(base, int(needed[0]), side, earlier, enemy_moves)
     numbers = census(base, 1 - side)
     seen = np.empty(KINDS, dtype=np.uint64)
@@ -157,7 +194,7 @@ def rebuild(
         _allowed_squares(~banned & int(ALL)),
         needed[9] | np.uint64(past.occupied),
         np.uint64(past.settled),
-        remaining,
+        recollection.remaining,
         np.array(
             [
                 int(earlier[0, STATE]) & OWN_RIGHTS[side] << int(CASTLING_SHIFT),
@@ -166,7 +203,7 @@ def rebuild(
             ],
             dtype=np.uint64,
         ),
-        np.uint64(pushed),
+        np.uint64(recollection.pushed),
         homes,
         captures,
     )
@@ -379,63 +416,3 @@ def _allowed_squares(squares: int) -> Words:
     allowed = [squares & int(SQUARES_OF_KIND[kind]) for kind in range(KINDS)]
     allowed[PAWN_KIND] &= ~int(BACK_RANKS)
     return np.array(allowed, dtype=np.uint64)
-
-
-class Recollection:
-    """One side's memory of a game: its start, its last certain facts, and positions from before.
-
-    remaining: number of enemy pieces of each kind that we have not captured, int64[KINDS].
-    """
-
-    def __init__(self, start: Words, side: int) -> None:
-        """Begin a game. start: uint64[8], its first position. side: ours, 0 = White."""
-        self.remaining = census(start, 1 - side)
-        self._side = side
-        self._start = start
-        self._earlier = start.reshape(1, WORDS)
-        self._enemy_moves = 0  # since `_earlier`
-        self._vacated = 0  # squares that our last move showed to be empty
-        self._pushed = 0  # where our last move put a pawn by a double push; 0 = nowhere
-
-    def note_own_move(self, word: int, needed: Conditions, position: Words | None) -> None:
-        """Note what our move shows. position: some position before it, uint64[8], if any."""
-        self.note_other_move()
-        self._vacated = (needed.origin | needed.empty) & ~needed.target
-        if word >> int(KIND_SHIFT) == DOUBLE_PUSH:
-            self._pushed = move_squares(word)[1]
-        if position is not None:
-            self.remaining = self.remaining - captured(position, word)
-
-    def note_other_move(self) -> None:
-        """Note a move of the other side: what our last move showed may have changed since."""
-        self._vacated = self._pushed = 0
-
-    def note_lost(self, *, by_enemy_move: bool) -> None:
-        """Note that an update has left no position; by_enemy_move: after the other side's move."""
-        self._enemy_moves += by_enemy_move
-
-    def keep(self, positions: Words) -> None:
-        """Keep positions, uint64[n, 8], from before an update that leaves none."""
-        self._earlier = positions
-        self._enemy_moves = 0
-
-    @property
-    def passed(self) -> int:
-        """The square that our pawn has just passed over by a double push; 0 = none."""
-        if not self._pushed:
-            return 0
-        return self._pushed + (-8 if self._side == 0 else 8)
-
-    def draw(
-        self, observation: Observation, to_move: int, limit: int, rng: np.random.Generator
-    ) -> Rebuilt:
-        """Draw positions that fit an observation; see `rebuild`. Raises ContradictionError."""
-        remembered = Remembered(
-            self._start,
-            self._earlier,
-            self._enemy_moves,
-            self.remaining,
-            self._vacated,
-            self._pushed,
-        )
-        return rebuild(observation, self._side, to_move, remembered, limit, rng)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.placement import MOST_HOMES, PAWN_KIND, fewest_captures
-from obscuro.belief.rebuild import Rebuilt, Remembered, census, rebuild
+from obscuro.belief.rebuild import Rebuilt, Recollection, census, rebuild
 from obscuro.rules.layout import PAWNS, STATE, WHITE
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_board, to_fen
@@ -59,11 +59,12 @@ def rebuilt(
     seed: int = 0,
 ) -> Rebuilt:
     """What is drawn for a side that sees `truth` and has believed in `earlier`."""
-    remembered = Remembered(
+    recollection = Recollection(
+        side,
         first,
         np.array(earlier, dtype=np.uint64),
-        enemy_moves,
         census(truth, 1 - side) if remaining is None else remaining,
+        enemy_moves,
     )
     rng = np.random.default_rng(seed)
-    return rebuild(Observation.of(truth, side), side, int(truth[STATE]) & 1, remembered, limit, rng)
+    return rebuild(Observation.of(truth, side), int(truth[STATE]) & 1, recollection, limit, rng)
