@@ -28,9 +28,8 @@ from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
 from obscuro.kernel_cache import kernel_files
-from obscuro.rules.account import last_ply
+from obscuro.rules.account import PlyListener, last_ply
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.rules.ply_listener import PlyListener
 from obscuro.rules.position import from_board
 from obscuro.search.k_centre import k_centres
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from obscuro.belief import Belief, ContradictionError
-from obscuro.belief.lost.placement import (
+from obscuro.belief.placement import (
     BOARD_OF_KIND,
     DARK_BISHOP,
     KINDS,
@@ -16,12 +16,13 @@ from obscuro.belief.lost.placement import (
     QUEEN_KIND,
     ROOK_KIND,
 )
-from obscuro.belief.lost.rebuild import census, hidden_pieces
+from obscuro.belief.rebuild import census, hidden_pieces
 from obscuro.rules.observation import Observation
-from obscuro.rules.position import find_move, from_board, from_fen, is_well_formed, to_fen
+from obscuro.rules.position import find_move, from_board, from_fen, to_fen
 from tests.belief.games import Game, after, as_set, follow, random_game
 from tests.belief.rebuilding import assert_explains
 from tests.sizes import quick_among
+from tests.well_formed import is_well_formed
 
 START = from_board(chess.Board())
 

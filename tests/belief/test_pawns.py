@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.belief.lost.pawns import IMPOSSIBLE, MOST_HOMES, fewest_captures
+from obscuro.belief.placement import IMPOSSIBLE, MOST_HOMES, fewest_captures
 
 COSTS = np.empty(1 << MOST_HOMES, dtype=np.int8)
 

@@ -1,49 +1,54 @@
 """Drawing a belief from what is known now, if no position explains all that was seen.
 
+That happens most often where the belief was cut to a sample without the true position.
+
 Our side knows its pieces and what stands on the seen squares. It knows some squares that must be
 occupied, and some that must not. It knows which enemy pieces there were and which of them it
 captured, where the enemy pawns started, and how often they can have captured. It knows the castling
 rights that there were, and what it believed before. Each drawn position explains the present
 observation, unless that is impossible.
 
-If few positions explain all that is known, `enumeration` lists them. Otherwise `repair` draws
-positions that differ little from earlier ones, and `plausibility` prefers some of these.
+If few positions explain all that is known, `placement` lists them. Otherwise `repair` draws
+positions that differ little from earlier ones, and the plausible ones are preferred.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.fit import requirements_of
-from obscuro.belief.lost.enumeration import add_all
-from obscuro.belief.lost.pawns import MOST_HOMES, fewest_captures
-from obscuro.belief.lost.placement import (
+from obscuro.belief.own_move import Conditions
+from obscuro.belief.placement import (
     ANYHOW,
     BOARD_OF_KIND,
     KINDS,
     KING_KIND,
     KNIGHT_KIND,
     LENIENT,
+    MOST_HOMES,
     PAWN_KIND,
     SQUARES_OF_KIND,
     STRICT,
     UNKNOWN,
     Known,
+    add_all,
     count_hidden,
     count_pieces,
+    fewest_captures,
     new_memory,
     split,
 )
-from obscuro.belief.lost.plausibility import Earlier, frequencies, score, weigh
-from obscuro.belief.lost.repair import draw_positions
 from obscuro.belief.record import OWN_RIGHTS
+from obscuro.belief.repair import Earlier, draw_positions, frequencies, score, weigh
 from obscuro.rules.layout import (
     ALL,
     BACK_RANKS,
     CASTLING_SHIFT,
+    DOUBLE_PUSH,
     EN_PASSANT,
     EN_PASSANT_SHIFT,
     KIND_SHIFT,
@@ -67,6 +72,7 @@ KEPT = 4096  # so many positions make up the belief, if its limit allows
 POOL = 16_384  # they are chosen from so many different ones
 ATTEMPTS = 65_536  # draws in search of these
 ENUMERATED = 131_072  # positions that are tried one by one, before any draw
+REMEMBERED = 4096  # positions kept from before an update that left none
 
 _RANK_4, _RANK_5 = 0xFF << 24, 0xFF << 32
 
@@ -106,33 +112,70 @@ def hidden_pieces(remaining: Counts, seen: Counts, there: Counts | None = None) 
     return hidden
 
 
+@dataclass
+class Recollection:
+    """What one side remembers of a game, so that it can draw new positions when none is left."""
+
+    side: int  # 0 = White
+    first: Words  # [8] the position in which the game began
+    earlier: Words  # [m, 8], m ≥ 1: positions of the belief before the last moves
+    remaining: Counts  # [KINDS] number of enemy pieces of each kind that we have not captured
+    enemy_moves: int = 0  # since `earlier`
+    vacated: int = 0  # the mask of squares that our last move showed to be empty
+    pushed: int = 0  # where our last move put a pawn by a double push; 0 = nowhere
+
+    @classmethod
+    def of(cls, start: Words, side: int) -> Recollection:
+        """Begin a game. start: uint64[8], its first position."""
+        return cls(side, start, start.reshape(1, WORDS), census(start, 1 - side))
+
+    def note_own_move(self, word: int, needed: Conditions, position: Words | None) -> None:
+        """Note what our move shows. position: some position before it, uint64[8], if any."""
+        self.note_other_move()
+        self.vacated = (needed.origin | needed.empty) & ~needed.target
+        if word >> int(KIND_SHIFT) == DOUBLE_PUSH:
+            self.pushed = move_squares(word)[1]
+        if position is not None:
+            self.remaining = self.remaining - captured(position, word)
+
+    def note_other_move(self) -> None:
+        """Note a move of the other side: what our last move showed may have changed since."""
+        self.vacated = self.pushed = 0
+
+    def note_lost(self, *, by_enemy_move: bool) -> None:
+        """Note that an update has left no position; by_enemy_move: after the other side's move."""
+        self.enemy_moves += by_enemy_move
+
+    def keep(self, positions: Words) -> None:
+        """Keep positions, uint64[n, 8], from before an update that leaves none."""
+        self.earlier = positions
+        self.enemy_moves = 0
+
+    @property
+    def passed(self) -> int:
+        """The square that our pawn has just passed over by a double push; 0 = none."""
+        if not self.pushed:
+            return 0
+        return self.pushed + (-8 if self.side == 0 else 8)
+
+
 def rebuild(
     observation: Observation,
-    side: int,
     to_move: int,
-    remaining: Counts,
-    earlier: Words,
-    vacated: int,
-    pushed: int,
+    recollection: Recollection,
     limit: int,
     rng: np.random.Generator,
-    *,
-    first: Words,
-    enemy_moves: int,
 ) -> Rebuilt:
     """Draw positions, at most `limit` and `KEPT`; at least `LEAST` if that is possible.
 
-    observation: of `side`. to_move: whose turn it is. remaining: int64[KINDS], see `count_hidden`.
-    earlier: uint64[m, 8], m ≥ 1 positions of the belief before the last moves. vacated: the mask of
-    squares that our move has just shown to be empty. pushed: the square where our pawn has just
-    arrived by a double push; 0 = none. limit: greatest number of positions. first: uint64[8], the
-    position in which the game began. enemy_moves: moves of the other side since `earlier`.
-
-    Raises ContradictionError if our king is not in the observation.
+    observation: of our side. to_move: whose turn it is. Raises ContradictionError if our king is not
+    in the observation.
     """
+    side, first = recollection.side, recollection.first
+    earlier, enemy_moves = recollection.earlier, recollection.enemy_moves
     base, tidied = _certain(observation, side, to_move)
     observed, needed = requirements_of(observation, side)
-    banned = int(needed[0]) | int(needed[10]) | vacated | _just_left(base)
+    banned = int(needed[0]) | int(needed[10]) | recollection.vacated | _just_left(base)
     past = _past(base, int(needed[0]), side, earlier, enemy_moves)
     numbers = census(base, 1 - side)
     seen = np.empty(KINDS, dtype=np.uint64)
@@ -151,7 +194,7 @@ def rebuild(
         _allowed_squares(~banned & int(ALL)),
         needed[9] | np.uint64(past.occupied),
         np.uint64(past.settled),
-        remaining,
+        recollection.remaining,
         np.array(
             [
                 int(earlier[0, STATE]) & OWN_RIGHTS[side] << int(CASTLING_SHIFT),
@@ -160,7 +203,7 @@ def rebuild(
             ],
             dtype=np.uint64,
         ),
-        np.uint64(pushed),
+        np.uint64(recollection.pushed),
         homes,
         captures,
     )

@@ -1,4 +1,9 @@
-"""Placing hidden enemy pieces on squares that we do not see, and checking the position."""
+"""Placing hidden enemy pieces on squares that we do not see, and checking the position.
+
+A pawn changes its file only by capturing, one file for each rank that it advances. So pawns can
+stand on given squares only if each has a home of its own from which it can have come. All together
+they have captured as often as they have changed files.
+"""
 
 from typing import NamedTuple
 
@@ -6,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.fit import observes
-from obscuro.belief.lost.pawns import MOST_HOMES, fewest_captures
 from obscuro.kernels import kernel
-from obscuro.rules.bits import popcount
+from obscuro.rules.bits import lowest_square, popcount
 from obscuro.rules.layout import (
     ALL,
     EN_PASSANT_SHIFT,
@@ -33,6 +37,11 @@ DARK_SQUARES = np.uint64(0xAA55AA55AA55AA55)
 SQUARES_OF_KIND = (ALL, ALL, ~DARK_SQUARES, DARK_SQUARES, ALL, ALL, ALL)
 
 STRICT, LENIENT, ANYHOW = range(3)
+
+MOST_HOMES = 8  # if more pawns started, nothing is ruled out
+IMPOSSIBLE = 127  # captures
+
+STRUCTURE = 16  # attempts in the time that it takes to rule out a pawn structure
 
 UNKNOWN = -1
 
@@ -234,3 +243,112 @@ def add_position(tables, known, level, hidden, enemy_rights, memory, out, count)
             return count
     store(out, count, pos)
     return count + 1
+
+
+@kernel
+def fewest_captures(homes, pawns, white, costs):
+    """The least number of captures that takes pawns to where they stand, or `IMPOSSIBLE`.
+
+    homes, pawns: uint64 masks, where the pawns of a colour started and where those that are left
+    stand; white: whether they are White's; costs: int8[2 ** MOST_HOMES], scratch.
+    """
+    count = popcount(homes)
+    if count > MOST_HOMES:
+        return 0
+    if popcount(pawns) > count:
+        return IMPOSSIBLE
+    # Homes and pawns are taken in order of their squares; a set of homes, as an index of `costs`,
+    # stands for the assignments of its homes to the first pawns.
+    if pawns == 0:
+        return 0
+    full = 1 << count
+    for chosen in range(full):
+        costs[chosen] = IMPOSSIBLE
+    costs[0] = 0
+    best = IMPOSSIBLE
+    last = popcount(pawns) - 1
+    for number in range(last + 1):
+        pawn = lowest_square(pawns)
+        pawns &= pawns - ONE
+        for chosen in range(full):
+            cost = costs[chosen]
+            if cost == IMPOSSIBLE or popcount(np.uint64(chosen)) != number:
+                continue
+            left = homes
+            for index in range(count):
+                home = lowest_square(left)
+                left &= left - ONE
+                if chosen >> index & 1:
+                    continue
+                files = abs((pawn & 7) - (home & 7))
+                ranks = (pawn >> 3) - (home >> 3)
+                if (ranks if white else -ranks) < files:
+                    continue
+                more = chosen | 1 << index
+                costs[more] = min(costs[more], cost + files)
+                if number == last:
+                    best = min(best, cost + files)
+    return best
+
+
+@kernel
+def add_all(tables, known, wanted, attempts, memory, out, count):
+    """Write all positions with so many hidden pieces that are not in `out` yet.
+
+    wanted: int64[KINDS], the number of hidden pieces of each kind. attempts: the greatest number of
+    positions to try. out: uint64[n, 8], with `count` positions so far. Returns how many there are
+    then, and the attempts left. If `out` is full or no attempt is left, there may be more
+    positions.
+    """
+    number = wanted.sum()
+    kinds = np.empty(number, dtype=np.int64)
+    left = np.zeros(number + 1, dtype=np.uint64)  # squares still to be tried, for each piece
+    taken = np.zeros(number + 1, dtype=np.uint64)  # the square of each piece
+    piece = 0
+    for kind in range(KINDS):  # pawns are placed first
+        for _ in range(wanted[kind]):
+            kinds[piece] = kind
+            piece += 1
+    if number:
+        left[0] = known.allowed[kinds[0]]
+    hidden = np.zeros(KINDS, dtype=np.uint64)
+    occupied = _ZERO
+    piece = 0
+    while piece >= 0 and attempts > 0 and count < out.shape[0]:
+        if piece == wanted[PAWN_KIND] and not pawns_can_stand(known, hidden[PAWN_KIND], memory):
+            attempts -= STRUCTURE
+            piece -= 1
+            continue
+        if piece == number:  # all stand
+            rights = known.rights[1]
+            while True:  # for each set of castling rights
+                count = add_position(tables, known, STRICT, hidden, rights, memory, out, count)
+                attempts -= 1
+                if rights == _ZERO or count == out.shape[0]:
+                    break
+                rights = (rights - ONE) & known.rights[1]
+            piece -= 1
+            continue
+        kind = kinds[piece]
+        hidden[kind] ^= taken[piece]  # take it up again
+        occupied ^= taken[piece]
+        taken[piece] = _ZERO
+        squares = left[piece] & ~occupied
+        required = known.occupied & ~occupied
+        if popcount(required) >= number - piece:  # no piece may go elsewhere
+            squares &= required if popcount(required) == number - piece else _ZERO
+        if squares == _ZERO:
+            attempts -= 1
+            piece -= 1
+            continue
+        bit = ONE << np.uint64(lowest_square(squares))
+        left[piece] = squares & (squares - ONE)
+        taken[piece] = bit
+        hidden[kind] ^= bit
+        occupied ^= bit
+        piece += 1
+        if piece < number:
+            # Pieces of a kind go on rising squares, so that each set of squares comes once.
+            same = kinds[piece] == kind
+            left[piece] = left[piece - 1] if same else known.allowed[kinds[piece]]
+    return count, attempts

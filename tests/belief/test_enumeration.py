@@ -8,9 +8,8 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.belief.lost.pawns import fewest_captures
-from obscuro.belief.lost.placement import PAWN_KIND, QUEEN_KIND, STRICT
-from obscuro.belief.lost.rebuild import KEPT, census
+from obscuro.belief.placement import PAWN_KIND, QUEEN_KIND, STRICT, fewest_captures
+from obscuro.belief.rebuild import KEPT, census
 from obscuro.rules.layout import STATE
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_board, from_fen, legal_moves, to_board

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 
 from obscuro.belief import Belief
-from obscuro.belief.lost.placement import QUEEN_KIND, STRICT
-from obscuro.belief.lost.rebuild import KEPT, LEAST, census
+from obscuro.belief.placement import QUEEN_KIND, STRICT
+from obscuro.belief.rebuild import KEPT, LEAST, census
 from obscuro.rules.layout import KINGS, KNIGHTS, PAWNS, QUEENS, ROOKS, STATE, WHITE
 from obscuro.rules.position import from_fen
 from tests.belief.games import Words, as_set, follow, random_game
