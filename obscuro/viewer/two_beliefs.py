@@ -105,7 +105,7 @@ class TwoBeliefs:
 
 
 class _Teller:
-    """Tells a belief of a ply, as a `obscuro.rules.ply_listener.PlyListener`."""
+    """Tells a belief of a ply, as a `obscuro.rules.account.PlyListener`."""
 
     def __init__(self, belief: Belief) -> None:
         self._belief = belief
