@@ -1,11 +1,15 @@
-"""Loading all kernels before the first move, and compiling those that are not in the cache.
+"""Loading all kernels before the first move; several processes compile those that are missing.
 
-Several processes compile at a time. They share what they make through the kernels' cache.
+The processes share what they make through the kernels' cache. Each runs `main`: it reads the names
+of jobs from its standard input, a line each, and answers each with a byte. Its input ends when its
+parent does, and then it ends too.
 """
 
 import contextlib
 import fcntl
+import gc
 import os
+import queue
 import sys
 import threading
 import time
@@ -19,13 +23,13 @@ import numpy.typing as npt
 
 from obscuro.belief.belief import warm_up
 from obscuro.child_process import ChildProcess
+from obscuro.engine.equipment import Equipment
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
 from obscuro.kernel_cache import kernel_files
-from obscuro.rules.account import last_ply
+from obscuro.rules.account import PlyListener, last_ply
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.rules.ply_listener import PlyListener
 from obscuro.rules.position import from_board
 from obscuro.search.k_centre import k_centres
 
@@ -99,7 +103,7 @@ def play_trial_game(
 
 # The longest first, so that the processes end at about the same time. Jobs share kernels: the one
 # that needs a kernel first compiles it for all.
-_JOBS = ("search", "threads", "belief", "game")
+_ORDER = ("search", "threads", "belief", "game")
 _EVALUATORS = ("material", "nnue", "stockfish")  # not those of others: they may do anything
 _MOST_PROCESSES = 4
 _POLL_SECONDS = 0.05
@@ -119,7 +123,7 @@ def compile_in_processes(evaluator: str, tell: Callable[[str], None]) -> None:
     base, name = os.path.split(places)
     if name != "kernels":  # a passing directory, which other processes don't know
         return
-    jobs = deque(_JOBS)
+    jobs = deque(_ORDER)
     if evaluator in _EVALUATORS:
         jobs.insert(1, f"evaluator {evaluator}")
     with _alone(os.path.join(places, "lock")) as alone, contextlib.ExitStack() as stack:
@@ -172,7 +176,7 @@ def _program(base: str) -> str:
         "import os, sys\n"
         f"os.environ['OBSCURO_CACHE_DIR'] = {base!r}\n"
         f"sys.path[:] = {sys.path!r}\n"
-        "from obscuro.kernel_jobs import main\n"
+        "from obscuro.kernel_warmup import main\n"
         "main()"
     )
 
@@ -194,3 +198,70 @@ def _alone(path: str) -> Iterator[bool]:
             yield False
             return
         yield True
+
+
+def run_job(job: str) -> None:
+    """Call the kernels of one job. Raises KeyError for another name, and what they raise."""
+    name, _, argument = job.partition(" ")
+    if name == "evaluator":
+        _evaluate_by(argument)
+    else:
+        _JOBS[name]()
+
+
+def _search() -> None:
+    from obscuro.engine.player import Player  # noqa: PLC0415 - it imports this module
+
+    player = Player(trial_options(), lambda text: None)
+    player.new_game(0, from_board(FogOfWarBoard()))
+    player.search(GoLimits(time.monotonic(), nodes=300), Event())
+    player.close()
+
+
+def _threads() -> None:
+    options = trial_options()
+    options.set("Threads", "2")
+    _start(options)
+
+
+def _evaluate_by(evaluator: str) -> None:
+    options = Options()
+    options.set("Evaluator", evaluator)
+    options.set("Threads", "1")
+    _start(options)
+
+
+def _start(options: Options) -> None:
+    equipment = Equipment(options, lambda text: None)
+    try:
+        equipment.start()
+    finally:
+        equipment.close()
+
+
+def _play() -> None:
+    from obscuro.engine.player import Player  # noqa: PLC0415 - it imports this module
+
+    play_trial_game(lambda options: Player(options, lambda text: None), lambda text: None)
+
+
+_JOBS = {"search": _search, "threads": _threads, "belief": warm_up, "game": _play}
+
+
+def main() -> None:
+    """Work off the jobs on standard input until it ends."""
+    gc.disable()  # a fifth of the time goes into it, and the process soon ends
+    jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(jobs,), daemon=True).start()
+    answers = os.dup(sys.stdout.fileno())
+    sys.stdout = sys.stderr  # nothing else may be taken for an answer
+    while True:
+        with contextlib.suppress(Exception):  # the parent meets the same, and says so
+            run_job(jobs.get())
+        os.write(answers, b".")
+
+
+def _read(jobs: queue.SimpleQueue[str]) -> None:
+    for line in sys.stdin:
+        jobs.put(line.strip())
+    os._exit(0)  # whatever is compiled just now

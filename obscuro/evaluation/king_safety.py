@@ -3,7 +3,6 @@
 import numpy as np
 
 from obscuro.kernels import kernel
-from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.bits import lowest_square
 from obscuro.rules.layout import (
     BISHOPS,
@@ -17,6 +16,7 @@ from obscuro.rules.layout import (
     ROOKS,
 )
 from obscuro.rules.moves import occupied_squares, pieces_of
+from obscuro.rules.tables import bishop_attacks, rook_attacks
 
 _SEVEN, _NINE = np.uint64(7), np.uint64(9)
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from obscuro.kernels import kernel
-from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.bits import lowest_square
 from obscuro.rules.layout import (
     BACK_RANKS,
@@ -33,6 +32,7 @@ from obscuro.rules.layout import (
     WHITE,
 )
 from obscuro.rules.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
+from obscuro.rules.tables import bishop_attacks, rook_attacks
 
 # Stockfish's internal units.
 PAWN_UNITS, KNIGHT_UNITS, BISHOP_UNITS, ROOK_UNITS, QUEEN_UNITS = 208, 781, 825, 1276, 2538
