@@ -51,7 +51,7 @@ pages: $(DEV_READY)
 	@$(BIN)/python -m tools.results.pages
 
 # One worker for each core. The kernels are compiled before, or each worker would compile its own.
-WORKERS := -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+WORKERS := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # How long each test took; `make results PAGE=tests` makes a page of it.
 DURATIONS := .test-durations.xml

@@ -10,8 +10,7 @@ import chess.pgn
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from obscuro.cli.command_error import CommandError
-from obscuro.cli.match_command import read_options
+from obscuro.cli.command_support import CommandError, read_options
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import OptionError
 from obscuro.engine.player_kind import OBSCURO

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from obscuro.cli import tournament_command as tournament
 from obscuro.cli.arguments import parse
-from obscuro.cli.command_error import CommandError
+from obscuro.cli.command_support import CommandError
 from obscuro.client.uci_process import EngineError
 from obscuro.matches.event import Event, GameTask
 from obscuro.matches.game_workers import LocalWorkers, Played

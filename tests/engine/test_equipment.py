@@ -9,8 +9,7 @@ import pytest
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.options import Options
 from obscuro.evaluation.cache import CachedEvaluator
-from obscuro.evaluation.factory import make_evaluator, unwrapped
-from obscuro.evaluation.fallback import FallbackEvaluator
+from obscuro.evaluation.factory import FallbackEvaluator, make_evaluator, unwrapped
 from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.rules.position import from_fen
 from obscuro.search.tree import NODES
@@ -64,13 +63,6 @@ def test_a_changed_rule_of_stalemate_drops_the_tree(equipment: Equipment) -> Non
     assert equipment.search is search
     equipment.set_options(options(Stalemate="draw"))
     assert equipment.search is not search
-
-
-def test_the_options_are_a_copy() -> None:
-    given = options()
-    made = Equipment(given, pytest.fail)
-    given.set("Hash", "32")
-    assert made.options.integer("Hash") == 16
 
 
 def test_a_turn_sets_up_every_game(equipment: Equipment) -> None:

@@ -1,7 +1,6 @@
 """Commands of raw files, in the words that they have today.
 
-Until November 2026 the settings of the search were options of their own, some in other units. The
-rule `deviation` of exploration has lost its matches and is gone.
+Until November 2026 the settings of the search were options of their own, some in other units.
 """
 
 from __future__ import annotations
@@ -32,9 +31,6 @@ def words_of_today(command: str) -> list[str]:
     words = iter(shlex.split(command))
     for word in words:
         kept.append(word)
-        if word == "--rule":
-            rule = next(words)
-            kept[-1:] = [] if rule == "deviation" else [word, rule]
         if not word.startswith("--option"):
             continue
         option = next(words)
