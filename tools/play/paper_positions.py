@@ -40,7 +40,7 @@ from tools.common import (
     table,
     tool_parser,
 )
-from tools.play.paper_rules import PAPER_RULES, as_options
+from tools.play.paper_experiments import PAPER_RULES, as_options
 
 RULES: Mapping[str, Mapping[str, str]] = {
     "default": {},

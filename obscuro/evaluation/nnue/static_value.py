@@ -7,7 +7,7 @@ network's part that counts pieces.
 
 The constants are fitted to the final evaluation of Stockfish 15.1's command `eval`, on 3,119
 positions from searches and from the neighbourhood of recorded games
-(`tools/record/fit_nnue_scale.py`). The mean error of tanh(units / 1,248) is 0.012 where Stockfish
+(a tool of commit 103dea8). The mean error of tanh(units / 1,248) is 0.012 where Stockfish
 uses the network, and 0.04 elsewhere.
 """
 

@@ -22,17 +22,19 @@ from obscuro.search.parameters import SearchParameters
 from tools.common import INTERRUPTED, ROOT
 from tools.play import paper_experiments, paper_matches, paper_series
 from tools.play.paper_experiments import (
+    ABLATIONS,
     EXPERIMENTS,
     MEASUREMENTS,
     OBSCURO,
+    PAPER_RULES,
     RANDOM,
     Contender,
     Experiment,
     Measurement,
+    as_options,
     percent,
 )
 from tools.play.paper_matches import STORE
-from tools.play.paper_rules import ABLATIONS, PAPER_RULES, as_options
 from tools.play.paper_series import MatchBlock, MatchSeries, ToolSeries
 from tools.results import raw
 
