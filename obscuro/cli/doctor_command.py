@@ -22,7 +22,7 @@ from obscuro.engine.options import OPTIONS
 from obscuro.kernel_sources import PACKAGE
 
 OLDEST_PYTHON = (3, 11)
-PACKAGES = ("chess", "numba", "numpy", "platformdirs", "psutil", "rich")
+PACKAGES = ("chess", "jinja2", "msgspec", "numba", "numpy", "platformdirs", "psutil", "rich")
 LEAST_MEMORY = 2.0  # GiB
 GIBIBYTE = 1 << 30
 

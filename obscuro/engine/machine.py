@@ -8,8 +8,6 @@ import platform
 import resource
 from pathlib import Path
 
-import psutil
-
 MEBIBYTE = 1 << 20
 
 
@@ -64,6 +62,8 @@ def usable_mebibytes(cgroup: str = "/sys/fs/cgroup") -> int | None:
 
 def _available() -> int | None:
     """Return the bytes that a program can take without swapping others out."""
+    import psutil  # noqa: PLC0415 - a package, see above
+
     try:
         return psutil.virtual_memory().available
     except (OSError, LookupError, ValueError):  # /proc is missing, or another program fakes it
@@ -72,6 +72,8 @@ def _available() -> int | None:
 
 def _left_by_limit() -> int | None:
     """Return the bytes of address space that a limit (`ulimit -v`) leaves us."""
+    import psutil  # noqa: PLC0415 - a package, see above
+
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return None
