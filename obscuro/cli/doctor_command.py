@@ -69,11 +69,8 @@ def packages() -> Iterator[Finding]:
 
 def stockfish() -> Iterator[Finding]:
     """Find Stockfish and start it."""
-    from obscuro.evaluation.stockfish.process import (  # noqa: PLC0415
-        StockfishError,
-        StockfishProcess,
-        stockfish_path,
-    )
+    from obscuro.evaluation.stockfish.process import StockfishError, StockfishProcess  # noqa: PLC0415
+    from obscuro.evaluation.stockfish_program import stockfish_path  # noqa: PLC0415
 
     without = "without it the engine plays, weaker, with the evaluator `material`"
     path = stockfish_path()
