@@ -22,7 +22,7 @@ INSTALL_STOCKFISH = ROOT / "engine_bin" / "install_stockfish"
 INSTALL_CHROMIUM = ROOT / "engine_bin" / "install_chromium"
 LAUNCHER = ROOT / "engine_bin" / "obscuro"
 INSTALL_BROWSER_PARTS = ROOT / "engine_bin" / "install_browser_parts"
-BROWSER_PARTS = ROOT / "obscuro" / "browser_parts"
+BROWSER_PARTS = ROOT / "obscuro" / "viewer" / "browser_parts"
 EXPORT_NETWORK = ROOT / "engine_bin" / "export_network"
 
 FAKE_ENV = 'export "$1"; shift; exec "$@"'  # the real one may stand beside a real Stockfish
@@ -152,7 +152,7 @@ class TestInstallBrowserParts:
     @pytest.fixture
     def checkout(self, tmp_path: Path) -> Path:
         root = tmp_path / "a clone"
-        room = root / "obscuro" / "browser_parts"
+        room = root / "obscuro" / "viewer" / "browser_parts"
         room.mkdir(parents=True)
         for name in ("package.json", "package-lock.json"):
             shutil.copy(BROWSER_PARTS / name, room)
@@ -185,7 +185,7 @@ class TestInstallBrowserParts:
     def test_fetches_all_parts_once(self, checkout: Path, tmp_path: Path) -> None:
         npm = self.fake_npm(tmp_path / "bin" / "npm")
         first, second = (self.install(checkout, npm) for _ in range(2))
-        files = checkout / "obscuro" / "browser_parts" / "files"
+        files = checkout / "obscuro" / "viewer" / "browser_parts" / "files"
         for result in (first, second):
             assert (result.returncode, result.stdout) == (0, f"{files}\n"), result.stderr
         assert {path.name for path in files.iterdir()} == {*PARTS, "package-lock.json"}
@@ -368,8 +368,8 @@ class TestMakefile:
     def checkout(self, tmp_path: Path) -> Path:
         shutil.copy(ROOT / "Makefile", tmp_path)
         (tmp_path / "pyproject.toml").touch()
-        (tmp_path / "obscuro" / "browser_parts").mkdir(parents=True)
-        (tmp_path / "obscuro" / "browser_parts" / "package-lock.json").touch()
+        (tmp_path / "obscuro" / "viewer" / "browser_parts").mkdir(parents=True)
+        (tmp_path / "obscuro" / "viewer" / "browser_parts" / "package-lock.json").touch()
         write_program(tmp_path / "engine_bin" / "install_browser_parts", 'echo "/found/parts $@"')
         write_program(tmp_path / "engine_bin" / "install_stockfish", "echo /found/stockfish")
         write_program(tmp_path / "engine_bin" / "install_chromium", "echo /found/chromium")
@@ -413,7 +413,7 @@ class TestMakefile:
 
     def test_newer_browser_parts_are_set_up_again(self, checkout: Path) -> None:
         self.make(checkout, "setup")
-        lock = checkout / "obscuro" / "browser_parts" / "package-lock.json"
+        lock = checkout / "obscuro" / "viewer" / "browser_parts" / "package-lock.json"
         later = (checkout / ".venv" / ".ready-to-test").stat().st_mtime + 10
         os.utime(lock, (later, later))
         assert "/found/parts --dev" in self.make(checkout, "setup").stdout

@@ -318,6 +318,13 @@ def test_a_stream_that_falls_silent_is_opened_again(server: BotServer) -> None:
     assert live.error is None
 
 
+@pytest.fixture
+def quick_echo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the bridge look soon for a move of ours that the server has not shown."""
+    monkeypatch.setattr("obscuro.bots.game_turns.ECHO_SECONDS", 0.2)
+
+
+@pytest.mark.usefixtures("quick_echo")
 def test_what_is_said_twice_changes_nothing(server: BotServer) -> None:
     rng = random.Random(6)
     with living(server, most_games=1) as live:
@@ -450,6 +457,7 @@ def test_a_takeback_while_we_think(pychess: BotServer, again: str) -> None:
     assert live.error is None
 
 
+@pytest.mark.usefixtures("quick_echo")
 def test_a_move_that_is_ignored_after_a_takeback_is_made_again(pychess: BotServer) -> None:
     """The answer is 200, and the move is not made; the other side then plays the same again."""
     gate = Gate()
