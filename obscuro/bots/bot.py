@@ -35,9 +35,9 @@ MOST_UNDERWAY = 100
 REMEMBERED = 1000
 """How many challenges and finished games the bot remembers so that it takes up none twice."""
 EXPECTED_SECONDS = 15.0
-"""If an accepted challenge begins no game for so long, we ask for the game: the event may be lost."""
+"""If an accepted challenge begins no game for this long, we ask for the game: the event may be lost."""
 MOST_REFUSALS = 3
-"""After so many refusals (4xx) of the event stream in a row the server means it."""
+"""The bot leaves after this many refusals (4xx) of the event stream in a row."""
 
 
 class Server(GameServer, Protocol):
@@ -249,8 +249,8 @@ class Bridge:
         failures, refusals = 0, 0
         while not self._cancel.is_set():
             try:
-                heard = self._read_once()
-                failures, refusals = (0 if heard else failures + 1), 0
+                received = self._read_once()
+                failures, refusals = (0 if received else failures + 1), 0
                 reason = "it ended"
             except ApiError as error:
                 failures += 1
@@ -275,13 +275,13 @@ class Bridge:
             self._stream = stream
             if self._cancel.is_set():
                 stream.close()
-        heard = False
+        received = False
         for message in stream:
             event = Ping() if message is None else parse_event(message, self._user)
-            heard = True
+            received = True
             if event is not None:
                 self._inbox.put(event)
-        return heard
+        return received
 
 
 class GamesUnderway:

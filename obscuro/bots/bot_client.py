@@ -382,5 +382,5 @@ def _part(text: str) -> str:
 
 def capabilities() -> str:
     """Return the value of the header: one line of JSON with the version and the variants."""
-    said = {"version": CAPABILITIES_VERSION, "variants": list(FOG_VARIANTS)}
-    return json.dumps(said, separators=(",", ":"))
+    content = {"version": CAPABILITIES_VERSION, "variants": list(FOG_VARIANTS)}
+    return json.dumps(content, separators=(",", ":"))

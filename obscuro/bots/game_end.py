@@ -21,7 +21,7 @@ BOARD = "the board shows it"
 CLOCK = "by our count of the clock"
 NOTHING_ELSE = "the server does not say; nothing else is left"
 FIRST_PLIES = 2
-"""A game of at most so many plies can be aborted by either side."""
+"""A game of at most this many plies can be aborted by either side."""
 LONG_PLIES = 600
 """pychess.org declares longer games drawn."""
 _DRAWS = frozenset({"draw", "stalemate", "insufficientMaterialClaim"})
@@ -40,7 +40,7 @@ class OurResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a game ended. source: how we know; "" if the server or we ourselves said so."""
+    """How a game ended. source: how we know; "" if the server told, or we decided."""
 
     outcome: OurResult
     reason: str = ""
@@ -53,7 +53,7 @@ class Verdict:
         return f"{text} ({self.source})" if self.source else text
 
     def winner(self, side: chess.Color) -> chess.Color | None:
-        """Return who won, if we play *side*; None for a draw, or if nobody won."""
+        """Return who won, if we play *side*; None for a draw, or if the game has no winner."""
         return {OurResult.WON: side, OurResult.LOST: not side}.get(self.outcome)
 
 
@@ -126,9 +126,9 @@ class GameEnding:
 
     def complete(self, view: OurView, full: GameFull) -> Verdict:
         """Take the game as the server has kept it, and judge."""
-        said = by_server(view, full.state.status, full.state.winner)
+        told = by_server(view, full.state.status, full.state.winner)
         self.take(view, full.state.moves)
-        return said or self.judge(view)
+        return told or self.judge(view)
 
     def take(self, view: OurView, moves: Sequence[str]) -> None:
         """Follow the server's last moves; if they can't be followed, keep those that we know."""
@@ -162,6 +162,6 @@ def late_side(view: OurView, state: GameState, turn_began: float, now: float) ->
 def missed(view: OurView, full: GameFull, end: GameEnd) -> Verdict:
     """Judge a game that ended while we were away. end: what the server says of that."""
     ending = GameEnding(until=0.0, plies=0, late=None, unmade=None, aborted=False)
-    said = by_server(view, end.status, end.winner)
+    told = by_server(view, end.status, end.winner)
     found = ending.complete(view, full)
-    return said or (found if by_board(view) else left(end.status or "over while we were away"))
+    return told or (found if by_board(view) else left(end.status or "over while we were away"))

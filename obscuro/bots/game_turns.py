@@ -19,16 +19,16 @@ FIRST_CLOCK_PLIES = 2
 ECHO_SECONDS = 2.0
 """The server's stream shows our move so soon after the answer to it, or the move was not made."""
 OVERDUE_SECONDS = 60.0
-"""We look how the game stands if the other side's clock ran out so long ago and no news came."""
+"""We look how the game stands if no news comes this long after the other side's clock ran out."""
 OVERDUE_LOOKS = 3
-"""The game is given up after so many looks without news: the server has forgotten it."""
+"""The game is given up after this many looks without news: the server has forgotten it."""
 
 Overdue = Literal["claim", "abort", "look", "give up"]
 
 
 @dataclass(slots=True)
 class OurTurn:
-    """Our turn at one position, from when we first heard of it.
+    """Our turn at one position, from when the server first told us.
 
     since: the second of that. clock: our time then, in ms. chosen: the engine's move. in_doubt:
     whether we don't know if it has arrived; only the whole game, told anew, tells. refused: the

@@ -8,9 +8,8 @@ import chess
 
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.uci.protocol_error import ProtocolError
-from obscuro.uci.start import start_board
-from obscuro.uci.witness import turns_text
+from obscuro.uci.parsing import ProtocolError
+from obscuro.uci.positions import start_board, turns_text
 
 
 class ViewError(Exception):

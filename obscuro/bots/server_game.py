@@ -4,7 +4,7 @@ It does no I/O and reads no clock, so that tests can try every order of messages
 or missing ones, moves that are taken back, the engine's answers, and failures of either.
 
 A stream tells in order, so its last word is how the game stands. Two things are not so simple. What
-waited in a queue of the server while nobody listened comes first on a new stream: so states before
+waited in a queue of the server while no stream was open comes first on a new stream: so states before
 the stream's first `GameFull` are not read. And a move of ours may be in the game, or not, before
 the stream shows it.
 """
@@ -55,7 +55,7 @@ MOST_REFUSALS = 3
 MOST_IGNORED = 10
 """The game is given up if the server ignores the same move more often."""
 MOST_UNREADABLE = 3
-"""The game is left if it can't be followed, and again can't when it is told anew, so often."""
+"""The game is left if it can't be followed, and can't again this often when it is told anew."""
 RESIGNED = "I resign."
 """Said in the chat, since not every server tells the other side that we resigned."""
 
@@ -63,7 +63,7 @@ RESIGNED = "I resign."
 class ServerGame:
     """The state of one game. `handle` takes a message and returns the actions to take, in order.
 
-    user: our name on the server. resumed: whether we knew the game before; then nobody is greeted.
+    user: our name on the server. resumed: whether we knew the game before; then we don't greet.
     """
 
     def __init__(
@@ -199,8 +199,8 @@ class ServerGame:
         if self._ended_before is not None:
             return [Finish(missed(self._view, full, self._ended_before))]
         move = len(full.state.moves) // 2 + 1
-        said = Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
-        return [said, *self._take(full.state, now)]
+        note = Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
+        return [note, *self._take(full.state, now)]
 
     def _news(self, state: GameState, now: float) -> list[Action]:
         """Take a state from the middle of a stream."""
@@ -233,21 +233,21 @@ class ServerGame:
         self.log.state(state, view.white_moved)
         if state.over:
             return self._end(state.status, state.winner, now)
-        said: list[Action] = []
+        notes: list[Action] = []
         if self._echo.move is not None and goes_on:
             self._ignored = 0
         self._echo.seen(shown=state.moves == before)
         if not goes_on:
             self._scores.clear()
             if view.position() != position:
-                said = [Note(f"moves were taken back: {len(before)} before, now {view.plies}")]
+                notes = [Note(f"moves were taken back: {len(before)} before, now {view.plies}")]
         if view.moves != before:
             self._watch.began(now)
             self._asked.clear()
         if view.decided:
-            return [*self._stop(), *said, Finish(by_board(view) or left("over"), known=False)]
-        said += self._chat.greeting(view)
-        return [*said, *self._answer_offers(state), *self._play(now)]
+            return [*self._stop(), *notes, Finish(by_board(view) or left("over"), known=False)]
+        notes += self._chat.greeting(view)
+        return [*notes, *self._answer_offers(state), *self._play(now)]
 
     def _unreadable_again(self, why: str) -> list[Action]:
         """Have a game that can't be followed told anew; leave it if that does not help."""
@@ -288,7 +288,7 @@ class ServerGame:
         return [Ask(path)]
 
     def _alive(self, now: float) -> list[Action]:
-        """Act on a sign of life of the stream: all that was said before it has been heard."""
+        """Act on a sign of life of the stream: the stream has no more to tell before it."""
         if self._fresh or self._view is None:
             return self._look_at_clock(now)
         if self._settling:
@@ -378,13 +378,13 @@ class ServerGame:
         """
         assert self._view is not None
         turn.refused.append(move)
-        said = Note(f"the server refuses {move}: {error}")
+        note = Note(f"the server refuses {move}: {error}")
         if len(turn.refused) > MOST_REFUSALS:
             given_up = Verdict(OurResult.LOST, "given up: the server refuses our moves")
-            return [said, *self._resign(), Finish(given_up)]
+            return [note, *self._resign(), Finish(given_up)]
         others = [uci for uci in self._view.legal_moves() if uci not in turn.refused]
         turn.chosen = others[0] if others else move
-        return [said, *self._resync()]
+        return [note, *self._resync()]
 
     def _stop(self) -> list[Action]:
         turn, self._turn = self._turn, None
@@ -427,11 +427,11 @@ class ServerGame:
             case GameFull():
                 return [Finish(ending.complete(view, message))]
             case GameState(status=status, winner=winner, moves=moves):
-                said = by_server(view, status, winner)
-                if said is None:
+                told = by_server(view, status, winner)
+                if told is None:
                     return []
                 ending.take(view, moves)
-                return [Finish(said)]
+                return [Finish(told)]
             case GameEnd(status=status, winner=winner):
                 ending.told = ending.told or by_server(view, status, winner)
                 return []

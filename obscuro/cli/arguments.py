@@ -187,7 +187,7 @@ def _add_demo(commands: Parsers) -> None:
     parser.add_argument(
         "--seed", type=_whole(0), default=0, help="default: 0, another game each time"
     )
-    _add_number(parser, "--max-moves", "stop after so many moves", default=100)
+    _add_number(parser, "--max-moves", "stop after N moves", default=100)
 
 
 def _add_engine_options(parser: argparse.ArgumentParser, movetime: int) -> None:
@@ -245,7 +245,7 @@ def _add_match(commands: Parsers) -> None:
     _add_crew(parser)
     about = "of the order of openings, and of the players' chance"
     _add_number(parser, "--seed", about, least=0, default=1)
-    _add_number(parser, "--max-moves", "after so many moves the game is a draw", default=500)
+    _add_number(parser, "--max-moves", "after N moves the game is a draw", default=500)
     _add_stalemate(parser)
     parser.add_argument(
         "--coverage",
@@ -320,7 +320,7 @@ def _add_show(commands: Parsers) -> None:
     _add_number(
         parser,
         "--analyse",
-        "let the engine search so many milliseconds for each move, with what its side knew: what "
+        "let the engine search MS milliseconds for each move, with what its side knew: what "
         "it would have played, and which moves lost most",
         metavar="MS",
     )
@@ -337,7 +337,7 @@ def _add_bridge(commands: Parsers) -> None:
         "--url", default="https://www.pychess.org", help="the server; default: pychess.org"
     )
     _add_number(parser, "--games", "games played at the same time", default=1)
-    _add_number(parser, "--leave-after", "leave after so many games")
+    _add_number(parser, "--leave-after", "leave after N games")
     _add_challenges(parser)
     _add_conduct(parser)
     _add_option(parser, "set an option of the engine")
@@ -382,21 +382,19 @@ def _add_conduct(parser: argparse.ArgumentParser) -> None:
         metavar="CP",
         type=centipawns,
         default=DRAW_SCORE,
-        help="accept a draw if the engine's score is at most so many centipawns; `never`: accept "
+        help="accept a draw if the engine's score is at most CP centipawns; `never`: accept "
         f"none; default: {DRAW_SCORE}",
     )
-    about = "accept no draw before so many moves"
+    about = "accept no draw before N moves"
     _add_number(parser, "--draw-moves", about, least=0, default=DRAW_MOVES)
     parser.add_argument(
         "--resign-score",
         metavar="CP",
         type=centipawns,
-        help="resign if the score is at most so many centipawns; default: never",
+        help="resign if the score is at most CP centipawns; default: never",
     )
-    _add_number(
-        parser, "--resign-moves", "resign only after so many such moves in a row", default=3
-    )
-    about = "abort a game without a first move after so long"
+    _add_number(parser, "--resign-moves", "resign only after N such moves in a row", default=3)
+    about = "abort a game without a first move after SECONDS"
     _add_number(parser, "--abort-after", about, metavar="SECONDS", default=120)
     for flag, when in (("greeting", "begins"), ("farewell", "is over")):
         parser.add_argument(
@@ -485,7 +483,7 @@ def _add_bench(commands: Parsers) -> None:
         "some minutes.",
         quick="measure a small part, for a rough answer within seconds",
     )
-    _add_number(belief, "--repeat", "repeat each update so many times; default: 3, with --quick 1")
+    _add_number(belief, "--repeat", "repeat each update N times; default: 3, with --quick 1")
     _add_benchmark(
         benchmarks,
         "search",
@@ -502,7 +500,7 @@ def _add_bench(commands: Parsers) -> None:
         "fast the other evaluators are, and how far they agree. Takes half a minute.",
         quick="measure fewer positions, for a rough answer within seconds",
     )
-    about = "repeat each measurement so many times; default: 15, with --quick 5"
+    about = "repeat each measurement N times; default: 15, with --quick 5"
     _add_number(evaluation, "--repeat", about)
 
 

@@ -199,11 +199,11 @@ def crew_maker(arguments: argparse.Namespace, event: Event) -> MakeWorkers:
 
 def once(say: Callable[[str], None]) -> Callable[[str], None]:
     """Return a function that says each text once."""
-    said: set[str] = set()
+    printed: set[str] = set()
 
     def say_once(text: str) -> None:
-        if text not in said:
-            said.add(text)
+        if text not in printed:
+            printed.add(text)
             say(text)
 
     return say_once
@@ -321,10 +321,12 @@ def times(event: Event) -> str:
 
 def statistics_lines(name: str, statistics: Statistics) -> list[str]:
     """Describe an engine's mean move in one line; none for a player without reports."""
-    said = {key: mean for key, mean in statistics.means.items() if mean is not None}
-    if not said:
+    means = {key: mean for key, mean in statistics.means.items() if mean is not None}
+    if not means:
         return []
-    parts = [f"{QUANTITIES[key]} {number(mean, int(key == 'depth'))}" for key, mean in said.items()]
+    parts = [
+        f"{QUANTITIES[key]} {number(mean, int(key == 'depth'))}" for key, mean in means.items()
+    ]
     if statistics.overrun is not None:
         parts[-1] += f"; largest overrun {number(statistics.overrun)} ms"
     return [f"{name} a move: {', '.join(parts)}; mean time {statistics.seconds:.3f} s"]

@@ -13,8 +13,7 @@ from obscuro.engine.player_kind import OBSCURO, PlayerKind
 from obscuro.matches.builtin_players import engine_command
 from obscuro.matches.log_replay import LoggedSearch, Replay
 from obscuro.players.roster import player_kind
-from obscuro.uci.log import facts
-from obscuro.uci.logged_session import LoggedSession, read_sessions
+from obscuro.uci.log import LoggedSession, facts, read_sessions
 
 MACHINE = ("obscuro", "python", "numba", "llvmlite", "numpy", "chess", "system", "cpu", "evaluator")
 """Facts to report if they differ from the log: they can change the result of a search."""

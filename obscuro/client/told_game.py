@@ -6,7 +6,7 @@ import chess
 
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.uci.witness import turns_text
+from obscuro.uci.positions import turns_text
 
 
 def whole_game(board: FogOfWarBoard) -> str:

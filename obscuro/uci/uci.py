@@ -18,8 +18,8 @@ from obscuro.engine.player_kind import OBSCURO, PlayerKind
 from obscuro.signal_handlers import leaving_signals_handled
 from obscuro.uci.channel import TOO_LONG, Output, is_hung_up, read_lines
 from obscuro.uci.log import IN, Log, facts
+from obscuro.uci.playing import TICK_SECONDS
 from obscuro.uci.session import Session
-from obscuro.uci.ticker import TICK_SECONDS
 
 QUIT_SECONDS = 1.0
 """How long the worker may take to end after `quit`."""

@@ -12,8 +12,8 @@ import chess
 from obscuro.matches.time_control import MILLISECONDS, TimeControl
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import LOSS, STALEMATES
-from obscuro.uci.protocol_error import ProtocolError
-from obscuro.uci.start import start_board
+from obscuro.uci.parsing import ProtocolError
+from obscuro.uci.positions import start_board
 from obscuro.web.player_notes import color_name
 from obscuro.web.web_error import BAD_REQUEST, WebError
 

@@ -285,22 +285,22 @@ def test_every_option_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
 # -- with the real engine ------------------------------------------------------------------------
 
 
-def test_a_short_game_with_an_engine_that_is_killed_on_the_way(
-    server: BotServer, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("kills", quick_among([False, True], lambda kills: not kills))
+def test_a_short_game_with_the_real_engine(server: BotServer, tmp_path: Path, kills: bool) -> None:
+    """kills: the engine is killed after its first move, and started anew."""
     with running(server, tmp_path, "--leave-after", "1") as run:
         game = server.game(server.challenge(bot=chess.BLACK, clock=9000))
         game.increment, game.most_plies = 0, 4
         game.play("e2e4")
         server.until(lambda: game.board.turn != game.bot)
-        for pid in children(run.popen.pid):
+        for pid in children(run.popen.pid) if kills else ():
             os.kill(pid, signal.SIGKILL)
         game.play("d2d4")
         code, text = run.wait()
     assert code == 0
     assert len(game.moves) == 4
     assert "challenge game0001 of Guest: accepted" in text and "Traceback" not in text
-    assert "starting it anew" in text and "there is no engine" not in text
+    assert ("starting it anew" in text) == kills and "there is no engine" not in text
 
 
 @pytest.mark.parametrize(

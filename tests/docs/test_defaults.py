@@ -9,7 +9,7 @@ import pytest
 
 from obscuro.cli.arguments import build_parser
 from obscuro.cli.play_command import HELP
-from obscuro.engine import constants
+from obscuro.engine import turn_time
 from obscuro.search import parameters
 from obscuro.uci import order
 from obscuro.web.web_limits import WebLimits
@@ -106,9 +106,9 @@ def percent(share: float) -> str:
 
 
 CLOCK = (
-    f"1/{constants.MOVES_TO_GO} of what remains + {percent(constants.INCREMENT_SHARE)}",
-    f"{constants.UNSETTLED_FACTOR:g} times",
-    f"at most {percent(constants.SAMPLING_SHARE)}",
+    f"1/{turn_time.MOVES_TO_GO} of what remains + {percent(turn_time.INCREMENT_SHARE)}",
+    f"{turn_time.UNSETTLED_FACTOR:g} times",
+    f"at most {percent(turn_time.SAMPLING_SHARE)}",
     f"{percent(parameters.SOLVER_TAIL)} before its end",
     f"{percent(parameters.EASY_PROBABILITY)} of the strategy",
     f"off by {percent(round(parameters.EXTENSION - 1, 6))}",

@@ -5,10 +5,10 @@ from threading import Event
 import numpy as np
 import pytest
 
-from obscuro.engine.comparison import MOST_REASONS, compare
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice
+from obscuro.engine.turn_report import MOST_REASONS, compare
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_fen
 from obscuro.search.root_values import RootValues

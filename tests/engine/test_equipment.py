@@ -66,13 +66,6 @@ def test_a_changed_rule_of_stalemate_drops_the_tree(equipment: Equipment) -> Non
     assert equipment.search is not search
 
 
-def test_the_options_are_a_copy() -> None:
-    given = options()
-    made = Equipment(given, pytest.fail)
-    given.set("Hash", "32")
-    assert made.options.integer("Hash") == 16
-
-
 def test_a_turn_sets_up_every_game(equipment: Equipment) -> None:
     repeated = np.array([5], dtype=np.uint64)
     search = equipment.begin_turn(1, repeated)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.engine import kernel_compiling, kernel_jobs
-from obscuro.engine.kernel_compiling import compile_in_processes
+from obscuro.engine import kernel_loading
+from obscuro.engine.kernel_loading import compile_in_processes
 from obscuro.kernel_cache import KernelFiles
 
-# In place of `kernel_jobs`: writes down who gets which job, and can be told to end in the middle.
+# In place of `kernel_loading`: writes down who gets which job, and can be told to end in the middle.
 CHILD = """
 import os, sys
 for line in sys.stdin:
@@ -30,8 +30,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelFiles:
     """An empty cache on a machine with two cores."""
     (tmp_path / "kernels").mkdir()
     files = KernelFiles(str(tmp_path / "kernels"), [])
-    monkeypatch.setattr(kernel_compiling, "kernel_files", lambda: files)
-    monkeypatch.setattr(kernel_compiling, "usable_cores", lambda: 2)
+    monkeypatch.setattr(kernel_loading, "kernel_files", lambda: files)
+    monkeypatch.setattr(kernel_loading, "usable_cores", lambda: 2)
     return files
 
 
@@ -44,13 +44,13 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def replace_child(monkeypatch: pytest.MonkeyPatch, log: Path, fatal: str = "") -> None:
-    real = kernel_compiling._program
+    real = kernel_loading._program
 
     def program(base: str) -> str:
         setting = real(base).split("from obscuro")[0]
         return setting + CHILD.format(log=str(log), fatal=fatal)
 
-    monkeypatch.setattr(kernel_compiling, "_program", program)
+    monkeypatch.setattr(kernel_loading, "_program", program)
 
 
 def entries(log: Path) -> Iterator[tuple[str, str, str]]:
@@ -71,7 +71,7 @@ def test_each_job_is_done_once(files: KernelFiles, log: Path, tmp_path: Path) ->
 
 
 def test_the_jobs_are_those_that_a_child_knows() -> None:
-    assert set(kernel_compiling._JOBS) == set(kernel_jobs._JOBS)
+    assert set(kernel_loading._ORDER) == set(kernel_loading._JOBS)
 
 
 def test_an_evaluator_of_others_is_not_started(files: KernelFiles, log: Path) -> None:
@@ -101,9 +101,9 @@ def test_is_left_to_the_caller_where_processes_do_not_help(
     files: KernelFiles, log: Path, monkeypatch: pytest.MonkeyPatch, reason: str, tmp_path: Path
 ) -> None:
     if reason == "one core":
-        monkeypatch.setattr(kernel_compiling, "usable_cores", lambda: 1)
+        monkeypatch.setattr(kernel_loading, "usable_cores", lambda: 1)
     elif reason == "no place":
-        monkeypatch.setattr(kernel_compiling, "kernel_files", lambda: KernelFiles(None, []))
+        monkeypatch.setattr(kernel_loading, "kernel_files", lambda: KernelFiles(None, []))
     elif reason == "a passing place":
         files.directory = str(tmp_path)
     elif reason == "frozen":
@@ -115,7 +115,7 @@ def test_is_left_to_the_caller_where_processes_do_not_help(
 
 
 def test_of_two_at_a_time_one_does_it(files: KernelFiles, log: Path) -> None:
-    with kernel_compiling._alone(os.path.join(str(files.directory), "lock")) as alone:
+    with kernel_loading._alone(os.path.join(str(files.directory), "lock")) as alone:
         assert alone
         compile_in_processes("nnue", lambda text: None)
     assert not list(entries(log))
@@ -124,7 +124,7 @@ def test_of_two_at_a_time_one_does_it(files: KernelFiles, log: Path) -> None:
 
 
 def test_a_child_ends_when_its_input_does() -> None:
-    code = "from obscuro.engine.kernel_jobs import main; main()"
+    code = "from obscuro.engine.kernel_loading import main; main()"
     child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
     assert child.stdin is not None
     child.stdin.close()
@@ -133,9 +133,9 @@ def test_a_child_ends_when_its_input_does() -> None:
 
 def test_a_job_that_fails_is_answered_and_the_next_one_done() -> None:
     code = (
-        "from obscuro.engine import kernel_jobs\n"
-        "kernel_jobs._JOBS['fine'] = lambda: print('a word')\n"
-        "kernel_jobs.main()"
+        "from obscuro.engine import kernel_loading\n"
+        "kernel_loading._JOBS['fine'] = lambda: print('a word')\n"
+        "kernel_loading.main()"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", code],

@@ -317,3 +317,10 @@ def test_a_full_tree_ends_expansion_and_not_the_search():
     assert choice.info.nodes < 10**6
     check(player.equipment.search.tree)
     player.close()
+
+
+def test_the_options_are_a_copy():
+    given = options(Hash=16)
+    player = Player(given, lambda text: None)
+    given.set("Hash", "32")
+    assert player.options.integer("Hash") == player.equipment.options.integer("Hash") == 16

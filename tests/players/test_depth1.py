@@ -10,7 +10,7 @@ from threading import Event
 import chess
 import pytest
 
-from obscuro.engine.belief_player import Words
+from obscuro.engine.game_follower import Words
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo

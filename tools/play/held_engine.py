@@ -43,9 +43,9 @@ class FirstMovePlayer(Player):
         super().new_game(side, start)
         self._held = side == 1
 
-    def build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
+    def begin_search(self, search: Search, deadline: float | None, stop: Event) -> None:
         """Build the subgame; hold the strategy at our infoset if this is the first decision."""
-        super().build_subgame(search, deadline, stop)
+        super().begin_search(search, deadline, stop)
         names = self.legal_moves()
         if self._held and self._first in names:
             tree = search.tree

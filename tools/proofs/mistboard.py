@@ -33,7 +33,7 @@ from obscuro.client.mover_pool import MoverPool
 from obscuro.matches.builtin_players import engine_command
 from obscuro.rules.account import Account, Ply
 from obscuro.rules.board import DrawnStalemateBoard, FogOfWarBoard
-from obscuro.uci.witness import turns_text
+from obscuro.uci.positions import turns_text
 from tools.common import given, publish, say, table, tool_parser
 
 DRIVER = Path(__file__).with_name("mistboard_driver.mjs")

@@ -153,7 +153,7 @@ def player_options(seed: int) -> Options:
         Evaluator="material",
         Threads=1,
         Hash=64,
-        Min_Infoset_Size=64,
+        Search="min_infoset_size=64",
         Max_Positions=PLAYING_BELIEF,
         Seed=seed,
     )

@@ -23,7 +23,7 @@ from obscuro.bots.mistboard.engine_messages import (
 from obscuro.rules.account import Ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
-from obscuro.uci.witness import turns_text
+from obscuro.uci.positions import turns_text
 
 
 class SeatAccount:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from obscuro.engine.chess_game import STATE_WORDS, ChessGame
 from obscuro.engine.knowledge import Knowledge
-from obscuro.engine.root_states import sample_root_states
+from obscuro.engine.roots import sample_root_states
 from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.kernels import kernel
 from obscuro.research.zs21.blueprint import CarriedRoots, SolvedTrunk, copy_subtrees

@@ -11,12 +11,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.engine.belief_player import BeliefPlayer, OwnTurn
+from obscuro.engine.game_follower import OwnTurn
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Coverage, SearchInfo
-from obscuro.engine.root_states import root_keys
+from obscuro.engine.roots import root_keys
 from obscuro.engine.turn_time import share_of
 from obscuro.evaluation.scale import centipawns_of_value
+from obscuro.players.belief_player import BeliefPlayer
 from obscuro.research.zs21.blueprint import SolvedTrunk, keep, nothing_kept
 from obscuro.research.zs21.chess_trunk import ChessTrunkGame, fresh_states, information_price, plant
 from obscuro.research.zs21.trunk import LEAF, MIN, Trunk, Words
@@ -37,7 +38,7 @@ class Zs21Player(BeliefPlayer):
         self.last_search: TurnSearch | None = None
         self._solved: SolvedTrunk | None = None
 
-    def choose(self, turn: OwnTurn) -> Choice:
+    def choose_move(self, turn: OwnTurn) -> Choice:
         """Search for one of several moves.
 
         Whatever fails, some move is played, and the user is told.
@@ -75,7 +76,7 @@ class Zs21Player(BeliefPlayer):
         self.last_search = search
 
         def tell(result: TurnResult) -> None:
-            turn.report(writer.write(search, result, self.game.evaluations - evaluated))
+            turn.tell(writer.write(search, result, self.game.evaluations - evaluated))
 
         result = search.run(deadline, turn.stop.is_set, turn.limits.nodes, tell)
         self._solved = result.solution
