@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.fit import POSSIBLE, requirements_of
-from obscuro.belief.lost.placement import ANYHOW
-from obscuro.belief.lost.rebuild import ContradictionError
-from obscuro.belief.lost.recollection import REMEMBERED, Recollection
 from obscuro.belief.own_move import Conditions, Keep, conditions, is_ours, own_move_pass
+from obscuro.belief.placement import ANYHOW
+from obscuro.belief.rebuild import REMEMBERED, ContradictionError, Recollection, rebuild
 from obscuro.belief.record import (
     PASSED,
     RECORD_WORDS,
@@ -37,9 +36,9 @@ from obscuro.belief.table import PADDING, Ranking, cut, new_ranking, rank_below,
 from obscuro.belief.update import Outcome, Run, Updater, filter_rows, is_late, regions_for
 from obscuro.rules.layout import CASTLING_SQUARES, STATE, WORDS
 from obscuro.rules.observation import Observation
-from obscuro.rules.observation_words import EN_PASSANT_WORD, OBSERVATION_WORDS
 from obscuro.rules.position import find_move, from_board, from_fen, hash_positions
 from obscuro.rules.tables import TABLES
+from obscuro.rules.vision import EN_PASSANT_WORD, OBSERVATION_WORDS
 
 __all__ = ["Belief", "ContradictionError", "Update", "warm_up"]
 
@@ -115,7 +114,7 @@ class Belief:
         self._records = packed(start, side)
         self._count = 1
         self._to_move = int(start[0, STATE]) & 1
-        self._recollection = Recollection(start[0], side)
+        self._recollection = Recollection.of(start[0], side)
         self._contradicted = False  # whether some observation can't have been true
         self._expected: _Expected | None = None
         self._updater = Updater(max_positions, threads, buffers)
@@ -461,7 +460,7 @@ class Belief:
         self._forget(rng)
         self.rebuilds += 1
         limit = self._updater.limit
-        rebuilt = self._recollection.draw(observation, self._to_move, limit, rng)
+        rebuilt = rebuild(observation, self._to_move, self._recollection, limit, rng)
         self._known = known_of(rebuilt.positions[0], self.side)
         self._known[PASSED] = self._recollection.passed
         self._hold(packed(rebuilt.positions, self.side), len(rebuilt.positions))

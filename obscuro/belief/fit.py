@@ -29,14 +29,14 @@ from obscuro.rules.layout import (
 )
 from obscuro.rules.moves import occupied_squares, pieces_of
 from obscuro.rules.observation import Observation
-from obscuro.rules.observation_words import (
+from obscuro.rules.tables import TABLES
+from obscuro.rules.vision import (
     EN_PASSANT_WORD,
     OBSERVATION_WORDS,
     SEEN,
     observation_words,
+    vision,
 )
-from obscuro.rules.tables import TABLES
-from obscuro.rules.vision import vision
 
 Words = npt.NDArray[np.uint64]
 

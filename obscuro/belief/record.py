@@ -38,8 +38,8 @@ from obscuro.rules.layout import (
 from obscuro.rules.make import make_move
 from obscuro.rules.moves import pieces_of
 from obscuro.rules.observation import Observation
-from obscuro.rules.observation_words import OBSERVATION_WORDS, observation_words
 from obscuro.rules.position import load, move_squares
+from obscuro.rules.vision import OBSERVATION_WORDS, observation_words
 
 Words = npt.NDArray[np.uint64]
 Records = npt.NDArray[np.uint64]

@@ -26,7 +26,6 @@ from obscuro.belief.fit import POSSIBLE
 from obscuro.belief.record import OUR_SIDE, PASSED
 from obscuro.belief.table import Ranking, record_hash, region_of
 from obscuro.kernels import kernel
-from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.bits import lowest_square
 from obscuro.rules.layout import (
     ALL,
@@ -46,7 +45,7 @@ from obscuro.rules.layout import (
     WHITE_SHORT_PATH,
     WHITE_SHORT_ROOK,
 )
-from obscuro.rules.tables import TABLES
+from obscuro.rules.tables import TABLES, bishop_attacks, rook_attacks
 
 Words = npt.NDArray[np.uint64]
 Records = npt.NDArray[np.uint64]

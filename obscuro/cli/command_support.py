@@ -12,14 +12,14 @@ from obscuro.engine.options import OptionError, Options
 
 if TYPE_CHECKING:
     from obscuro.client.mover import EngineMover
-    from obscuro.matches.players import EnginePlayer
+    from obscuro.engine.player import Player
 
 INTERRUPTED = 130
 """The exit code of a program ended by Ctrl-C."""
 MOST_PORT = 65535
 
 Warn = Callable[[str], None]
-MakePlayer = Callable[[Options, Warn], "EnginePlayer"]
+MakePlayer = Callable[[Options, Warn], "Player"]
 
 
 class CommandError(Exception):
@@ -94,14 +94,14 @@ def make_mover(options: Mapping[str, str], report: Warn) -> EngineMover:
     return EngineMover(engine_command(), options, report)
 
 
-def make_player(options: Options, warn: Warn) -> EnginePlayer:
+def make_player(options: Options, warn: Warn) -> Player:
     """Make the engine in this process. This loads numba, which takes about a second."""
     from obscuro.engine.player import Player  # noqa: PLC0415
 
     return Player(options, warn)
 
 
-def prepare(player: EnginePlayer) -> None:
+def prepare(player: Player) -> None:
     """Compile or load everything. On a terminal, show each step on stderr."""
     from rich.console import Console  # noqa: PLC0415
 

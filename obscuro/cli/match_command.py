@@ -18,7 +18,7 @@ from obscuro.matches.coverage_table import coverage_lines
 from obscuro.matches.event import ArenaError, Entrant, Event, GameTask, match_games
 from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
 from obscuro.matches.game_workers import GameWorkers, LocalWorkers
-from obscuro.matches.journal import GameStore, Journal
+from obscuro.matches.journal import EventStore, Journal
 from obscuro.matches.openings import openings_named
 from obscuro.matches.pgn import PgnFile
 from obscuro.matches.play_event import EventResult, play_event
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
     _check_json_path(arguments.json)
     with contextlib.ExitStack() as files:
         journal, pgn = _open_files(arguments, event, files)
-        store = GameStore(event) if journal is None else journal
+        store = EventStore(event) if journal is None else journal
         match = MatchResult(event, store.games)
         table = MatchTable(console, match, len(store.games))
         if journal is not None:
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
 
 
 def _play(
-    store: GameStore,
+    store: EventStore,
     match: MatchResult,
     table: MatchTable,
     workers: GameWorkers,

@@ -44,14 +44,17 @@ def run(arguments: argparse.Namespace) -> int:
         import uvicorn  # noqa: F401, PLC0415
         import websockets  # noqa: F401, PLC0415
 
-        from obscuro.web.web_app import make_app  # noqa: PLC0415
+        from obscuro.web.web_server import (  # noqa: PLC0415
+            LOOPBACK,
+            ListenError,
+            WebService,
+            make_app,
+        )
     except ModuleNotFoundError as error:
         raise missing_package(error, "starlette uvicorn websockets") from None
     from obscuro.viewer.browser_parts.parts import MissingPartsError  # noqa: PLC0415
-    from obscuro.web.game_database import StoreError  # noqa: PLC0415
-    from obscuro.web.request_guard import LOOPBACK  # noqa: PLC0415
+    from obscuro.web.play.game_store import StoreError  # noqa: PLC0415
     from obscuro.web.web_limits import WebLimits  # noqa: PLC0415
-    from obscuro.web.web_service import ListenError, WebService  # noqa: PLC0415
 
     limits = WebLimits(games=arguments.max_games)
     public = arguments.host not in LOOPBACK
@@ -70,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise CommandError(str(error)) from None
         if public:
             logger.warning(
-                "everybody who reaches %s can play; docs/web.md says what to mind", arguments.host
+                "whoever reaches %s can play; docs/web.md says what to mind", arguments.host
             )
         service.serve(app, limits, lambda: announce(service.url, not arguments.no_browser))
     return 0

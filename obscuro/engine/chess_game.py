@@ -15,10 +15,10 @@ from obscuro.rules.key import key_after_other_move, key_after_own_move
 from obscuro.rules.layout import KINGS, PAWN, PIECE_SHIFT, STATE, THREE_BITS, WORDS
 from obscuro.rules.make import make_move
 from obscuro.rules.moves import occupied_squares, pieces_of, side_to_move
-from obscuro.rules.observation_words import observation_hash
 from obscuro.rules.position import load, store
 from obscuro.rules.stalemate import LOSS, value_of_stalemating
 from obscuro.rules.tables import TABLES
+from obscuro.rules.vision import observation_hash
 from obscuro.search.game import MAX, MIN, Expansion
 
 FIFTY_MOVES = 100  # plies without a pawn move or a capture; then the game is drawn

@@ -11,7 +11,6 @@ from threading import Event
 
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.game_follower import GameFollower, OwnTurn, Words
-from obscuro.engine.kernel_loading import compile_in_processes, load_kernels
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Comparison, Coverage, SearchInfo
@@ -20,6 +19,7 @@ from obscuro.engine.strength import Strength
 from obscuro.engine.turn_report import TurnReport, compare
 from obscuro.engine.turn_time import SAMPLING_SHARE, share_of
 from obscuro.kernel_cache import kernel_files
+from obscuro.kernel_warmup import compile_in_processes, load_kernels
 from obscuro.rules.layout import WORDS
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import move_to_uci

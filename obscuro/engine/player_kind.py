@@ -11,7 +11,7 @@ from typing import Protocol
 
 from obscuro.engine.options import OPTIONS, Option, Options
 from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
-from obscuro.rules.ply_listener import PlyListener
+from obscuro.rules.account import PlyListener
 
 
 class AnyPlayer(PlyListener, Protocol):

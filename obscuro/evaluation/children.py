@@ -18,7 +18,6 @@ from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.evaluation.scale import value_of_mate
 from obscuro.kernels import kernel
-from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.bits import lowest_square
 from obscuro.rules.layout import KINGS, KNIGHTS, MAX_MOVES, ONE, PAWNS, SQUARE_BITS, TO_SHIFT
 from obscuro.rules.make import make_move
@@ -30,7 +29,7 @@ from obscuro.rules.moves import (
     side_to_move,
 )
 from obscuro.rules.position import load
-from obscuro.rules.tables import TABLES
+from obscuro.rules.tables import TABLES, bishop_attacks, rook_attacks
 
 _MATE_IN_ONE = value_of_mate(1)
 _NOTHING = np.uint64(0)

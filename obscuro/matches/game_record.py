@@ -167,7 +167,7 @@ def _known(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-class StoredGame(msgspec.Struct, kw_only=True):
+class RecordData(msgspec.Struct, kw_only=True):
     """A game record as JSON has it. Older records do not name the rule of stalemate: it was one.
 
     start: a FEN. controls, told: by the name of the colour.
@@ -216,9 +216,9 @@ _COLORS: tuple[tuple[chess.Color, Literal["white", "black"]], ...] = (
 )
 
 
-def stored_game(record: GameRecord) -> StoredGame:
+def record_data(record: GameRecord) -> RecordData:
     """Return a record as JSON has it. Nothing is lost."""
-    return StoredGame(
+    return RecordData(
         white=record.white,
         black=record.black,
         start=record.board.root().fen(),

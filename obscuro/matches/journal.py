@@ -20,7 +20,7 @@ import msgspec
 
 from obscuro import __version__
 from obscuro.matches.event import ArenaError, Event
-from obscuro.matches.game_record import GameRecord, StoredGame, stored_game
+from obscuro.matches.game_record import GameRecord, RecordData, record_data
 from obscuro.matches.game_workers import Played
 
 _FORMAT = 1
@@ -32,7 +32,7 @@ class JournalError(ArenaError):
     """A journal can't be used. The text is one line for the user; the file is as it was."""
 
 
-class GameStore:
+class EventStore:
     """The finished games of an event.
 
     games: by number, in the order in which they ended. faults: how many games were broken off for
@@ -53,7 +53,7 @@ class GameStore:
             self.games[played.task.number] = played.record
 
 
-class Journal(GameStore):
+class Journal(EventStore):
     """The store of an event that is being played, and its file. One process at a time has it.
 
     `Journal.open` makes one; close it, or use `with`.
@@ -125,7 +125,7 @@ class Journal(GameStore):
             if record is None:
                 self._write(_FaultLine(game=number, fault=played.fault or ""))
             else:
-                self._write(_GameLine(game=number, record=stored_game(record)))
+                self._write(_GameLine(game=number, record=record_data(record)))
         except OSError as error:
             raise _unwritable(self._path, error) from None
         super().add(played)
@@ -170,7 +170,7 @@ class _EventLine(msgspec.Struct, tag_field="kind", tag="event"):
 
 class _GameLine(msgspec.Struct, tag_field="kind", tag="game"):
     game: int
-    record: StoredGame
+    record: RecordData
 
 
 class _FaultLine(msgspec.Struct, tag_field="kind", tag="fault"):
@@ -181,7 +181,7 @@ class _FaultLine(msgspec.Struct, tag_field="kind", tag="fault"):
 _Line = _EventLine | _GameLine | _FaultLine
 
 
-def read_journal(path: Path) -> GameStore:
+def read_journal(path: Path) -> EventStore:
     """Read a journal that may be in use. Raises JournalError."""
     try:
         store = _parse(path, path.read_bytes())
@@ -197,7 +197,7 @@ def _complete(data: bytes) -> int:
     return data.rfind(b"\n") + 1
 
 
-def _parse(path: Path, data: bytes) -> GameStore | None:
+def _parse(path: Path, data: bytes) -> EventStore | None:
     """Read a journal's bytes; return None if it was never begun. Raises JournalError."""
     size = _complete(data)
     if size == 0:
@@ -206,7 +206,7 @@ def _parse(path: Path, data: bytes) -> GameStore | None:
             raise JournalError(f"{path} is not a journal of games")
         return None
     first, *lines = data[:size].splitlines()
-    store = GameStore(_event(path, first))
+    store = EventStore(_event(path, first))
     store.torn = size < len(data)
     decoder = msgspec.json.Decoder(_GameLine | _FaultLine)
     for number, text in enumerate(lines, 2):

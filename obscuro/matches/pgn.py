@@ -63,7 +63,7 @@ def to_pgn(
     round_: int | str | None = None,
     fingerprint: str | None = None,
 ) -> chess.pgn.Game:
-    """Convert a record to a game with headers, and a comment on each move (`pgn_comments`).
+    """Convert a record to a game with headers, and a comment on each move.
 
     round_: for the header `Round`; None writes `?`. fingerprint: of the event, for the header
     `Fingerprint`, by which a file's games are known to belong to a journal.

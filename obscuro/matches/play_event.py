@@ -11,7 +11,7 @@ from obscuro.client.uci_process import EngineError
 from obscuro.matches.event import ArenaError, Event, GameTask
 from obscuro.matches.game_record import BeliefError, GameRecord
 from obscuro.matches.game_workers import GameWorkers, Played
-from obscuro.matches.journal import GameStore
+from obscuro.matches.journal import EventStore
 
 MOST_FAULTS = 3
 """A game that the machine has broken off this often in one run is not tried again."""
@@ -30,7 +30,7 @@ class EventResult:
     KeyboardInterrupt for Ctrl-C; None if it is complete.
     """
 
-    store: GameStore
+    store: EventStore
     complete: bool = False
     reason: str = ""
     failure: BaseException | None = None
@@ -55,7 +55,7 @@ StopRule = Callable[[], str | None]
 def play_event(
     event: Event,
     workers: GameWorkers,
-    store: GameStore | None = None,
+    store: EventStore | None = None,
     *,
     on_start: Callable[[GameTask], None] | None = None,
     on_game: OnGame | None = None,
@@ -71,7 +71,7 @@ def play_event(
     Ctrl-C and errors that end an event (ArenaError, EngineError, BeliefError) do not rise: the
     result says so, and has all finished games.
     """
-    result = EventResult(GameStore(event) if store is None else store)
+    result = EventResult(EventStore(event) if store is None else store)
     play = _Play(result, on_game, on_fault, stop_rule)
     feed = _Feed((task for task in event.tasks if task.number not in result.games), on_start)
     try:

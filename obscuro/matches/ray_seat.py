@@ -15,7 +15,7 @@ import msgspec
 from obscuro.client.uci_process import EngineError, MachineFault
 from obscuro.matches.builtin_players import check_entrant, make_contestant
 from obscuro.matches.event import Event
-from obscuro.matches.game_record import BeliefError, PlayedPly, stored_game
+from obscuro.matches.game_record import BeliefError, PlayedPly, record_data
 from obscuro.matches.game_workers import MachineWatch, Players, play_task
 from obscuro.rules.board import FogOfWarBoard
 
@@ -85,7 +85,7 @@ class RaySeat:
             return self._answer("left", True)
         if played.record is None:
             return self._answer("fault", played.fault)
-        return self._answer("record", msgspec.to_builtins(stored_game(played.record)))
+        return self._answer("record", msgspec.to_builtins(record_data(played.record)))
 
     def leave(self) -> None:
         """Break the game off, and close the players."""

@@ -37,7 +37,7 @@ import msgspec
 
 from obscuro.matches.builtin_players import Warn
 from obscuro.matches.event import ArenaError, Entrant, Event, GameTask
-from obscuro.matches.game_record import BeliefError, StoredGame
+from obscuro.matches.game_record import BeliefError, RecordData
 from obscuro.matches.game_workers import Played
 from obscuro.players.roster import PLAYERS
 
@@ -333,7 +333,7 @@ class _RayPlay:
         elif "fault" in message:
             return Played(self._given.pop(message["game"]), None, message["fault"])
         elif "record" in message:
-            record = msgspec.convert(message["record"], StoredGame).record()
+            record = msgspec.convert(message["record"], RecordData).record()
             return Played(self._given.pop(message["game"]), record)
         return None
 

@@ -1,6 +1,6 @@
 """What the finished games of an event say: scores, a match's pairs and test, a tournament's ratings.
 
-All of it is read from the games of one store (`journal.GameStore`); nothing here keeps a game.
+All of it is read from the games of one store (`journal.EventStore`); nothing here keeps a game.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ from obscuro.belief.belief import warm_up
 from obscuro.belief.buffers import Buffers
 from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.game_follower import GameFollower, OwnTurn, Report, Words
-from obscuro.engine.kernel_loading import play_trial_game, trial_options
 from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, GoLimits
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.factory import make_evaluator
+from obscuro.kernel_warmup import play_trial_game, trial_options
 
 _GAME_OPTIONS = ("Evaluator", "Stockfish", "tau", "eval_cache", "Stalemate")
 

@@ -6,13 +6,22 @@ from this module. Importing it loads no compiled code.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import chess
 
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
-from obscuro.rules.ply_listener import PlyListener
+
+
+class PlyListener(Protocol):
+    """Receives a game ply by ply, as `obscuro.engine.player.Player` does."""
+
+    def own_move(self, uci: str, observation: Observation | None) -> None:
+        """Record the own move and the observation after it (None: unknown)."""
+
+    def opponent_move(self, observation: Observation) -> None:
+        """Record the observation after the other side's move."""
 
 
 class Ply(NamedTuple):

@@ -9,7 +9,6 @@ infoset's actions in this order.
 import numpy as np
 
 from obscuro.kernels import kernel
-from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.bits import lowest_square
 from obscuro.rules.layout import (
     BACK_RANKS,
@@ -48,6 +47,7 @@ from obscuro.rules.layout import (
     WHITE_SHORT_MOVE,
     WHITE_SHORT_PATH,
 )
+from obscuro.rules.tables import bishop_attacks, rook_attacks
 
 _EIGHT = np.uint64(8)
 _SEVEN = np.uint64(7)

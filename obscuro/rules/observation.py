@@ -1,22 +1,36 @@
 """What a side observes after a ply: the seen squares, what stands there, and en passant.
 
+The text of an observation is that of `position fog` (docs/protocol.md): `<placement>[,<square>]`.
+The placement has eight ranks as in a FEN, with `*` or `?` for each unseen square. The square is
+where the side can capture en passant now.
+
 Importing this loads no compiled code. `Observation.of` and `key` load it when they are first
 called.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import chess
 
-from obscuro.rules import text as observation_text
-from obscuro.rules.text import Boards
-
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+Boards = tuple[int, int, int, int, int, int, int]
+"""Masks of the pawns, knights, bishops, rooks, queens, kings and white pieces that are seen."""
+UNSEEN = "*"
+EMPTY = "."
+PIECES = "pnbrqk"
+"""The letters of the first six of `Boards`, in their order."""
+
+_MOST_PIECES = 16
+_STRAY = re.compile(r"[^1-8pnbrqkPNBRQK*?]")
+_DIGIT = re.compile(r"[1-8]")
+_EMPTY_RUN = re.compile(r"[.]+")
 
 WHITE_PIECES = 6
 """Index of the white pieces in `Observation.boards`."""
@@ -55,8 +69,8 @@ class Observation:
     @classmethod
     def of(cls, words: npt.NDArray[np.uint64], side: int) -> Observation:
         """Return what `side` (0 = White) observes in the position uint64[8], by the kernels."""
-        from obscuro.rules.observation_words import observation_words  # noqa: PLC0415
         from obscuro.rules.tables import TABLES  # noqa: PLC0415 - loads numba
+        from obscuro.rules.vision import observation_words  # noqa: PLC0415
 
         return cls.from_words(observation_words(TABLES, tuple(words), side))
 
@@ -72,18 +86,18 @@ class Observation:
 
         Raises ValueError, with what is wrong, if the text is not an observation.
         """
-        return cls(*observation_text.read(text))
+        return cls(*_read(text))
 
     def text(self) -> str:
         """Return the protocol's text form; the inverse of `parse`."""
-        return observation_text.write(self.seen, self.boards, self.en_passant)
+        return _write(self.seen, self.boards, self.en_passant)
 
     def symbols(self) -> list[str]:
         """Return one character for each square, a1 first.
 
         It is `*` where the square is not seen, `.` where it is empty, else the letter as in a FEN.
         """
-        return observation_text.symbols(self.seen, self.boards)
+        return _symbols(self.seen, self.boards)
 
     def board(self) -> chess.BaseBoard:
         """Return the pieces seen, on a board of their own."""
@@ -102,7 +116,7 @@ class Observation:
 
     def key(self) -> int:
         """Return the hash that information keys are chained with (`hash_words`)."""
-        from obscuro.rules.observation_words import hash_words  # noqa: PLC0415 - loads numba
+        from obscuro.rules.vision import hash_words  # noqa: PLC0415 - loads numba
 
         return int(hash_words(tuple(self.words())))
 
@@ -113,3 +127,81 @@ class Observation:
             occupied |= board
         white = self.boards[WHITE_PIECES]
         return occupied & (white if side == 0 else ~white)
+
+
+def _read(text: str) -> tuple[int, Boards, int | None]:
+    """Return the mask of seen squares, the boards, and the en passant square or None.
+
+    Raises ValueError with one line for the user if the text is no observation, or shows what no
+    board can: a pawn on a back rank, two kings of a side, more than 16 pieces of a side. Whether it
+    fits the game is for the belief to say.
+    """
+    placement, _, name = text.partition(",")
+    rows = placement.split("/")
+    if len(rows) != 8:
+        raise ValueError(f"an observation has 8 ranks, this has {len(rows)}: {text!r}")
+    cells = "".join(_cells(row, 8 - index, text) for index, row in enumerate(rows))
+    seen = white = 0
+    masks = dict.fromkeys(PIECES, 0)
+    for index, cell in enumerate(cells):  # from a8 to h8, then from a7 to h7
+        bit = 1 << (index ^ 56)
+        if cell != UNSEEN:
+            seen |= bit
+        if cell.isalpha():
+            masks[cell.lower()] |= bit
+        if cell.isupper():
+            white |= bit
+    p, n, b, r, q, k = masks.values()
+    boards = (p, n, b, r, q, k, white)
+    if wrong := _impossible(boards):
+        raise ValueError(f"{wrong}: {text!r}")
+    if name in ("", "-"):
+        return seen, boards, None
+    if name not in chess.SQUARE_NAMES:
+        raise ValueError(f"no such en passant square: {name!r}")
+    return seen, boards, chess.parse_square(name)
+
+
+def _write(seen: int, boards: Boards, en_passant: int | None) -> str:
+    """Return the one canonical text of an observation; `_read` is the inverse."""
+    found = _symbols(seen, boards)
+    rows = ("".join(found[rank * 8 : rank * 8 + 8]) for rank in reversed(range(8)))
+    placement = "/".join(_EMPTY_RUN.sub(lambda run: str(len(run[0])), row) for row in rows)
+    return placement if en_passant is None else f"{placement},{chess.square_name(en_passant)}"
+
+
+def _symbols(seen: int, boards: Boards) -> list[str]:
+    """Return one character for each square, a1 first: `*` not seen, `.` empty, else the piece."""
+    found = [UNSEEN] * 64
+    for square in chess.scan_forward(seen):
+        found[square] = EMPTY
+    *pieces, white = boards
+    for mask, letter in zip(pieces, PIECES, strict=True):
+        for square in chess.scan_forward(mask):
+            found[square] = letter.upper() if white >> square & 1 else letter
+    return found
+
+
+def _cells(row: str, rank: int, text: str) -> str:
+    """Return the eight symbols of a rank. Raises ValueError."""
+    stray = _STRAY.search(row)
+    if stray is not None:
+        raise ValueError(f"rank {rank} has {stray[0]!r}, which no observation has: {text!r}")
+    cells = _DIGIT.sub(lambda digit: EMPTY * int(digit[0]), row.replace("?", UNSEEN))
+    if len(cells) != 8:
+        raise ValueError(f"rank {rank} has {len(cells)} squares, not 8: {text!r}")
+    return cells
+
+
+def _impossible(boards: Boards) -> str:
+    """Say what of these pieces no board can show; empty if nothing."""
+    *pieces, white = boards
+    if pieces[0] & chess.BB_BACKRANKS:
+        return "there is a pawn on a back rank"
+    occupied = sum(pieces)
+    for color, own in ((chess.WHITE, white), (chess.BLACK, occupied & ~white)):
+        if chess.popcount(own & pieces[-1]) > 1:
+            return f"{chess.COLOR_NAMES[color]} has more than one king"
+        if chess.popcount(own) > _MOST_PIECES:
+            return f"{chess.COLOR_NAMES[color]} has more than {_MOST_PIECES} pieces"
+    return ""

@@ -11,23 +11,16 @@ import numpy.typing as npt
 from obscuro.kernels import kernel
 from obscuro.rules.bits import folded_product
 from obscuro.rules.layout import (
-    ALL,
-    BACK_RANKS,
     CASTLING_BITS,
     CASTLING_SHIFT,
     EN_PASSANT_SHIFT,
-    KINGS,
     MAX_MOVES,
     ONE,
-    PAWNS,
     PIECE_SHIFT,
     PROMOTION_SHIFT,
     SQUARE_BITS,
-    STATE,
     THREE_BITS,
     TO_SHIFT,
-    WHITE,
-    WORDS,
 )
 from obscuro.rules.moves import generate_moves
 from obscuro.rules.tables import TABLES
@@ -201,32 +194,3 @@ def find_move(words: Words, uci: str) -> int | None:
         if move_to_uci(move) == uci:
             return int(move)
     return None
-
-
-def is_well_formed(words: Words) -> bool:
-    """Whether words, uint64[8], are a position without a contradiction in itself.
-
-    Piece boards are disjoint, each side has exactly one king, no pawn stands on a back rank, and
-    rights and en passant square fit the pieces. Tests call it, and code that takes positions from
-    outside.
-    """
-    if words.shape != (WORDS,):
-        return False
-    boards = [int(w) for w in words[:WHITE]]
-    occupied = 0
-    for bits in boards:
-        if occupied & bits:
-            return False
-        occupied |= bits
-    white = int(words[WHITE])
-    if white & ~occupied & int(ALL) or boards[PAWNS] & int(BACK_RANKS):
-        return False
-    kings = boards[KINGS]
-    if (kings & white).bit_count() != 1 or (kings & ~white).bit_count() != 1:
-        return False
-    board = to_board(words)
-    state = int(words[STATE])
-    en_passant = state >> int(EN_PASSANT_SHIFT)
-    return board.clean_castling_rights() == board.castling_rights and (
-        en_passant == 0 or _can_capture_en_passant(board)
-    )

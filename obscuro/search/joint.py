@@ -212,8 +212,8 @@ def _between_sweeps(tree, gadget, shares, player, visited, control):
 def iterate_jointly(tree, gadget, shares, job, thread):
     """One thread's part of `solver.iterate`; it returns when all of it is done, whoever does it.
 
-    The threads of the shares call it at a time. One that comes late, or not at all, holds nobody
-    up; after the others have returned it reads the job's sync and control only.
+    The threads of the shares call it at a time. One that comes late, or not at all, delays no
+    other; after the others have returned it reads the job's sync and control only.
 
     job: a `JointJob`. thread: its number, from 0.
     """
@@ -292,7 +292,7 @@ ITERATIONS_PER_SHARING = 100
 class JointSolver:
     """Iterates on one tree with a team, and gives its nodes to the team's threads.
 
-    spare: a tree of the same capacities whose contents nobody needs; its arrays hold the shares. As
+    spare: a tree of the same capacities whose contents are not needed; its arrays hold the shares. As
     long as this object is in use, only it may iterate, and the tree may only grow.
     """
 
@@ -360,7 +360,7 @@ class JointSolver:
         return done, int(job.control[EDGES_DONE])
 
     def threads_for(self, edges: int) -> int:
-        """How many threads iterate on a tree of so many edges."""
+        """How many threads iterate on a tree of `edges` edges."""
         if not COMPILED:
             return 1
         return max(1, min(self._team.threads, MOST_THREADS, edges // EDGES_PER_THREAD))
@@ -385,7 +385,7 @@ class JointSolver:
     # -- the shares ------------------------------------------------------------------------------
 
     def _shares_for(self, threads: int) -> Shares:
-        """Shares for so many threads in which all nodes have a place."""
+        """Shares for `threads` threads in which all nodes have a place."""
         shares = self._shares
         if shares is not None and threads == self._threads:
             grown = int(self._tree.counts[EDGES]) > GROWTH * self._edges_shared
@@ -409,7 +409,7 @@ class JointSolver:
             self._shares = None
 
     def _share_out(self, threads: int) -> Shares:
-        """Make shares of equal work for so many threads."""
+        """Make shares of equal work for `threads` threads."""
         tree = self._tree
         nodes = int(tree.counts[NODES])
         shares = lend(self._spare, threads)

@@ -175,7 +175,7 @@ class Clock:
         self._tail_edges = self._tail_edges + edges if over else 0
 
     def edges_within(self, seconds: float) -> int:
-        """How many edges the solver visits in so many seconds, if it goes on as in late slices."""
+        """How many edges the solver visits in `seconds` at the speed of late slices."""
         return int(seconds * self._edges_per_second)
 
     def due(self) -> bool:

@@ -145,7 +145,7 @@ class Search(SearchSteps):
     def _run_together(self, clock: Clock, after_slice: Callable[[], None]) -> None:
         """Run slice by slice, while other threads expand leaves, or help to solve.
 
-        Between two slices the tree is at rest. Then leaves are selected, so many that the other
+        Between two slices the tree is at rest. Then leaves are selected, enough that the other
         threads do not run out of them, and those that have been expanded are attached.
         """
         expanders = Expanders(self.games, self.team)
@@ -262,7 +262,6 @@ class Search(SearchSteps):
         """
         kept = self._kept if self._kept is not None else nothing_kept()
         self._kept = None
-        freeze = not self.parameters.unfrozen
         self.our_key = np.uint64(our_key)
         self.root_key = np.uint64(our_key if root_key is None else root_key)
         gadget = build_subgame(
@@ -271,10 +270,7 @@ class Search(SearchSteps):
             kept,
             new,
             int(self.root_key),
-            self.parameters.mixed_prior,
-            freeze,
-            self.parameters.soft_root,
-            self.parameters.root_temperature,
+            self.parameters,
         )
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget

@@ -9,7 +9,7 @@ An infoset may have nodes in several shares. Each of these shares has a row of s
 the rows is the head of a list; its thread adds the others to it and updates the infoset.
 
 A phase has tasks that may run side by side. Each is done by the thread that claims it first, so a
-phase waits for nobody who has not begun: where the machine has fewer free cores than there are
+phase waits for no thread that has not begun: where the machine has fewer free cores than there are
 threads, those that run do the work. What a phase computes does not depend on who does what.
 
 A thread that waits spins at first, since the others are done within microseconds. Then it sleeps
@@ -83,7 +83,7 @@ PLACES, ROWS, VALUES, SUMS = range(4)  # columns of `used`
 
 
 def lend(spare: Tree, threads: int) -> Shares:
-    """Shares for so many threads in the arrays of a tree that is not in use otherwise."""
+    """Shares for `threads` threads in the arrays of a tree that is not in use otherwise."""
     n = len(spare.node_player)
     return Shares(
         node=spare.node_infoset,
@@ -324,7 +324,7 @@ _INT64 = types.int64
 
 
 def new_sync(tasks: int) -> Sync:
-    """What threads need to share out phases of up to so many tasks: int64[(tasks + 1) · PADDING].
+    """What threads need to share out phases of up to `tasks` tasks: int64[(tasks + 1) · PADDING].
 
     At k · PADDING it holds the last phase in which task k was claimed; then the tasks done so far.
     """
@@ -404,7 +404,7 @@ def finish(sync):
 
 @kernel
 def wait_for(sync, tasks):
-    """Wait until so many tasks are done, of all phases so far."""
+    """Wait until `tasks` tasks are done, of all phases so far."""
     looks = 0
     while _load(sync, sync.shape[0] - PADDING) < tasks:
         looks += 1

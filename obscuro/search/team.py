@@ -33,7 +33,7 @@ class Team:
     def map(self, work: Callable[[int, int], T], parts: int) -> list[T]:
         """Return work(thread, part) of all parts; a thread takes one part after the other.
 
-        Nobody waits for a thread that has not begun. If a part raises, no others are begun, and its
+        A thread that has not begun is not waited for. If a part raises, no others are begun, and its
         exception is raised when no thread is at work any longer.
         """
         results: dict[int, T] = {}
@@ -98,14 +98,15 @@ class Expanded(NamedTuple):
 class Expanders:
     """The threads of a team but the calling one, from construction to `close`.
 
-    They take part after part of what is handed over, and nobody waits for them. games: one for each
-    thread of the team, the calling one included. All methods are for the calling thread.
+    They take part after part of what is handed over, and the calling thread does not wait for them.
+    games: one for each thread of the team, the calling one included. All methods are for the
+    calling thread.
     """
 
     def __init__(self, games: Sequence[Game], team: Team) -> None:
         self._games = games
         self._team = team
-        self._waiting: deque[Batch] = deque()  # parts that nobody has begun with
+        self._waiting: deque[Batch] = deque()  # parts that no thread has begun
         self._done: deque[Expanded] = deque()
         self._errors: list[BaseException] = []
         self._out: dict[int, Batch] = {}  # by their first edge: parts that have not been taken back

@@ -124,7 +124,7 @@ def bytes_per_edge(state_words: int) -> float:
 
 
 def allocate_tree(edges: int, state_words: int, nodes: int | None = None) -> Tree:
-    """An empty tree with room for so many edges and nodes (default: edges / EDGES_PER_NODE).
+    """An empty tree with room for `edges` and `nodes` (default: edges / EDGES_PER_NODE).
 
     state_words: W, the length of a state.
     """
@@ -195,7 +195,7 @@ ROOM_FOR_ROOTS = 512  # nodes, edges, infosets and actions that are never used b
 
 @kernel
 def has_room(tree, children):
-    """Whether one more node with so many children fits into the tree; a margin stays free."""
+    """Whether one more node with `children` children fits into the tree; a margin stays free."""
     return (
         tree.counts[NODES] + 1 < tree.node_player.shape[0] - ROOM_FOR_ROOTS
         and tree.counts[INFOSETS] + 1 < tree.infoset_key.shape[0] - ROOM_FOR_ROOTS

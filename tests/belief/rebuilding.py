@@ -6,13 +6,13 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.belief.lost.pawns import MOST_HOMES, fewest_captures
-from obscuro.belief.lost.placement import PAWN_KIND
-from obscuro.belief.lost.rebuild import Rebuilt, census, rebuild
+from obscuro.belief.placement import MOST_HOMES, PAWN_KIND, fewest_captures
+from obscuro.belief.rebuild import Rebuilt, Recollection, census, rebuild
 from obscuro.rules.layout import PAWNS, STATE, WHITE
 from obscuro.rules.observation import Observation
-from obscuro.rules.position import from_board, is_well_formed, to_fen
+from obscuro.rules.position import from_board, to_fen
 from tests.belief.games import Words, as_set
+from tests.well_formed import is_well_formed
 
 START = from_board(chess.Board())
 COSTS = np.empty(1 << MOST_HOMES, dtype=np.int8)
@@ -59,16 +59,12 @@ def rebuilt(
     seed: int = 0,
 ) -> Rebuilt:
     """What is drawn for a side that sees `truth` and has believed in `earlier`."""
-    return rebuild(
-        Observation.of(truth, side),
+    recollection = Recollection(
         side,
-        int(truth[STATE]) & 1,
-        census(truth, 1 - side) if remaining is None else remaining,
+        first,
         np.array(earlier, dtype=np.uint64),
-        0,
-        0,
-        limit,
-        np.random.default_rng(seed),
-        first=first,
-        enemy_moves=enemy_moves,
+        census(truth, 1 - side) if remaining is None else remaining,
+        enemy_moves,
     )
+    rng = np.random.default_rng(seed)
+    return rebuild(Observation.of(truth, side), int(truth[STATE]) & 1, recollection, limit, rng)

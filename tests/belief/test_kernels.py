@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 
 import numpy as np
@@ -24,6 +25,7 @@ LARGEST = 20_000
 BLOCKED = 9  # of the words of requirements
 
 
+@functools.cache
 def games() -> list[Game]:
     played = [story(name) for name in STORIES]
     for seed in range(4):

@@ -16,9 +16,9 @@ from obscuro.belief import Belief
 from obscuro.rules.layout import KINGS, MAX_MOVES, STATE, WHITE
 from obscuro.rules.moves import generate_moves
 from obscuro.rules.observation import Observation
-from obscuro.rules.observation_words import OBSERVATION_WORDS, observation_words
 from obscuro.rules.position import from_fen, legal_moves, load, to_fen
 from obscuro.rules.tables import TABLES
+from obscuro.rules.vision import OBSERVATION_WORDS, observation_words
 from tests.belief.comparison import NO_CAP, assert_no_doubles, same_rows, scrambled
 from tests.belief.games import MIDDLE_GAMES, STORIES, Game, Words, after, follow, goes_on
 from tests.belief.games import play as play_out

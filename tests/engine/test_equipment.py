@@ -9,8 +9,7 @@ import pytest
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.options import Options
 from obscuro.evaluation.cache import CachedEvaluator
-from obscuro.evaluation.factory import make_evaluator, unwrapped
-from obscuro.evaluation.fallback import FallbackEvaluator
+from obscuro.evaluation.factory import FallbackEvaluator, make_evaluator, unwrapped
 from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.rules.position import from_fen
 from obscuro.search.tree import NODES

@@ -23,9 +23,9 @@ from obscuro.matches.game_record import (
     EVERYTHING,
     OWN_OBSERVATIONS,
     GameRecord,
-    StoredGame,
+    RecordData,
     Turn,
-    stored_game,
+    record_data,
     turn_from_json,
     turn_to_json,
 )
@@ -78,7 +78,7 @@ def test_it_holds_the_event_and_every_game(path: Path, event: Event) -> None:
     assert not content.torn
     for number, game in expected.items():
         held = replace(content.games[number], started=game.started)
-        assert stored_game(held) == stored_game(game)
+        assert record_data(held) == record_data(game)
 
 
 @pytest.mark.parametrize("cut", [1, 2, 40])
@@ -322,7 +322,7 @@ class Talking(Scripted):
 
 
 def through_json(record: GameRecord) -> GameRecord:
-    return msgspec.json.decode(msgspec.json.encode(stored_game(record)), type=StoredGame).record()
+    return msgspec.json.decode(msgspec.json.encode(record_data(record)), type=RecordData).record()
 
 
 def assert_same(first: GameRecord, second: GameRecord) -> None:
@@ -349,9 +349,9 @@ def test_the_rule_of_stalemate_survives() -> None:
 
 def test_older_records_have_the_rule_of_the_papers() -> None:
     record = play_game(Scripted(["e2e4"]), Scripted([]), control=1)
-    data = msgspec.to_builtins(stored_game(record))
+    data = msgspec.to_builtins(record_data(record))
     del data["stalemate"]
-    assert msgspec.convert(data, StoredGame).record().board.stalemate == "loss"
+    assert msgspec.convert(data, RecordData).record().board.stalemate == "loss"
 
 
 def test_all_that_is_known_survives() -> None:
@@ -391,7 +391,7 @@ def test_what_is_unknown_is_left_out() -> None:
 def test_nonsense_is_an_error(change: dict[str, object]) -> None:
     record = play_game(Scripted(["e2e4"]), Scripted([]), control=1)
     with pytest.raises((KeyError, TypeError, AttributeError, ValueError)):
-        msgspec.convert(msgspec.to_builtins(stored_game(record)) | change, StoredGame).record()
+        msgspec.convert(msgspec.to_builtins(record_data(record)) | change, RecordData).record()
 
 
 # -- older versions -------------------------------------------------------------------------

@@ -112,8 +112,8 @@ def test_ratings_are_those_of_a_logistic_regression_by_statsmodels() -> None:
     penalty = (POINTS_PER_UNIT / PRIOR_DEVIATION) ** 2 / len(games)
     model = GLM(scores, design, family=Binomial())
     ridge = model.fit_regularized(alpha=penalty, L1_wt=0.0).params * POINTS_PER_UNIT
-    assert elo_by_player(found) == pytest.approx(ridge[:4].tolist(), abs=0.01)
-    assert found.white_advantage.value == pytest.approx(ridge[4], abs=0.01)
+    assert elo_by_player(found) == pytest.approx(ridge[:4].tolist(), abs=0.05)
+    assert found.white_advantage.value == pytest.approx(ridge[4], abs=0.05)
 
     free = GLM(scores, design[:, 1:], family=Binomial())  # player 0 is the zero
     fit = free.fit(cov_type="cluster", cov_kwds={"groups": pairs})

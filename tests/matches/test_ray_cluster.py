@@ -175,6 +175,7 @@ def test_a_killed_match_is_resumed_and_games_of_a_killed_worker_are_played_again
     assert sum('"kind":"game"' in line for line in lines) == GAMES  # none twice
 
 
+@pytest.mark.slow
 def test_an_interrupted_match_keeps_its_games_and_leaves_no_engine(
     address: str, orders: Orders
 ) -> None:
@@ -199,6 +200,7 @@ def test_an_interrupted_match_keeps_its_games_and_leaves_no_engine(
     assert not any(engine.is_running() for engine in engines)
 
 
+@pytest.mark.slow
 def test_a_game_that_no_node_can_hold_is_one_clear_line(address: str, orders: Orders) -> None:
     result = play_event(make_event(orders), RayWorkers(address, WORKERS + 1, print))
     assert isinstance(result.failure, ClusterError)

@@ -19,7 +19,7 @@ import pytest
 from obscuro import __version__
 from obscuro.engine.options import OPTIONS
 from obscuro.matches.event import Entrant, Event, match_games
-from obscuro.matches.game_record import StoredGame
+from obscuro.matches.game_record import RecordData
 from obscuro.matches.openings import PLAIN
 from obscuro.matches.ray_seat import (
     Installed,
@@ -132,7 +132,7 @@ def test_a_seat_arrives_prepares_and_plays() -> None:
         assert seat.prepare() == {"ready": True, "warnings": []}
         first, second = seat.play(0), seat.play(1)
         assert (first["record"]["white"], second["record"]["white"]) == ("random", "other")
-        assert len(msgspec.convert(first["record"], StoredGame).record().plies) == 10
+        assert len(msgspec.convert(first["record"], RecordData).record().plies) == 10
 
 
 def test_a_player_that_the_node_lacks_is_named() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from obscuro.rules import attacks
+from obscuro.rules import tables as attacks
 from obscuro.rules.bits import HAS_FAST_PEXT, byteswap, lowest_square, popcount
 from obscuro.rules.tables import BISHOP_STEPS, ROOK_STEPS, TABLES, ray_attacks
 

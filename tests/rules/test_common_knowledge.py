@@ -30,20 +30,20 @@ def on_keys() -> Histories:
     return histories_from_keys()
 
 
-def test_two_moves_by_each_side_make_197742_histories(on_boards: Histories) -> None:
-    assert len(on_boards.moves) == 197_742
-    assert len(np.unique(on_boards.moves, axis=0)) == 197_742
+def test_two_moves_by_each_side_make_197742_histories(on_keys: Histories) -> None:
+    assert len(on_keys.moves) == 197_742
+    assert len(np.unique(on_keys.moves, axis=0)) == 197_742
 
 
-def test_the_positions_of_figure_1_are_nine_apart(on_boards: Histories) -> None:
-    start, end = map(on_boards.find, FIGURE_1)
-    assert on_boards.text(start) == "1. Nc3 g5 2. Nh3 d5"
-    assert on_boards.text(end) == "1. Nf3 e5 2. h3 Qh4"
-    assert KnowledgeGraph(on_boards.white, on_boards.black).distances(start)[end] == 9
+def test_the_positions_of_figure_1_are_nine_apart(on_keys: Histories) -> None:
+    start, end = map(on_keys.find, FIGURE_1)
+    assert on_keys.text(start) == "1. Nc3 g5 2. Nh3 d5"
+    assert on_keys.text(end) == "1. Nf3 e5 2. h3 Qh4"
+    assert KnowledgeGraph(on_keys.white, on_keys.black).distances(start)[end] == 9
 
 
-def test_connected_histories_are_at_most_ten_apart(on_boards: Histories) -> None:
-    found = measure(on_boards)
+def test_connected_histories_are_at_most_ten_apart(on_keys: Histories) -> None:
+    found = measure(on_keys)
     assert found["longest"] == 10
     text = "\n".join(render(found))
     assert "distance between connected histories is 10." in text
@@ -51,6 +51,7 @@ def test_connected_histories_are_at_most_ten_apart(on_boards: Histories) -> None
     assert text.count("is the same to") == 9 and "  1. Nc3 g5 2. Nh3 d5\n" in text
 
 
+@pytest.mark.slow
 def test_information_keys_tell_apart_what_the_boards_do(
     on_boards: Histories, on_keys: Histories
 ) -> None:
@@ -60,9 +61,9 @@ def test_information_keys_tell_apart_what_the_boards_do(
         assert len(pairs) == by_board.max() + 1 == by_key.max() + 1
 
 
-def test_a_side_knows_its_own_moves(on_boards: Histories) -> None:
-    for infosets, own in ((on_boards.white, [0, 2]), (on_boards.black, [1, 3])):
-        moves = on_boards.moves[:, own]
+def test_a_side_knows_its_own_moves(on_keys: Histories) -> None:
+    for infosets, own in ((on_keys.white, [0, 2]), (on_keys.black, [1, 3])):
+        moves = on_keys.moves[:, own]
         known = np.unique(np.column_stack([infosets, moves]), axis=0)
         assert len(known) == infosets.max() + 1
 

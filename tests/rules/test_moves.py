@@ -11,18 +11,18 @@ from obscuro.rules.layout import MAX_MOVES
 from obscuro.rules.make import make_move
 from obscuro.rules.moves import generate_moves, has_move
 from obscuro.rules.observation import Observation
-from obscuro.rules.perft import perft
 from obscuro.rules.position import (
     find_move,
     from_board,
     from_fen,
-    is_well_formed,
     legal_moves,
     move_to_uci,
     to_fen,
 )
 from obscuro.rules.tables import TABLES
 from tests import reference
+from tests.rules.perft import perft
+from tests.well_formed import is_well_formed
 
 POSITIONS = [
     chess.STARTING_FEN,

@@ -10,10 +10,9 @@ from numba import njit
 
 from obscuro.rules.key import initial_key, key_after_other_move, key_after_own_move
 from obscuro.rules.observation import Observation
-from obscuro.rules.observation_words import hash_words, observation_hash
 from obscuro.rules.position import from_board, from_fen
 from obscuro.rules.tables import TABLES
-from obscuro.rules.vision import vision
+from obscuro.rules.vision import hash_words, observation_hash, vision
 from tests import reference
 
 WHITE, BLACK = 0, 1

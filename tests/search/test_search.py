@@ -49,7 +49,7 @@ def contents(tree: Tree) -> dict[str, bytes]:
 
 
 class Stopper(RandomGame):
-    """Asks for the end of the search when so many leaves are expanded; calls: how many in each."""
+    """Asks for the end of the search after some expansions; calls: the leaves of each."""
 
     def __init__(self, seed: int, stops_at: int) -> None:
         super().__init__(seed, plies=30)

@@ -27,7 +27,7 @@ from .trees import (
 SINGLE_STEP = 1e-5
 """Measured at most 1e-6, in 16 games."""
 ROUNDING = {1: 1e-5, 2: 1e-5, 10: 1e-4, 50: 1e-3}
-"""Of single precision after so many iterations. Where all regrets are tiny, predictive regret
+"""Of single precision after these iterations. Where all regrets are tiny, predictive regret
 matching magnifies it: measured up to 1e-4 after 50, and how much depends on the processor. The tight
 test is the one of single steps."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from obscuro.research.games.average import AverageStrategy
-from obscuro.search import search_loop
+from obscuro.search import search as search_loop
 from obscuro.search.game import MAX, MIN, Expansion
 from obscuro.search.keeping import keep_roots
 from obscuro.search.pace import Limits

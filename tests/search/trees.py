@@ -39,7 +39,7 @@ def grow_at_random(
     our_key: int = OUR_KEY,
     freeze: bool = False,
 ) -> None:
-    """Expand so many leaves, chosen at random, in batches."""
+    """Expand `expansions` leaves, chosen at random, in batches."""
     while expansions > 0:
         edges, above = open_leaves(tree)
         if not len(edges):

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.rules.position import from_board, is_well_formed
+from obscuro.rules.position import from_board
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import start_board
 from tests.uci.games import FENS
+from tests.well_formed import is_well_formed
 
 
 @pytest.mark.parametrize("fen", FENS)

@@ -14,10 +14,9 @@ import pytest
 
 from obscuro.client.mover import EngineMover, MoverChoice, Think
 from obscuro.client.uci_process import EngineError
-from obscuro.web.engine_pool import EnginePool, PooledEngine
+from obscuro.web.play.engine_pool import EnginePool, PooledEngine
 from tests.hanging import HANG_SECONDS
-from tests.web.loops import run_alone
-from tests.web.rooms import WebMover
+from tests.web.rooms import WebMover, run_alone
 from tests.web.server_process import scripted_engine
 
 THINK = Think(1, "position startpos", ("e2e4", "d2d4"), True, None, 10)

@@ -145,9 +145,9 @@ def histories_from_keys(plies: int = PLIES) -> Histories:
     from obscuro.rules.layout import MAX_MOVES, WORDS  # noqa: PLC0415
     from obscuro.rules.make import make_move  # noqa: PLC0415
     from obscuro.rules.moves import generate_moves  # noqa: PLC0415
-    from obscuro.rules.observation_words import observation_hash  # noqa: PLC0415
     from obscuro.rules.position import from_board, load, store  # noqa: PLC0415
     from obscuro.rules.tables import TABLES  # noqa: PLC0415
+    from obscuro.rules.vision import observation_hash  # noqa: PLC0415
 
     start_key = information.initial_key
     own, other = information.key_after_own_move, information.key_after_other_move

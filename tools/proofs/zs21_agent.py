@@ -187,7 +187,7 @@ def checked_turns(arguments: argparse.Namespace) -> Iterator[Checked]:
 
 def won_against_random(arguments: argparse.Namespace) -> int:
     """Play games against the random player; return how many ZS21 wins."""
-    player = InProcessPlayer(new_player(arguments), name="zs21")
+    player = InProcessPlayer(new_player(arguments), name="zs21")  # type: ignore[arg-type]  # has what a game uses
     rival = RandomPlayer()
     won = 0
     for number in range(arguments.random_games):

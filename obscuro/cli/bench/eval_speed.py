@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
+from obscuro.child_process import ChildProcess, vitals
 from obscuro.cli.bench.common import (
     BenchmarkError,
     ReportProgress,
@@ -39,16 +40,14 @@ from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
 from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator
-from obscuro.evaluation.stockfish.child_process import ChildProcess, vitals
 from obscuro.evaluation.stockfish.process import (
     HASH_MEGABYTES,
     PIPE_BYTES,
     READ_BYTES,
-    stockfish_path,
 )
-from obscuro.evaluation.stockfish.requests import write_lists
+from obscuro.evaluation.stockfish.requests import REQUEST_BYTES, write_lists
 from obscuro.evaluation.stockfish.stockfish_evaluator import ALL_MOVES, StockfishEvaluator
-from obscuro.evaluation.stockfish.uci_text import REQUEST_BYTES
+from obscuro.evaluation.stockfish_program import stockfish_path
 from obscuro.rules.position import from_fen
 from obscuro.rules.tables import TABLES
 from obscuro.search.parameters import BATCH

@@ -327,7 +327,6 @@ def building(follower: Follower, times: int, watch: Stopwatch) -> Samples:
     """
     search, samples = follower.search, Samples(list)
     nodes = search.tree.nodes
-    freeze = not search.parameters.unfrozen
     nothing_new = _nothing_new(search.tree)
     for number in range(times + 1):
         kept, keeping = watch.time(
@@ -335,8 +334,7 @@ def building(follower: Follower, times: int, watch: Stopwatch) -> Samples:
         )
         if not len(kept.edges):
             return samples
-        mixed_prior = search.parameters.mixed_prior
-        rest = (kept, nothing_new, follower.key, mixed_prior, freeze)
+        rest = (kept, nothing_new, follower.key, search.parameters)
         _, seconds = watch.time(partial(build_subgame, search.tree, search.spare, *rest))
         if number:
             samples["keep_ms"].append(keeping * MILLI)

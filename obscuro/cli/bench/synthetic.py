@@ -16,6 +16,7 @@ import numpy.typing as npt
 from obscuro.search.gadget import Gadget, new_gadget, root_strategy
 from obscuro.search.game import CHANCE, MIN, Expansion
 from obscuro.search.keeping import nothing_kept
+from obscuro.search.parameters import SearchParameters
 from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.tree import INFOSETS, LEAF, NODES, OPEN, ROOTS, Tree, allocate_tree, attach
 
@@ -103,8 +104,7 @@ def synthetic_tree(edges: int = EDGES, seed: int = 1) -> tuple[Tree, Gadget]:
         nothing_kept(),
         _roots(random),
         OUR_KEY,
-        mixed_prior=True,
-        freeze=False,
+        SearchParameters(),
     )
     game = HashGame()
     while tree.nodes < edges:

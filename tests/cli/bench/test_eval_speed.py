@@ -26,9 +26,10 @@ from obscuro.cli.bench.eval_speed import (
 from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.evaluation.nnue.install import load_networks
 from obscuro.evaluation.nnue.network import NetworkError
-from obscuro.rules.position import is_well_formed, legal_moves, to_fen
+from obscuro.rules.position import legal_moves, to_fen
 from tests.cli.conftest import written
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
+from tests.well_formed import is_well_formed
 
 pytestmark = pytest.mark.xdist_group("timing")
 

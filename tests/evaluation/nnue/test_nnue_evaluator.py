@@ -35,7 +35,7 @@ def made_up_evaluator(searched: bool = True, tau: float = 6.0) -> NnueEvaluator:
 
 
 def naive_value(units: int, tau: float = 6.0) -> float:
-    """The value to the side whose move led to a position of so many units, and mates."""
+    """The value to the side whose move led to a position of `units`, and mates."""
     plies = NAIVELY_MATED - abs(units)  # from the position
     if plies < 100:
         return value_of_mate(plies // 2 + 1 if units > 0 else -((plies + 1) // 2))
