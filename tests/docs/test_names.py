@@ -94,6 +94,7 @@ def test_files_and_directories_named_in_the_pages_exist() -> None:
     missing = [
         f"{each.name}:{number} {span}"
         for each in all_pages()
+        if each.name != "CHANGELOG.md"
         for number, span in each.spans()
         if not named_file_exists(span)
     ]
@@ -126,6 +127,7 @@ def test_dotted_names_exist() -> None:
     missing = [
         f"{each.name}:{number} {dotted}"
         for each in all_pages()
+        if each.name != "CHANGELOG.md"  # it names what was there then
         for number, span in each.spans()
         for dotted in _DOTTED.findall(span)
         if not dotted_exists(dotted)

@@ -30,7 +30,6 @@ from tools.play.paper_experiments import (
     RANDOM,
     Contender,
     Experiment,
-    Measurement,
     as_options,
     percent,
 )
@@ -182,21 +181,6 @@ def moves(game: chess.pgn.Game | None) -> list[chess.Move]:
     return list(game.mainline_moves())
 
 
-def test_the_one_that_has_taken_the_least_time_is_next(quick: Path) -> None:
-    assert play(quick, "other", "--block", "2", "--games", "2") == 0
-    order = []
-    told = paper_matches.make_parser().parse_args(["--block", "2", "--folder", str(quick / "b")])
-    series = paper_matches.chosen(told)
-    while True:
-        block, _ = paper_matches.next_block(series, told, {}, None)
-        if block is None:
-            break
-        assert isinstance(block, MatchBlock)
-        order.append((block.series.stem, block.first))
-        assert block.play(1)
-    assert order == [("quick", 1), ("quick", 3), ("other", 3), ("quick", 5)]
-
-
 def test_slow_games_do_not_keep_the_others_waiting(tmp_path: Path) -> None:
     words = ["scaling-1", "scaling-8", "self-play", "scale", "--concurrency", "1"]
     told = paper_matches.make_parser().parse_args([*words, "--folder", str(tmp_path)])
@@ -297,30 +281,6 @@ def test_another_time_has_files_and_a_command_of_its_own() -> None:
     assert MatchSeries.of(klss, klss.milliseconds, 1, STORE) == usual
     usual = MatchSeries.of(scaling, None, 1, STORE)
     assert MatchSeries.of(scaling, 5000, 1, STORE) == usual, "it has times of its own"
-
-
-def test_tools_take_their_turns_by_their_time(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("tools.play.first_moves", "--searches", "3", "--movetime", "20", "--threads", "1")
-    words += ("--evaluator", "material", "--openings", "")
-    tool = Measurement("searches", "searches", words, 3, 2, 100.0, cores=1)
-    monkeypatch.setattr(paper_matches, "MEASUREMENTS", {"searches": tool})
-    told = paper_matches.make_parser().parse_args(["--block", "2", "--folder", str(quick / "b")])
-    series = paper_matches.chosen(told)
-    order = []
-    while True:
-        block, _ = paper_matches.next_block(series, told, {}, None)
-        if block is None:
-            break
-        order.append((block.series.name, block.size))
-        assert block.play(1)
-    assert order == [
-        *(("quick", 2), ("other", 2), ("quick", 2), ("other", 2), ("quick", 2)),
-        *(("searches", 2), ("searches", 1)),
-    ]
-    found = raw.load(quick / "raw" / "searches.json")
-    assert len(found.data) == 3
-    assert found.command == series[-1].command
-    assert "--at-most" not in found.command
 
 
 def test_measurements_are_commands_of_their_tools() -> None:
