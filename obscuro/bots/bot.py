@@ -28,7 +28,7 @@ from obscuro.bots.pgn_archive import PgnArchive
 from obscuro.bots.policy import Policy
 from obscuro.bots.recent_ids import RecentIds
 from obscuro.bots.server_game import ServerGame
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine_pool import MoverPool
 
 logger = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ import chess
 
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
+from obscuro.uci.positions import account_position
 from obscuro.uci.protocol_error import ProtocolError
 from obscuro.uci.start import start_board
-from obscuro.uci.witness import turns_text
 
 
 class ViewError(Exception):
@@ -26,7 +26,6 @@ class OurView:
     def __init__(self, side: chess.Color, start: str | None) -> None:
         """side: ours. start: a FEN, None for the usual start. Raises ViewError."""
         self.side = side
-        self._start_text = "startpos" if start is None else f"fen {start}"
         try:
             self._start = start_board(start)
         except ProtocolError as error:
@@ -95,9 +94,7 @@ class OurView:
 
     def position(self) -> str:
         """Return the command that tells an engine our side of the game."""
-        command = f"position fog {chess.COLOR_NAMES[self.side]} {self._start_text}"
-        turns = turns_text(self._account.plies)
-        return f"{command} turns {turns}" if turns else command
+        return account_position(self._account)
 
     def legal_moves(self) -> tuple[str, ...]:
         """Return our side's moves, those that capture the king first; none out of turn."""

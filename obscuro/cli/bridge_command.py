@@ -21,14 +21,14 @@ from obscuro.cli.command_error import CommandError
 from obscuro.cli.main import INTERRUPTED
 from obscuro.cli.match_command import read_options
 from obscuro.cli.server_options import server_options
+from obscuro.client.engine import engine_command
 from obscuro.client.uci_process import EngineError
-from obscuro.matches.builtin_players import engine_command
 
 if TYPE_CHECKING:
     from obscuro.bots.bot import Bridge
     from obscuro.bots.client import BotClient
-    from obscuro.client.mover import Mover
-    from obscuro.client.mover_pool import MoverPool
+    from obscuro.client.engine import Mover
+    from obscuro.client.engine_pool import MoverPool
 
 TOKEN = "OBSCURO_BOT_TOKEN"
 FORBIDDEN_OPTIONS = frozenset({"Stockfish", "UCI_Variant"})
@@ -137,9 +137,9 @@ def engine_options(given: Mapping[str, str], url: str = "") -> dict[str, str]:
 
 def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> Mover:
     """Return our engine in a process of its own. The process starts when it is needed."""
-    from obscuro.client.mover import EngineMover  # noqa: PLC0415
+    from obscuro.client.engine import Engine  # noqa: PLC0415
 
-    return EngineMover(engine_command(), options, report)
+    return Engine(engine_command(), options, on_warning=lambda text: report(f"engine: {text}"))
 
 
 def _play(
@@ -157,7 +157,7 @@ def _play(
         raise CommandError(
             f"{error.name} is not installed; run: {sys.executable} -m pip install httpx"
         ) from None
-    from obscuro.client.mover_pool import MoverPool  # noqa: PLC0415
+    from obscuro.client.engine_pool import MoverPool  # noqa: PLC0415
 
     movers = MoverPool(lambda: make(options, logger.warning), spare=arguments.games)
     client = BotClient(url, token)

@@ -36,7 +36,7 @@ def run(
     make: makes an engine, and leave: ends it; tests pass their own. Raises CommandError.
     """
     from obscuro.bots.mistboard.engine_service import EngineService  # noqa: PLC0415
-    from obscuro.client.mover_pool import MoverPool  # noqa: PLC0415
+    from obscuro.client.engine_pool import MoverPool  # noqa: PLC0415
 
     if arguments.port > MOST_PORT:
         raise CommandError(f"--port {arguments.port}: ports end at {MOST_PORT}")

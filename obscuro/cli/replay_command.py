@@ -8,10 +8,10 @@ from rich.console import Console
 
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_command import read_options
+from obscuro.client.engine import engine_command
 from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player_kind import OBSCURO, PlayerKind
-from obscuro.matches.builtin_players import engine_command
 from obscuro.matches.log_replay import LoggedSearch, Replay
 from obscuro.players.roster import player_kind
 from obscuro.uci.log import facts

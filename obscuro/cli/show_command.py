@@ -12,11 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_command import read_options
+from obscuro.client.engine import engine_command
+from obscuro.client.limit import Limit
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import OptionError
 from obscuro.engine.player_kind import OBSCURO
-from obscuro.matches.builtin_players import BUILT_IN, engine_command
-from obscuro.viewer.analysis import AnalysisError, Analyst, SearchLimit
+from obscuro.matches.builtin_players import BUILT_IN
+from obscuro.viewer.analysis import AnalysisError, Analyst
 from obscuro.viewer.browser_parts.parts import MissingPartsError
 from obscuro.viewer.document import GameDocument, ShownAdvice, ShownAnalysis
 from obscuro.viewer.game_file import GameFileError, read_game
@@ -53,7 +55,7 @@ def run(
     with _progress(errors) as progress:
         if arguments.analyse is not None:
             task = progress.add_task("analysis", total=plies)
-            limit = SearchLimit(arguments.analyse)
+            limit = Limit(arguments.analyse)
             advice, analysis = analysed(
                 game, limit, options, errors, lambda: progress.advance(task)
             )
@@ -76,7 +78,7 @@ def run(
 
 def analysed(
     game: chess.pgn.Game,
-    limit: SearchLimit,
+    limit: Limit,
     options: Mapping[str, str],
     errors: Console,
     on_ply: Callable[[], None],

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import sys
 import webbrowser
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,10 @@ from obscuro.cli.command_error import CommandError
 from obscuro.cli.match_command import read_options
 from obscuro.cli.server_options import server_options
 from obscuro.cli.stderr_log import logged_to_stderr
-from obscuro.matches.builtin_players import engine_command
+from obscuro.client.engine import engine_command
 
 if TYPE_CHECKING:
     from obscuro.viewer.analysis import Analyst
-    from obscuro.web.engine_pool import AdjustableMover
 
 ENGINE_OPTIONS = {"Threads": "1", "Hash": "128"}
 """The engine's options, unless others are given: several games go on at the same time."""
@@ -51,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{error.name} is not installed; run: {sys.executable} -m pip install "
             "starlette uvicorn websockets"
         ) from None
+    from obscuro.client.engine import Engine  # noqa: PLC0415
     from obscuro.viewer.browser_parts.parts import MissingPartsError  # noqa: PLC0415
     from obscuro.web.game_database import StoreError  # noqa: PLC0415
     from obscuro.web.request_guard import LOOPBACK  # noqa: PLC0415
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             service = WebService(arguments.host, arguments.port)
             app = make_app(
-                lambda report: make_mover(options, report),
+                lambda: Engine(engine_command(), options),
                 data_folder(arguments.data),
                 limits=limits,
                 hosts=[*arguments.allowed_host, arguments.host],
@@ -85,20 +85,14 @@ def engine_options(given: Mapping[str, str]) -> dict[str, str]:
     return server_options(given, ENGINE_OPTIONS, FORBIDDEN_OPTIONS, "the web server")
 
 
-def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> AdjustableMover:
-    """Return our engine in a process of its own. The process starts when it is needed."""
-    from obscuro.client.mover import EngineMover  # noqa: PLC0415
-
-    return EngineMover(engine_command(), options, report)
-
-
 def make_analyst(options: Mapping[str, str]) -> Analyst:
     """Return our engine as one that looks at games; its process starts when it is needed."""
-    from obscuro.viewer.analysis import Analyst, SearchLimit  # noqa: PLC0415
+    from obscuro.client.limit import Limit  # noqa: PLC0415
+    from obscuro.viewer.analysis import Analyst  # noqa: PLC0415
 
     return Analyst(
         engine_command(),
-        limit=SearchLimit(milliseconds=ANALYSIS_MS),
+        limit=Limit(ANALYSIS_MS),
         options=options,
         on_warning=lambda text: logger.warning("analysis: %s", text),
     )

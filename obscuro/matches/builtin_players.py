@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from obscuro.engine.player_kind import OBSCURO, PlayerKind
+from obscuro.client.engine import engine_command
+from obscuro.engine.player_kind import PlayerKind
 from obscuro.matches.game_record import Contestant
 from obscuro.matches.light_contestant import LightContestant, set_options
 from obscuro.matches.uci_player import UciPlayer
@@ -27,15 +27,6 @@ class BuiltInPlayer(NamedTuple):
     about: str
     check: Callable[[Mapping[str, str]], None]
     make: Callable[[str, Mapping[str, str], Warn, bool], Contestant]
-
-
-def engine_command(player: str = OBSCURO.name) -> list[str]:
-    """Return the command that starts this very program as a UCI engine.
-
-    player: a name of `obscuro.players.roster`.
-    """
-    command = [sys.executable, "-P", "-m", "obscuro.cli.main", "uci"]
-    return command if player == OBSCURO.name else [*command, "--player", player]
 
 
 def _built_in(kind: PlayerKind) -> BuiltInPlayer:

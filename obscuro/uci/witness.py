@@ -1,7 +1,5 @@
 """One side's own account of a game (`position fog`), as a referee that keeps secrets sends it."""
 
-from collections.abc import Iterable
-
 import chess
 
 from obscuro.rules.account import Ply
@@ -13,16 +11,6 @@ from obscuro.uci.protocol_error import ProtocolError
 
 NOT_TOLD = "-"
 """Stands for an observation after an own move that the referee does not tell."""
-
-
-def turns_text(plies: Iterable[Ply]) -> str:
-    """Return the turns of `position fog` for these plies; `Witness` reads them."""
-    tokens = []
-    for ply in plies:
-        if ply.move is not None:
-            tokens.append(ply.move)
-        tokens.append(NOT_TOLD if ply.observation is None else ply.observation.text())
-    return " ".join(tokens)
 
 
 class Witness:

@@ -9,7 +9,7 @@ import secrets
 import string
 from collections.abc import Callable
 
-from obscuro.web.engine_pool import EnginePool
+from obscuro.web.game_engines import GameEngines
 from obscuro.web.game_room import EngineOptions, GameRoom
 from obscuro.web.game_setup import GameSetup
 from obscuro.web.game_store import GameStore, StoredGame
@@ -34,7 +34,7 @@ class GameLobby:
     def __init__(
         self,
         store: GameStore,
-        pool: EnginePool,
+        pool: GameEngines,
         options: EngineOptions,
         limits: WebLimits,
         clock: Callable[[], float],

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 
 import chess
 
-from obscuro.client.mover import NO_ENGINE, STARTING_ANEW, Think
+from obscuro.client.engine import NO_ENGINE, STARTING_ANEW, Think
 from obscuro.client.uci_process import EngineError
 from obscuro.matches.time_control import MILLISECONDS
-from obscuro.web.engine_pool import EnginePool, PooledEngine
 from obscuro.web.game_database import StoreError
+from obscuro.web.game_engines import GameEngine, GameEngines
 from obscuro.web.game_store import GameStore
 from obscuro.web.hosted_game import HostedGame, Status
 from obscuro.web.mailbox import Mailbox
@@ -52,7 +52,7 @@ class GameRoom:
         owner: str,
         *,
         store: GameStore,
-        pool: EnginePool,
+        pool: GameEngines,
         options: EngineOptions,
         limits: WebLimits,
         clock: Callable[[], float],
@@ -70,7 +70,7 @@ class GameRoom:
         self._on_broken = on_broken
         self._boxes: set[Mailbox] = set()
         self._listeners: list[OnChange] = []
-        self._taken: dict[chess.Color, PooledEngine] = {}
+        self._taken: dict[chess.Color, GameEngine] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._flag: asyncio.TimerHandle | None = None
         self._asked = -1  # the number of the last request
@@ -215,14 +215,14 @@ class GameRoom:
         """Have an engine ready for a side. Raises EngineError."""
         if color not in self._taken:
             engine = self._taken[color] = self._pool.take()
-            engine.on_trouble = self._trouble_from_thread(asyncio.get_running_loop())
+            engine.on_warning(self._trouble_from_thread(asyncio.get_running_loop()))
         setup = self.game.setup
         options = self._options(setup.levels[color], setup.stalemate)
         await self._taken[color].prepare(options)
 
     def _trouble_from_thread(self, loop: asyncio.AbstractEventLoop) -> Callable[[str], None]:
         def tell(text: str) -> None:
-            logger.warning("game %s: %s", self.game.id, text)
+            logger.warning("game %s: engine: %s", self.game.id, text)
             if text.endswith(STARTING_ANEW) or text == NO_ENGINE:
                 loop.call_soon_threadsafe(self._trouble, text == NO_ENGINE)
 
@@ -249,7 +249,7 @@ class GameRoom:
             self._asked = think.number
             self._start(self._choose(think, self._taken[think.side]))
 
-    async def _choose(self, think: Think, engine: PooledEngine) -> None:
+    async def _choose(self, think: Think, engine: GameEngine) -> None:
         choice = await engine.choose(self.game.id, think)
         self._troubled = False
         wait = self._pause(think) - (self._clock() - think.since)

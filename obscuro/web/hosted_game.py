@@ -12,13 +12,13 @@ from enum import StrEnum
 
 import chess
 
+from obscuro.client.engine import PlayResult, Think
 from obscuro.client.move_report import Report
-from obscuro.client.mover import MoverChoice, Think
 from obscuro.client.score_history import ScoreHistory
-from obscuro.client.told_game import OwnGame
 from obscuro.matches.game_record import Turn
 from obscuro.matches.referee import ending_words
-from obscuro.rules.account import last_ply
+from obscuro.rules.account import Account, last_ply
+from obscuro.uci.positions import account_position
 from obscuro.web.game_clock import FIRST_CLOCK_PLIES, GameClock
 from obscuro.web.game_setup import GameSetup
 from obscuro.web.player_notes import PlayerNotes
@@ -114,7 +114,7 @@ class HostedGame:
         self.plies.clear()
         human = self.setup.human
         self.notes = None if human is None else PlayerNotes(human, self.board.copy())
-        self._told = {color: OwnGame(self.board, color) for color in self.setup.engines}
+        self._told = {color: Account(self.board, color) for color in self.setup.engines}
 
     def _push(self, ply: HostedPly) -> None:
         """Make a legal move on the board, and tell each side of it."""
@@ -173,7 +173,7 @@ class HostedGame:
             movetime = min(FIRST_MOVE_MS, self.setup.control.base // FIRST_MOVE_SHARE)
         return Think(
             number=self._turn_number,
-            position=self._told[color].text,
+            position=account_position(self._told[color]),
             moves=tuple(move.uci() for move in moves),
             side=color,
             clocks=clocks,
@@ -201,7 +201,7 @@ class HostedGame:
         self.note = None
         self._make(uci, now)
 
-    def chosen(self, number: int, choice: MoverChoice, now: float) -> None:
+    def chosen(self, number: int, choice: PlayResult, now: float) -> None:
         """An engine has chosen; an answer to a question of another turn changes nothing."""
         if number != self._turn_number or self.status != Status.PLAYING or self.human_turn:
             return

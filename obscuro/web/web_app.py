@@ -15,12 +15,13 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 
+from obscuro.client.engine import Mover
 from obscuro.client.uci_process import EngineError
 from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.rules.stalemate import LOSS
 from obscuro.web.consultant import GameAnalyst
-from obscuro.web.engine_pool import EnginePool, MakeAdjustable
 from obscuro.web.game_database import StoreError
+from obscuro.web.game_engines import GameEngines
 from obscuro.web.game_lobby import GameLobby
 from obscuro.web.game_store import GameStore
 from obscuro.web.look_desk import LookDesk
@@ -42,7 +43,7 @@ def game_options(level: int | None, stalemate: str) -> Mapping[str, str]:
 
 
 def make_app(
-    make: MakeAdjustable,
+    make: Callable[[], Mover],
     folder: Path,
     *,
     limits: WebLimits | None = None,
@@ -61,7 +62,7 @@ def make_app(
     """
     limits = limits or WebLimits()
     store = GameStore(folder)
-    pool = EnginePool(make, limits.games)
+    pool = GameEngines(make, limits.games)
     lobby = GameLobby(store, pool, game_options, limits, clock)
     context = WebContext(lobby, StaticTable(), levels, limits, clock)
     desk = LookDesk(lobby, folder, make_analyst)
@@ -99,7 +100,7 @@ def make_app(
     return app
 
 
-async def _warm_up(pool: EnginePool) -> None:
+async def _warm_up(pool: GameEngines) -> None:
     """Have an engine ready before the first game; a game tells its player if that fails."""
     try:
         await pool.warm_up(game_options(None, LOSS))

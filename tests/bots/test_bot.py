@@ -20,8 +20,8 @@ from obscuro.bots.game_settings import GameSettings
 from obscuro.bots.games_underway import GamesUnderway
 from obscuro.bots.pgn_archive import PgnArchive
 from obscuro.bots.policy import Policy
-from obscuro.client.mover import Mover, Think
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine import Mover, Think
+from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
 from tests.bots.movers import QuickMover
 from tests.bots.server import (

@@ -15,8 +15,8 @@ from obscuro.bots.messages import Connected, Sent, Thought
 from obscuro.bots.pgn_archive import PgnArchive
 from obscuro.bots.server_game import ServerGame
 from obscuro.bots.verdict import OurResult, Verdict, left
+from obscuro.client.engine import Think
 from obscuro.client.move_report import Report
-from obscuro.client.mover import Think
 from obscuro.matches.pgn_comments import read_comment
 from obscuro.viewer.game_file import read_game
 from obscuro.viewer.make_document import make_document

@@ -38,7 +38,7 @@ from obscuro.bots.server_game import (
     ServerGame,
 )
 from obscuro.bots.small_talk import RESIGNED
-from obscuro.client.mover import Think
+from obscuro.client.engine import Think
 from obscuro.rules.board import FogOfWarBoard
 from tests.uci.games import turns_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from obscuro.client.compared_moves import read_comparison
+from obscuro.client.move_report import read_comparison
 from obscuro.engine.report import ComparedMove, Comparison, Reason
 from obscuro.uci.printing import comparison_lines
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from obscuro.client.coverage import read_coverage
+from obscuro.client.move_report import read_coverage
 from obscuro.engine.report import Coverage
 from obscuro.uci.printing import coverage_line
 

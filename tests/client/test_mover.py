@@ -14,7 +14,7 @@ import pytest
 
 from obscuro.bots.our_view import OurView
 from obscuro.client import mover as engine
-from obscuro.client.mover import EngineMover, Think, go_command, last_score
+from obscuro.client.engine import EngineMover, Think, go_command, last_score
 from obscuro.client.uci_process import EngineError
 
 pytestmark = pytest.mark.xdist_group("timing")

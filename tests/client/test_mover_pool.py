@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine_pool import MoverPool
 from tests.bots.movers import QuickMover
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-
 from obscuro.client.restartable_engine import RestartableEngine
+
 from obscuro.client.uci_process import EngineError, UciProcess
 
 FAKE = [sys.executable, "-m", "tests.matches.fake_engine"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import chess
 import pytest
-
 from obscuro.client.told_game import OwnGame, whole_game
+
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.uci.positions import PositionReader
 from tests.uci.games import FENS, random_moves

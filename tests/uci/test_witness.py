@@ -6,10 +6,11 @@ import pytest
 from obscuro.rules.account import Ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.uci.history import KING_CAPTURED, History
+from obscuro.uci.positions import fog_position
 from obscuro.uci.protocol_error import ProtocolError
 from obscuro.uci.start import start_board
 from obscuro.uci.whole_game import WholeGame
-from obscuro.uci.witness import Witness, turns_text
+from obscuro.uci.witness import Witness
 from tests.uci.games import FENS, START, random_moves, turns_of
 
 AFTER_E4 = "********/********/********/1*****1*/2*3*1/3P4/PPP1PPPP/RNBQKBNR"  # any observation
@@ -61,8 +62,10 @@ def test_what_a_side_sees_gives_its_legal_moves(fen: str, side: chess.Color) -> 
 def test_the_turns_of_an_account_are_the_tokens_it_was_read_from(side: chess.Color) -> None:
     for fen in FENS:
         tokens = turns_of(side, random_moves(7, 40, fen), fen)
-        assert turns_text(account(side, tokens, fen).plies) == " ".join(tokens)
-    assert turns_text(account(chess.WHITE, ["e2e4", "-"]).plies) == "e2e4 -"
+        text = fog_position(side, account(side, tokens, fen).plies)
+        assert text.partition(" turns")[2].split() == tokens
+    untold = account(chess.WHITE, ["e2e4", "-"])
+    assert fog_position(chess.WHITE, untold.plies) == "position fog white startpos turns e2e4 -"
 
 
 def test_own_observations_need_not_be_told() -> None:

@@ -11,10 +11,10 @@ from typing import ClassVar
 import chess
 import chess.pgn
 import pytest
-
 from obscuro.client.told_game import OwnGame
+
+from obscuro.client.engine import engine_command
 from obscuro.client.uci_process import UciProcess
-from obscuro.matches.builtin_players import engine_command
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.viewer.analysis import AnalysisError, Analyst, SearchLimit
 from obscuro.viewer.document import ShownAdvice

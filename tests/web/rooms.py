@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 
-from obscuro.client.mover import Think
+from obscuro.client.engine import Think
 from obscuro.web.web_app import make_app
 from obscuro.web.web_limits import WebLimits
 from tests.bots.movers import QuickMover
@@ -27,19 +27,6 @@ QUICK = replace(
 """Limits under which tests can hurry."""
 
 
-class WebMover(QuickMover):
-    """A quick engine that takes note of the options it is given."""
-
-    def __init__(
-        self, pick: Callable[[Think], str] | None = None, score: int | None = None
-    ) -> None:
-        super().__init__(pick, score)
-        self.configured: list[Mapping[str, str]] = []
-
-    def configure(self, options: Mapping[str, str]) -> None:
-        self.configured.append(options)
-
-
 def scripted(moves: list[str]) -> Callable[[Think], str]:
     """Return what plays these moves in their order, from the first on."""
     left = list(moves)
@@ -48,13 +35,13 @@ def scripted(moves: list[str]) -> Callable[[Think], str]:
 
 def quick_app(
     folder: Path,
-    mover: Callable[[], WebMover] = WebMover,
+    mover: Callable[[], QuickMover] = QuickMover,
     *,
     limits: WebLimits = QUICK,
     **others: Any,
 ) -> Starlette:
     """Return the application with quick engines."""
-    return make_app(lambda report: mover(), folder, limits=limits, **others)
+    return make_app(mover, folder, limits=limits, **others)
 
 
 @contextlib.contextmanager

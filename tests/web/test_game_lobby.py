@@ -11,7 +11,7 @@ import chess
 import pytest
 
 from obscuro.matches.time_control import TimeControl
-from obscuro.web.engine_pool import EnginePool
+from obscuro.web.game_engines import GameEngines
 from obscuro.web.game_lobby import GameLobby, is_game_id
 from obscuro.web.game_room import GameRoom
 from obscuro.web.game_setup import UNTIMED_MOVE, GameSetup
@@ -19,9 +19,10 @@ from obscuro.web.game_store import GameStore
 from obscuro.web.hosted_game import HostedGame, Status
 from obscuro.web.web_app import game_options
 from obscuro.web.web_error import WebError
+from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
 from tests.web.loops import run_alone
-from tests.web.rooms import QUICK, WebMover
+from tests.web.rooms import QUICK
 
 NO_LEVELS = dict.fromkeys(chess.COLORS)
 GAME = GameSetup(chess.WHITE, UNTIMED_MOVE, NO_LEVELS)
@@ -43,18 +44,18 @@ def in_lobby(
     folder: Path,
     test: Callable[[GameLobby, Hours], Coroutine[None, None, None]],
     pause: float = 0.0,
-) -> list[WebMover]:
+) -> list[QuickMover]:
     """Run a test with a lobby; return the engines that it made."""
-    made: list[WebMover] = []
+    made: list[QuickMover] = []
 
-    def make(report: object) -> WebMover:
-        made.append(WebMover(lambda think: think.moves[0]))
+    def make() -> QuickMover:
+        made.append(QuickMover(lambda think: think.moves[0]))
         return made[-1]
 
     async def run() -> None:
         hours = Hours()
         store = GameStore(folder)
-        pool = EnginePool(make, QUICK.games)
+        pool = GameEngines(make, QUICK.games)
         limits = replace(QUICK, sleep_after=600.0, pause=pause)
         lobby = GameLobby(store, pool, game_options, limits, hours)
         try:

@@ -14,7 +14,7 @@ from typing import IO
 
 import psutil
 
-from obscuro.matches.builtin_players import engine_command
+from obscuro.client.engine import engine_command
 
 START_SECONDS = 120  # kernels may have to be compiled first
 END_SECONDS = 30

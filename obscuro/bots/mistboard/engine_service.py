@@ -20,7 +20,7 @@ from obscuro.bots.mistboard.engine_messages import (
 from obscuro.bots.mistboard.reservation_book import ReservationBook
 from obscuro.bots.mistboard.seat_table import SeatsBusyError, SeatTable
 from obscuro.bots.mistboard.turn_desk import TurnDesk
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine_pool import MoverPool
 
 HOST = "127.0.0.1"
 MOST_BYTES = 4_000_000

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from obscuro.bots.mistboard.engine_messages import WireMove
 from obscuro.bots.mistboard.seat_account import SeatAccount
-from obscuro.client.mover import Mover, MoverChoice
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine import Mover, PlayResult
+from obscuro.client.engine_pool import MoverPool
 
 
 class SeatsBusyError(Exception):
@@ -29,7 +29,7 @@ class EngineSeat:
 
     mover: Mover
     account: SeatAccount | None = None
-    answered: tuple[str, WireMove, MoverChoice] | None = None
+    answered: tuple[str, WireMove, PlayResult] | None = None
     busy: bool = False
 
 

@@ -22,7 +22,7 @@ from obscuro.bots.mistboard.engine_messages import (
 )
 from obscuro.bots.mistboard.seat_account import SeatAccount
 from obscuro.bots.mistboard.seat_table import EngineSeat, SeatTable
-from obscuro.client.mover import Mover, MoverChoice, Think
+from obscuro.client.engine import Mover, PlayResult, Think
 from obscuro.rules.observation import Observation
 
 UNTIMED_MILLISECONDS = 1000
@@ -91,7 +91,7 @@ class TurnDesk:
         request: TurnRequest,
         limit: int | None,
         since: float,
-    ) -> tuple[WireMove, MoverChoice]:
+    ) -> tuple[WireMove, PlayResult]:
         """Return the engine's move, or the one that this very turn was answered with before."""
         position = account.position()
         if (

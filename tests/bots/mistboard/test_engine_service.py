@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from obscuro.bots.mistboard.engine_service import MOST_BYTES, EngineService
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
 from tests.bots.mistboard.wire import Message, make, played, push, turn
 from tests.bots.movers import QuickMover

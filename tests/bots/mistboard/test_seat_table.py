@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from obscuro.bots.mistboard.seat_table import SeatsBusyError, SeatTable
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine_pool import MoverPool
 from tests.bots.movers import QuickMover
 
 

@@ -12,7 +12,7 @@ from obscuro.bots.mistboard.engine_messages import read_push, read_turn
 from obscuro.bots.mistboard.seat_table import SeatTable
 from obscuro.bots.mistboard.turn_desk import TurnDesk
 from obscuro.bots.our_view import OurView
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
 from tests.bots.mistboard.wire import Message, make, observation, played, push, turn
 from tests.bots.movers import QuickMover
