@@ -110,7 +110,7 @@ def test_an_engine_in_use_is_stopped_when_it_is_given_back() -> None:
         await asyncio.to_thread(made[0].thinking.wait, HANG_SECONDS)
         search.cancel()
         pool.give(engine)
-        assert await settled(pool) is engine
+        assert (await settled(pool)).engine is engine.engine
         await pool.close()
 
     run_alone(play())

@@ -28,7 +28,9 @@ def saved_game(store: GameStore, game_id: str = "abcdefghijkl") -> HostedGame:
     game.move("e2e4", 0, 1.0)
     think = game.think()
     assert think is not None
-    report = Report(depth=3.0, belief=20, exact=True, policy=(("e7e5", 0.75), ("a7a6", 0.25)))
+    report = Report(
+        depth=3.0, centipawns=12, belief=20, exact=True, policy=(("e7e5", 0.75), ("a7a6", 0.25))
+    )
     game.chosen(think.number, PlayResult("e7e5", report), 2.0)
     store.save(game, 2.0)
     return game
