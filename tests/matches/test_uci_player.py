@@ -161,7 +161,7 @@ class TestWhatItIsTold:
 
     def test_an_engine_of_another_game_is_told_everything_with_a_warning(self) -> None:
         warnings: list[str] = []
-        record, player = played("orthodox", plies=2, on_warning=warnings.append)
+        record, _ = played("orthodox", plies=2, on_warning=warnings.append)
         assert record.told[chess.WHITE] == "everything"
         assert (
             "Fake 1.0 does not offer Fog of War chess (UCI_Variant fogofwar); "
