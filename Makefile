@@ -51,7 +51,10 @@ pages: $(DEV_READY)
 	@$(BIN)/python -m tools.results.pages
 
 # One worker for each core. The kernels are compiled before, or each worker would compile its own.
-WORKERS := -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+WORKERS := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+# How long each test took; `make results PAGE=tests` makes a page of it.
+DURATIONS := .test-durations.xml
 
 test: $(DEV_READY)
 	@printf '\n=== 1/6 lint: ruff check\n'
@@ -65,7 +68,7 @@ test: $(DEV_READY)
 	@printf '\n=== 5/6 kernels: obscuro warmup\n'
 	@$(BIN)/obscuro warmup
 	@printf '\n=== 6/6 tests: pytest\n'
-	@$(BIN)/pytest $(WORKERS)
+	@$(BIN)/pytest $(WORKERS) --junitxml=$(DURATIONS)
 	@printf '\n=== all checks passed\n'
 
 # A proof that fails stops neither the others nor the page.
@@ -133,7 +136,7 @@ dist: $(DEV_READY)
 	@ls -l dist
 
 clean:
-	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(DURATIONS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean

@@ -27,9 +27,8 @@ from obscuro.kernel_sources import UNFINISHED, KernelSources, replace_file
 _NAME = "kernels"
 _KEPT = 4  # versions of a module that survive, beside the one that is saved
 _IN_USE = 3600.0  # seconds since the beginning of its last use in which a version is never removed
-_FORGOTTEN = 30 * 86400.0  # seconds after which a version that nobody uses is removed
+_FORGOTTEN = 30 * 86400.0  # seconds after which an unused version is removed
 _COMPLETE = "complete-"
-_OLD_LAYOUT = re.compile(r"kernels-[0-9a-f]{16}")  # one directory for all modules, up to 0.1.0
 _SHARED_MEMORY = "/dev/shm"  # often the one place to write in a read-only container
 _VERSION = re.compile(r"(.+)-[0-9a-f]{16}")
 
@@ -239,7 +238,7 @@ def _is_writable(directory: str) -> bool:
 def _is_private(directory: str) -> bool:
     """Make the directory if need be; tell whether it is ours alone.
 
-    What is found in the cache is unpickled, so nobody else may be able to put anything there.
+    What is found in the cache is unpickled, so no other user may be able to put anything there.
     """
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
@@ -280,9 +279,6 @@ def prune(directory: str) -> None:
             if os.path.basename(path).startswith(_COMPLETE):
                 with contextlib.suppress(OSError):
                     os.unlink(path)
-    for used, path in _entries(os.path.dirname(directory)):
-        if _OLD_LAYOUT.fullmatch(os.path.basename(path)) and used < now - _FORGOTTEN:
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _entries(directory: str) -> list[tuple[float, str]]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from obscuro.search.game import Expansion
-from obscuro.search.invariants import check
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots
+from tests.search.invariants import check
 
 
 def check_every_subgame(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,27 +1,38 @@
-"""Settings shared by all tests, and how pytest-xdist shares the tests out."""
+"""Settings shared by all tests, and the order in which files of tests are run."""
 
 from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from tests.sizes import register_profiles
 
 TIMING = "timing"
-"""The group of tests that start engines or depend on time: one after the other, in one worker."""
+DURATIONS = Path(__file__).resolve().parents[1] / ".test-durations.xml"
+"""What the last `make test` has written."""
 
 register_profiles()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one worker, where they share fixtures; TIMING comes first."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.location[0]))
-    items.sort(key=lambda item: group_of(item) != TIMING)
+    """Begin with the files that took longest, so that no worker has one left at the end."""
+    seconds = seconds_of_files(DURATIONS)
+    items.sort(key=lambda item: -seconds[item.nodeid.split("::")[0]])
 
 
-def group_of(item: pytest.Item) -> str:
-    """Return the group of a test."""
-    mark = item.get_closest_marker("xdist_group")
-    return "" if mark is None else str(mark.args[0])
+def seconds_of_files(report: Path) -> Counter[str]:
+    """Return the seconds of each file of tests in a JUnit report; none if it can't be read."""
+    seconds: Counter[str] = Counter()
+    try:
+        cases = ElementTree.parse(report).getroot().iter("testcase")
+    except (OSError, ElementTree.ParseError):
+        return seconds
+    for case in cases:
+        words = case.get("classname", "").split(".")
+        file = next((i for i, word in enumerate(words) if word.startswith("test_")), 0)
+        seconds["/".join(words[: file + 1]) + ".py"] += float(case.get("time", 0))
+    return seconds

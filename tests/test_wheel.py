@@ -204,7 +204,7 @@ class TestInstalled:
     def test_finds_the_data_of_its_benchmarks(self, installed: Run) -> None:
         code = (
             "from obscuro.cli.bench.recorded import read_games\n"
-            "from obscuro.cli.bench.eval_nnue import bench_positions\n"
+            "from obscuro.cli.bench.eval_speed import bench_positions\n"
             "print(len(read_games()), len(bench_positions()))"
         )
         games, positions = map(int, installed("python", "-P", "-c", code).split())

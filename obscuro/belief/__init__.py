@@ -8,17 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from obscuro.belief.belief import Belief, ContradictionError, Update
-    from obscuro.belief.warming import warm_up
+    from obscuro.belief.belief import Belief, ContradictionError, Update, warm_up
 
 __all__ = ["Belief", "ContradictionError", "Update", "warm_up"]
 
 
 def __getattr__(name: str) -> object:
-    if name == "warm_up":
-        from obscuro.belief.warming import warm_up  # noqa: PLC0415
-
-        return warm_up
     if name in __all__:
         from obscuro.belief import belief  # noqa: PLC0415
 

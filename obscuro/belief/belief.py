@@ -8,35 +8,44 @@ from functools import partial
 from threading import Event
 from typing import NamedTuple
 
+import chess
 import numpy as np
+import numpy.typing as npt
 
-from obscuro.belief import passes
 from obscuro.belief.buffers import Buffers
-from obscuro.belief.certainty import only_record
 from obscuro.belief.fit import POSSIBLE, requirements_of
-from obscuro.belief.hashing import Ranking, new_ranking
 from obscuro.belief.lost.placement import ANYHOW
 from obscuro.belief.lost.rebuild import ContradictionError
 from obscuro.belief.lost.recollection import REMEMBERED, Recollection
-from obscuro.belief.own_move import conditions, is_ours
+from obscuro.belief.own_move import Conditions, Keep, conditions, is_ours, own_move_pass
 from obscuro.belief.record import (
     PASSED,
     RECORD_WORDS,
+    common_king,
+    common_observation,
+    find,
     known_after_other_move,
     known_after_own_move,
     known_of,
+    only_record,
     packed,
     shows_own_pieces,
+    unpacked,
 )
-from obscuro.belief.record_set import Hashes, Records, RecordSet, Words
-from obscuro.belief.successors import offer_all
+from obscuro.belief.successors import Visit, offer_all, successor_pass
+from obscuro.belief.table import PADDING, Ranking, cut, new_ranking, rank_below, spread
 from obscuro.belief.update import Outcome, Run, Updater, filter_rows, is_late, regions_for
 from obscuro.rules.layout import CASTLING_SQUARES, STATE, WORDS
 from obscuro.rules.observation import Observation
-from obscuro.rules.observation_words import EN_PASSANT_WORD
-from obscuro.rules.position import find_move
+from obscuro.rules.observation_words import EN_PASSANT_WORD, OBSERVATION_WORDS
+from obscuro.rules.position import find_move, from_board, from_fen, hash_positions
+from obscuro.rules.tables import TABLES
 
-__all__ = ["Belief", "ContradictionError", "Update"]
+__all__ = ["Belief", "ContradictionError", "Update", "warm_up"]
+
+Words = npt.NDArray[np.uint64]
+Records = npt.NDArray[np.uint64]
+Hashes = npt.NDArray[np.uint64]
 
 MOST_TO_COMPARE = 16_384  # positions of P that others are compared with, one by one
 
@@ -84,15 +93,13 @@ class Belief:
         threads: int = 1,
         seed: int = 0,
         *,
-        naive: bool = False,
         buffers: Buffers | None = None,
     ) -> None:
         """Start from a position known to our side.
 
         words: uint64[8]. max_positions: greatest size of P. threads: how many large updates use.
-        seed: of the random numbers, ≥ 0. naive: use the slow kernels that tests compare the fast
-        ones with. buffers: memory to work in; beliefs may share it if they are not updated at the
-        same time.
+        seed: of the random numbers, ≥ 0. buffers: memory to work in; beliefs may share it if they
+        are not updated at the same time.
 
         Raises ValueError for a cap or a number of threads below 1 or a negative seed.
         """
@@ -112,7 +119,6 @@ class Belief:
         self._contradicted = False  # whether some observation can't have been true
         self._expected: _Expected | None = None
         self._updater = Updater(max_positions, threads, buffers)
-        self._naive = naive
         self._seed = seed
         self._ply = 0
 
@@ -132,22 +138,17 @@ class Belief:
         return records
 
     @property
-    def _set(self) -> RecordSet:
-        return RecordSet(self._known, self.records)
-
-    @property
-    def stage_seconds(self) -> dict[str, float]:
-        """Seconds spent so far in the updates' stages: `generation`, `dedup` and `order`."""
-        return self._updater.stage_seconds
-
-    @property
     def positions(self) -> Words:
         """P as a new array uint64[n, 8], in a random order; 64 bytes a position."""
-        return self._set.positions
+        return unpacked(self._known, self.records)
 
     def any_position(self) -> Words:
-        """Some position of P: uint64[8]. What is ours is the same in all of them."""
-        return self._set.any_position()
+        """Some position of P: uint64[8]. What is ours is the same in all of them.
+
+        Raises IndexError if P is empty.
+        """
+        position: Words = unpacked(self._known, self.records[:1])[0]
+        return position
 
     @property
     def our_turn(self) -> bool:
@@ -181,11 +182,7 @@ class Belief:
         possible = required[POSSIBLE] and observed[EN_PASSANT_WORD] == 0
         if observation is not None and not (possible and shows_own_pieces(known, observation)):
             return self._accept(None, None, observation, rng)
-        if self._naive:
-            told = observation is not None
-            keep = passes.naive_own_move_pass(self._records, self._known, word, observed, told=told)
-        else:
-            keep = passes.own_move_pass(self._records, known, needed, required)
+        keep = self._own_move_pass(word, needed, known, observation)
         workers = self._updater.workers
         visited, count = filter_rows(self._records, len(self), keep, workers, is_late(deadline))
         outcome = Outcome(self._records, count, visited, visited == len(self))
@@ -257,11 +254,28 @@ class Belief:
 
     def _start(self, known: Words | None, observation: Observation, ranking: Ranking) -> Run | None:
         """Begin the update after a move of the other side; None if nothing can fit."""
-        observed, required = requirements_of(observation, self.side)
-        visit = passes.successor_pass(self._records, self._known, known, observed, required)
-        if visit is not None and self._naive:
-            visit = passes.naive_successor_pass(self._records, self._known, observed)
+        visit = self._successor_pass(known, observation)
         return None if visit is None else self._updater.start(len(self), visit, ranking)
+
+    # Tests replace these two methods by slow ones that make every move.
+
+    def _own_move_pass(
+        self, move: int, needed: Conditions, known: Words, observation: Observation | None
+    ) -> Keep:
+        """A pass over P that keeps where our move, a word, is legal and explains what we see.
+
+        known: after the move.
+        """
+        required = requirements_of(observation, self.side)[1]
+        return own_move_pass(self._records, known, needed, required)
+
+    def _successor_pass(self, known: Words | None, observation: Observation) -> Visit | None:
+        """A pass over P that offers what the other side's moves lead to; None if nothing can fit.
+
+        known: after the move, or None.
+        """
+        observed, required = requirements_of(observation, self.side)
+        return successor_pass(self._records, self._known, known, observed, required)
 
     def rebuild(self, observation: Observation) -> str:
         """Replace P by positions drawn at random from what is known now; `exact` becomes False.
@@ -284,39 +298,80 @@ class Belief:
         """
         if self.exact or not 0 < len(self) <= MOST_TO_COMPARE or not len(positions):
             return 0
-        missing = self._set.lacking(positions)[: self._updater.limit - len(self)]
+        missing = self._lacking(positions)[: self._updater.limit - len(self)]
         rng = self._randomness(advance=False)[0]
         records = rng.permutation(np.concatenate((self.records, missing)))
         self._hold(records, len(records))
         return len(missing)
 
+    def _lacking(self, positions: Words) -> Records:
+        """The records uint64[k, 3], sorted and each once, of uint64[n, 8] that P has not."""
+        offered = packed(np.ascontiguousarray(positions, dtype=np.uint64), self.side)
+        ours = (unpacked(self._known, offered) == positions).all(axis=1)
+        new = {record.tobytes() for record in offered[ours]}
+        new -= {record.tobytes() for record in self.records}
+        return np.frombuffer(b"".join(sorted(new)), dtype=np.uint64).reshape(-1, RECORD_WORDS)
+
     def sample(
         self, count: int, rng: np.random.Generator, exclude: Collection[int] | Hashes = ()
     ) -> Words:
-        """Draw up to `count` positions of P: uint64[k, 8]; see `RecordSet.sample`."""
-        return self._set.sample(count, rng, exclude)
+        """Draw positions of P without repeats; every set of them is equally likely.
+
+        exclude: `position_hash` of positions that are not to be drawn. Returns uint64[k, 8]; k is
+        `count`, or the number of positions if there are fewer. The time it takes grows with `count`
+        and the size of `exclude`, not with P.
+        """
+        if isinstance(exclude, np.ndarray):
+            excluded = exclude
+        else:
+            excluded = np.fromiter(exclude, dtype=np.uint64, count=len(exclude))
+        size = len(self)
+        if size <= 4 * (count + len(excluded)):
+            rows = self._not_excluded(rng.permutation(size), excluded)
+            return unpacked(self._known, self.records[rows[:count]])
+        rows = np.empty(0, dtype=np.int64)
+        while len(rows) < count:
+            drawn = np.concatenate([rows, rng.integers(size, size=2 * (count - len(rows)))])
+            first = np.sort(np.unique(drawn, return_index=True)[1])
+            rows = self._not_excluded(drawn[first], excluded)
+        return unpacked(self._known, self.records[rows[:count]])
+
+    def _not_excluded(self, rows: npt.NDArray[np.int64], excluded: Hashes) -> npt.NDArray[np.int64]:
+        """Of the row numbers int64[m], those whose positions' hashes are not excluded, in order."""
+        if not len(excluded):
+            return rows
+        hashes = np.empty(len(rows), dtype=np.uint64)
+        hash_positions(unpacked(self._known, self.records[rows]), hashes)
+        return rows[~np.isin(hashes, excluded)]
 
     def contains(self, words: Words) -> bool:
         """Whether the position uint64[8] is in P. Looks through all of P."""
-        return self._set.contains(words)
+        position = np.ascontiguousarray(words, dtype=np.uint64).reshape(1, WORDS)
+        record = packed(position, self.side)
+        if not np.array_equal(unpacked(self._known, record), position):
+            return False  # what is ours differs
+        return bool(find(self.records, record[0]) >= 0)
 
     def certain_enemy_king(self) -> int | None:
         """The square where the enemy king stands in all of P, if there is one."""
-        return self._set.certain_enemy_king()
+        mask = int(common_king(self.records)) if len(self) else 0
+        return mask.bit_length() - 1 if mask else None
 
     def common_observation(self) -> Observation | None:
         """What our side sees, if that is the same in all of P."""
-        return self._set.common_observation()
+        observed = np.zeros(OBSERVATION_WORDS, dtype=np.uint64)
+        if not common_observation(TABLES, self._known, self.records, self.side, observed):
+            return None
+        return Observation.from_words(observed)
 
-    def copy(self, *, naive: bool = False) -> Belief:
-        """An independent belief with memory and threads of its own; naive: with the slow kernels."""
-        other = Belief.__new__(Belief)
+    def copy(self) -> Belief:
+        """An independent belief with memory and threads of its own."""
+        other = Belief.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._records = self.records.copy()
         other._recollection = copy.copy(self._recollection)
         other._expected = None
         other._updater = Updater(self._updater.limit, self._updater.workers.threads)
-        other._naive = self._naive or naive
         return other
 
     def release(self) -> None:
@@ -416,3 +471,38 @@ class Belief:
             f"no position explains all that was seen; believing in {len(self)} positions "
             f"drawn at random that {fit} what is seen now"
         )
+
+
+def warm_up() -> None:
+    """Call all kernels as a `Belief` does; no update waits for the compiler afterwards.
+
+    It takes a moment if they are in the cache, else some seconds.
+    """
+    belief = Belief(from_board(chess.Board()), 0, max_positions=5)
+    belief.after_own_move("e2e4", Observation.of(from_fen(_AFTER_E4), 0))
+    belief.expect(Observation.of(from_fen(_AFTER_E5), 0), Event())
+    belief.after_opponent_move(Observation.of(from_fen(_AFTER_E5), 0))
+    belief.rebuild(Observation.of(from_fen(_AFTER_E5), 0))
+    belief.contains(belief.any_position())
+    belief.certain_enemy_king()
+    belief.common_observation()
+    belief.sample(1, np.random.default_rng(0), {0})
+    find_move(belief.any_position(), "g1f3")
+    # An update calls these only if there are too many positions, or a rook is captured in its
+    # corner.
+    sizes = np.zeros(1, dtype=np.int64)
+    records = belief.positions[:1, :3].copy()
+    ranking = new_ranking(np.random.default_rng(0), 1)
+    cut(records, sizes, rank_below(records, sizes, ranking, np.uint64(0)))
+    empty = np.zeros((PADDING + 1, RECORD_WORDS), dtype=np.uint64)
+    spread(empty, 1, sizes, ranking)
+    belief = Belief(from_fen(_BEFORE_CAPTURE), 0)
+    belief.after_opponent_move(Observation.of(from_fen(_CAPTURE), 0))
+    belief.after_own_move("h1h8", None)
+
+
+_AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+_AFTER_E5 = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
+# The hidden king may have gone to several squares, so that there is something to put in a table.
+_BEFORE_CAPTURE = "k6r/8/8/8/8/8/8/4K2R b K - 0 1"
+_CAPTURE = "1k5r/8/8/8/8/8/8/4K2R w K - 0 2"

@@ -6,14 +6,13 @@ pieces the move changes only what it captures. So records are filtered in place,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.belief.fit import observes
-from obscuro.belief.record import OUR_SIDE, OUR_STATE, pack, unpack
-from obscuro.belief.successors import has_kings
+from obscuro.belief.record import OUR_SIDE, OUR_STATE, unpack
 from obscuro.kernels import kernel
 from obscuro.rules.layout import (
     BACK_RANKS,
@@ -39,8 +38,7 @@ from obscuro.rules.layout import (
     WHITE_LONG_PATH,
     WHITE_SHORT_PATH,
 )
-from obscuro.rules.make import make_move
-from obscuro.rules.moves import generate_moves, has_move
+from obscuro.rules.moves import has_move
 from obscuro.rules.position import move_squares
 from obscuro.rules.tables import (
     BISHOP_STEPS,
@@ -48,10 +46,14 @@ from obscuro.rules.tables import (
     KNIGHT_STEPS,
     PAWN_STEPS,
     ROOK_STEPS,
+    TABLES,
     ray_attacks,
 )
 
 Words = npt.NDArray[np.uint64]
+Records = npt.NDArray[np.uint64]
+# (first, last, target) -> how many of the rows from `first` to `last` stay, moved to `target` on
+Keep = Callable[[int, int, int], int]
 
 _STEPS = {
     KNIGHT: KNIGHT_STEPS,
@@ -245,26 +247,18 @@ def follow(tables, records, first, last, target, task, known_after):
     return end - target
 
 
-@kernel
-def follow_naively(tables, records, first, last, target, move, known, side, told, observed, moves):
-    """As `follow`, but make the move where it is found and compare what is seen with `observed`.
+def own_move_pass(
+    records: Records, known_after: Words, needed: Conditions, required: Words
+) -> Keep:
+    """A pass that keeps the records uint64[n, 3] in which our move is legal and explains what we see.
 
-    known: before the move. told: whether there is an observation. observed: uint64[9]. moves:
-    uint32[MAX_MOVES], scratch.
+    known_after: uint64[KNOWN_WORDS], after the move. needed: the conditions of the move. required:
+    uint64[REQUIREMENT_WORDS] of what we then see, or zeros if we were not told.
     """
-    end = target
-    for row in range(first, last):
-        pos = unpack(known, records[row, 0], records[row, 1], records[row, 2])
-        for k in range(generate_moves(tables, pos, moves)):
-            if np.uint64(moves[k]) != np.uint64(move):
-                continue
-            child = make_move(pos, move)
-            if told and not observes(tables, child, side, observed):
-                continue
-            if not has_kings(child) or generate_moves(tables, child, moves) == 0:
-                continue
-            a, b, c = pack(child, side)
-            records[end, 0], records[end, 1], records[end, 2] = a, b, c
-            end += 1
-            break
-    return end - target
+    task = own_task(needed, known_after, required)
+
+    def keep(first: int, last: int, target: int) -> int:
+        kept: int = follow(TABLES, records, first, last, target, task, known_after)
+        return kept
+
+    return keep

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from obscuro.kernels import kernel
 from obscuro.rules.layout import (
+    ALL,
     BISHOPS,
     CASTLING_BITS,
     CASTLING_SHIFT,
@@ -37,6 +38,7 @@ from obscuro.rules.layout import (
 from obscuro.rules.make import make_move
 from obscuro.rules.moves import pieces_of
 from obscuro.rules.observation import Observation
+from obscuro.rules.observation_words import OBSERVATION_WORDS, observation_words
 from obscuro.rules.position import load, move_squares
 
 Words = npt.NDArray[np.uint64]
@@ -213,3 +215,72 @@ def shows_own_pieces(known: Words, observation: Observation) -> bool:
     own = np.uint64(observation.pieces(int(known[OUR_SIDE])))
     boards = np.array(observation.boards[:WHITE], dtype=np.uint64) & own
     return bool((boards == known[:WHITE]).all())
+
+
+# -- questions about all records of a belief ------------------------------------------------------
+
+
+@kernel
+def find(records, record):
+    """The first row of uint64[n, 3] that is equal to uint64[3], or -1."""
+    for row in range(records.shape[0]):
+        if (
+            records[row, 0] == record[0]
+            and records[row, 1] == record[1]
+            and records[row, 2] == record[2]
+        ):
+            return row
+    return -1
+
+
+@kernel
+def common_king(records):
+    """Squares where the other side has a king in every record, as a uint64 mask."""
+    common = ALL
+    for row in range(records.shape[0]):
+        common &= records[row, 0] & ~(records[row, 1] | records[row, 2])
+        if common == 0:
+            break
+    return common
+
+
+@kernel
+def common_observation(tables, known, records, side, observed):
+    """Whether `side` observes the same in all records; written to `observed`: uint64[9].
+
+    known: see `record`.
+    """
+    for row in range(records.shape[0]):
+        pos = unpack(known, records[row, 0], records[row, 1], records[row, 2])
+        actual = observation_words(tables, pos, side)
+        for word in range(OBSERVATION_WORDS):
+            if row == 0:
+                observed[word] = actual[word]
+            elif observed[word] != actual[word]:
+                return False
+    return records.shape[0] > 0
+
+
+_HOMES = ((0x10, 0x81), (0x10 << 56, 0x81 << 56))  # king and rooks of White, of Black
+
+
+def only_record(known: Words, observation: Observation, enemies: int) -> Records | None:
+    """The record uint64[1, 3] of the one position that an observation allows; else None.
+
+    There is only one if our side sees all pieces of the other side, and none of them may still
+    castle. What they did before does not matter then, since a position has no history.
+
+    known: uint64[KNOWN_WORDS], see `record`. enemies: the number of pieces that the other side has.
+    """
+    side = int(known[OUR_SIDE])
+    enemy = observation.pieces(1 - side)
+    if enemy.bit_count() != enemies:
+        return None
+    pawns, knights, bishops, rooks, queens, kings = (
+        board & enemy for board in observation.boards[PAWNS:WHITE]
+    )
+    king, corners = _HOMES[1 - side]
+    if observation.boards[KINGS] & king and observation.boards[ROOKS] & enemy & corners:
+        return None
+    record = (kings | queens | rooks, knights | bishops | queens, pawns | bishops | rooks)
+    return np.array(record, dtype=np.uint64).reshape(1, RECORD_WORDS)

@@ -12,18 +12,19 @@ other side's planes alone decide what fits:
 
 If nothing that we see has changed, every move between hidden squares fits, and no child needs a
 test. Otherwise few moves are made, and each child is tested.
-
-`expand_naively` makes every move and compares all that is seen. It is the oracle of `expand`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.belief.fit import observes
-from obscuro.belief.hashing import record_hash, region_of
-from obscuro.belief.record import OUR_SIDE, PASSED, pack, unpack
+from obscuro.belief.fit import POSSIBLE
+from obscuro.belief.record import OUR_SIDE, PASSED
+from obscuro.belief.table import Ranking, record_hash, region_of
 from obscuro.kernels import kernel
 from obscuro.rules.attacks import bishop_attacks, rook_attacks
 from obscuro.rules.bits import lowest_square
@@ -34,7 +35,6 @@ from obscuro.rules.layout import (
     BLACK_LONG_ROOK,
     BLACK_SHORT_PATH,
     BLACK_SHORT_ROOK,
-    KINGS,
     NOT_FILE_A,
     NOT_FILE_H,
     ONE,
@@ -46,10 +46,10 @@ from obscuro.rules.layout import (
     WHITE_SHORT_PATH,
     WHITE_SHORT_ROOK,
 )
-from obscuro.rules.make import make_move
-from obscuro.rules.moves import generate_moves
+from obscuro.rules.tables import TABLES
 
 Words = npt.NDArray[np.uint64]
+Records = npt.NDArray[np.uint64]
 
 _ZERO = np.uint64(0)
 _SEVEN = np.uint64(7)
@@ -69,6 +69,10 @@ class Streams(NamedTuple):
     # [2] How many children of one region are enough; the room holds at least MAX_MOVES more. Then
     # whether some region has enough.
     enough: npt.NDArray[np.int64]
+
+
+# (first, last, ranking, streams) -> first parent not visited
+Visit = Callable[[int, int, Ranking, Streams], int]
 
 
 class SuccessorTask(NamedTuple):
@@ -211,7 +215,7 @@ def _offer_en_passant(task, streams, ranking, a, b, c):
 def expand(tables, parents, first, last, task, ranking, streams):
     """Offer the children of the parents number `first` to `last` - 1 that fit.
 
-    parents: records uint64[n, 3]; task: a `SuccessorTask`; ranking: see `hashing`; streams:
+    parents: records uint64[n, 3]; task: a `SuccessorTask`; ranking: see `table`; streams:
     written. Returns the number of the first parent not visited, which is less than `last` only if
     the streams' room was used up.
     """
@@ -319,50 +323,6 @@ def expand(tables, parents, first, last, task, ranking, streams):
 
 
 @kernel
-def test_parents(parents, first, last, task):
-    """How many parents pass the test that `expand` begins with: they may have a move that fits.
-
-    Benchmarks measure the share of an update that this test takes; nothing else calls it.
-    """
-    captured = task.own & ~task.own_after
-    count = 0
-    for row in range(first, last):
-        a, b, c = parents[row, 0], parents[row, 1], parents[row, 2]
-        enemy = a | b | c
-        changed = _differences(task, a, b, c)
-        must_leave = enemy & (changed | task.no_enemy)
-        must_arrive = (changed & ~enemy) | (task.blocked & ~(enemy | task.own))
-        must_arrive &= ~captured
-        count += not (_more_than_one(must_leave) or _more_than_one(must_arrive))
-    return count
-
-
-@kernel
-def has_kings(pos):
-    """Whether both sides have a king."""
-    white = pos[KINGS] & pos[WHITE]
-    return white != 0 and white != pos[KINGS]
-
-
-@kernel
-def expand_naively(tables, parents, first, last, known, side, observed, ranking, moves, streams):
-    """As `expand`, but make every move and compare what is seen then with `observed`, uint64[9].
-
-    known: see `record`; side: ours; moves: uint32[MAX_MOVES], scratch.
-    """
-    for row in range(first, last):
-        if streams.enough[1]:
-            return row
-        pos = unpack(known, parents[row, 0], parents[row, 1], parents[row, 2])
-        for k in range(generate_moves(tables, pos, moves)):
-            child = make_move(pos, moves[k])
-            if observes(tables, child, side, observed) and has_kings(child):
-                a, b, c = pack(child, side)
-                offer(streams, ranking, a, b, c)
-    return last
-
-
-@kernel
 def offer_all(records, first, last, ranking, streams):
     """Offer the records number `first` to `last` - 1 themselves; return as `expand`."""
     for row in range(first, last):
@@ -370,3 +330,24 @@ def offer_all(records, first, last, ranking, streams):
             return row
         offer(streams, ranking, records[row, 0], records[row, 1], records[row, 2])
     return last
+
+
+def successor_pass(
+    records: Records, known: Words, known_after: Words | None, observed: Words, required: Words
+) -> Visit | None:
+    """A pass that offers the children of records uint64[n, 3] by the other side's moves that fit.
+
+    known, known_after: uint64[KNOWN_WORDS], before and after the move. observed: uint64[9], what we
+    then see; required: uint64[REQUIREMENT_WORDS], what follows from it. None if nothing can fit.
+    """
+    if known_after is None or not required[POSSIBLE]:
+        return None
+    task = opponent_task(known, known_after, observed, required)
+    if task is None:
+        return None
+
+    def visit(first: int, last: int, ranking: Ranking, streams: Streams) -> int:
+        reached: int = expand(TABLES, records, first, last, task, ranking, streams)
+        return reached
+
+    return visit

@@ -9,29 +9,31 @@ So chunks are large, and a region is small enough for a core's own cache.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from threading import Event
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.buffers import UNEVEN, Buffers, ThreadStreams
-from obscuro.belief.hashing import Ranking, lowered
-from obscuro.belief.successors import Streams
+from obscuro.belief.own_move import Keep
+from obscuro.belief.successors import Visit
 from obscuro.belief.table import (
     PADDING,
+    Ranking,
     clear,
     collect,
     cut,
     gather,
     insert,
+    lowered,
     rank_below,
     spread,
 )
-from obscuro.belief.workers import Workers
 
 Records = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
@@ -56,14 +58,9 @@ SMALL_ROWS = 1 << 14  # a table of so few rows does not take a buffer for the la
 FINISHING = 15e-9  # seconds that the end of an update takes for each record
 RESERVED = 400_000  # memory is touched in advance for an update of so many positions
 
-# (first, last, ranking, streams) -> first parent not visited
-Visit = Callable[[int, int, Ranking, Streams], int]
+T = TypeVar("T")
 # Returns whether work of so many seconds more would be too late.
 IsLate = Callable[[float], bool]
-
-
-# (first, last, target) -> how many of the rows from `first` to `last` stay, moved to `target` on
-Keep = Callable[[int, int, int], int]
 
 
 class Outcome(NamedTuple):
@@ -95,6 +92,39 @@ def _slots_for(records: int, regions: int) -> int:
 
 def _rows(slots: int, regions: int) -> int:
     return regions * (slots + PADDING)
+
+
+class Workers:
+    """A team of `threads` threads, the calling one among them. Threads start when first needed."""
+
+    def __init__(self, threads: int) -> None:
+        if threads < 1:
+            raise ValueError(f"at least one thread is needed, not {threads}")
+        self.threads = threads
+        self._executor: ThreadPoolExecutor | None = None
+
+    def run(self, jobs: Sequence[Callable[[], T]]) -> list[T]:
+        """Do the jobs, the first one in this thread; return their results in order.
+
+        If jobs raise, this waits for all of them and raises the first exception again.
+        """
+        if len(jobs) <= 1:
+            return [job() for job in jobs]
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="belief")
+        futures = [self._executor.submit(job) for job in jobs[1:]]
+        try:
+            first = jobs[0]()
+        finally:
+            for future in futures:
+                future.exception()
+        return [first, *(future.result() for future in futures)]
+
+    def close(self) -> None:
+        """End the threads; they start again if needed."""
+        if self._executor is not None:
+            self._executor.shutdown()
+            self._executor = None
 
 
 class RecordTable:
@@ -282,25 +312,20 @@ class Run:
                 for place, end, streams in zip(self._places, ends, all_streams, strict=True)
             ]
         )
-        generated = time.perf_counter()
         self.visited = sum(self._places) - sum(self._bounds[:-1])
         self._table.add(self._streams, self.visited / self._parents)
-        done = time.perf_counter()
-        self._updater.stage_seconds["generation"] += generated - started
-        self._updater.stage_seconds["dedup"] += done - generated
-        if done - started < CHUNK_SECONDS[0]:
+        seconds = time.perf_counter() - started
+        if seconds < CHUNK_SECONDS[0]:
             self._chunk *= 2
-        elif done - started > CHUNK_SECONDS[1]:
+        elif seconds > CHUNK_SECONDS[1]:
             self._chunk = max(self._chunk // 2, LEAST_CHUNK)
-        return done - started
+        return seconds
 
     def finish(self) -> Outcome:
         """Return the records found. No more parents can be visited afterwards."""
         if self._outcome is not None:
             return self._outcome
-        started = time.perf_counter()
         records, count = self._table.finish()
-        self._updater.stage_seconds["order"] += time.perf_counter() - started
         complete = self.visited == self._parents and not self._table.full
         self._outcome = Outcome(records, count, self.visited, complete)
         return self._outcome
@@ -317,14 +342,12 @@ class Updater:
     """Runs updates, one at a time; holds the threads and their memory.
 
     limit: greatest number of records to keep. buffers: memory to work in, which may outlast this.
-    stage_seconds: seconds spent so far in each stage.
     """
 
     def __init__(self, limit: int, threads: int, buffers: Buffers | None = None) -> None:
         self.limit = limit
         self.workers = Workers(threads)
         self.buffers = Buffers() if buffers is None else buffers
-        self.stage_seconds = {"generation": 0.0, "dedup": 0.0, "order": 0.0}
 
     def start(self, parents: int, visit: Visit, ranking: Ranking) -> Run:
         """Begin an update.

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from pathlib import Path
 from typing import Literal, Protocol
 
-from obscuro.bots.api_errors import ApiError, Refused
-from obscuro.bots.capabilities import FOG_VARIANTS
-from obscuro.bots.event_stream import EventStream
+from obscuro.bots.bot_client import ApiError, EventStream, Refused
+from obscuro.bots.bot_settings import GameSettings, Policy
 from obscuro.bots.events import (
+    FOG_VARIANTS,
     Challenge,
     ChallengeGone,
     Event,
@@ -21,23 +22,22 @@ from obscuro.bots.events import (
     Ping,
     parse_event,
 )
-from obscuro.bots.game_settings import GameSettings
-from obscuro.bots.games_underway import GamesUnderway
+from obscuro.bots.game_log import PgnArchive
 from obscuro.bots.live_game import GameServer, LiveGame
-from obscuro.bots.pgn_archive import PgnArchive
-from obscuro.bots.policy import Policy
-from obscuro.bots.recent_ids import RecentIds
 from obscuro.bots.server_game import ServerGame
 from obscuro.client.engine_pool import MoverPool
+from obscuro.matches.atomic_file import replace_text
 
 logger = logging.getLogger(__name__)
 
+MOST_UNDERWAY = 100
+"""How many games are kept on disk."""
 REMEMBERED = 1000
 """How many challenges and finished games the bot remembers so that it takes up none twice."""
 EXPECTED_SECONDS = 15.0
-"""If an accepted challenge begins no game for so long, we ask for the game: the event may be lost."""
+"""If an accepted challenge begins no game for this long, we ask for the game: the event may be lost."""
 MOST_REFUSALS = 3
-"""After so many refusals (4xx) of the event stream in a row the server means it."""
+"""The bot leaves after this many refusals (4xx) of the event stream in a row."""
 
 
 class Server(GameServer, Protocol):
@@ -60,8 +60,8 @@ class Bridge:
     """Plays for an account.
 
     One thread calls `run`. Any other thread may call `finish` and `leave`, also in a signal
-    handler. most_games: leave after so many games; None: never. underway: remembers the games that
-    go on, for the next start. archive: gets the games that are over.
+    handler. underway: remembers the games that go on, for the next start. archive: gets the games
+    that are over.
     """
 
     def __init__(
@@ -71,8 +71,6 @@ class Bridge:
         movers: MoverPool,
         policy: Policy,
         settings: GameSettings,
-        most_games: int | None = None,
-        clock: Callable[[], float] = time.monotonic,
         *,
         underway: GamesUnderway | None = None,
         archive: PgnArchive | None = None,
@@ -84,8 +82,8 @@ class Bridge:
         self._movers = movers
         self._policy = policy
         self._settings = settings
-        self._games_left = most_games
-        self._clock = clock
+        self._games_left = policy.leave_after
+        self._clock = time.monotonic
         self._inbox: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self._games: dict[str, LiveGame] = {}
         self._expected: dict[str, float] = {}  # accepted challenges without a game, and when
@@ -228,8 +226,9 @@ class Bridge:
     def _over_now(self, live: LiveGame) -> None:
         """Take note of a game's end at once, since the bridge may be leaving. Any thread."""
         self._underway.remove(live.game.id)
-        if self._archive is not None and live.result is not None:
-            self._archive.save(live.game, live.result.verdict)
+        game = live.game
+        if self._archive is not None and live.result is not None and game.view is not None:
+            self._archive.save(game.id, game.view, game.log, live.result.verdict)
         self._inbox.put(live)
 
     def _game_over(self, live: LiveGame) -> None:
@@ -250,8 +249,8 @@ class Bridge:
         failures, refusals = 0, 0
         while not self._cancel.is_set():
             try:
-                heard = self._read_once()
-                failures, refusals = (0 if heard else failures + 1), 0
+                received = self._read_once()
+                failures, refusals = (0 if received else failures + 1), 0
                 reason = "it ended"
             except ApiError as error:
                 failures += 1
@@ -276,10 +275,92 @@ class Bridge:
             self._stream = stream
             if self._cancel.is_set():
                 stream.close()
-        heard = False
+        received = False
         for message in stream:
             event = Ping() if message is None else parse_event(message, self._user)
-            heard = True
+            received = True
             if event is not None:
                 self._inbox.put(event)
-        return heard
+        return received
+
+
+class GamesUnderway:
+    """The ids of one account's games that go on, kept on disk for the next start.
+
+    A server may tell of a game again only once it has a first move (pychess.org), or may lose the
+    event that tells of it. The bridge then asks for the game by its id. Any thread may call this.
+    path: None keeps nothing. A file that can't be read or written is one warning, and no more.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._ids = _read_ids(path)
+
+    def ids(self) -> tuple[str, ...]:
+        """Return the games, the oldest first."""
+        with self._lock:
+            return tuple(self._ids)
+
+    def add(self, game: str) -> None:
+        """Remember a game."""
+        with self._lock:
+            if game not in self._ids:
+                self._ids = [*self._ids, game][-MOST_UNDERWAY:]
+                self._write()
+
+    def remove(self, game: str) -> None:
+        """Forget a game that is over."""
+        with self._lock:
+            if game in self._ids:
+                self._ids.remove(game)
+                self._write()
+
+    def _write(self) -> None:
+        if self._path is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            replace_text(self._path, json.dumps({"games": self._ids}) + "\n")
+        except OSError as error:
+            logger.warning("games are not remembered: %s: %s", self._path, error.strerror)
+            self._path = None
+
+
+def _read_ids(path: Path | None) -> list[str]:
+    if path is None:
+        return []
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        logger.warning("can't read %s: %s", path, error)
+        return []
+    games = stored.get("games") if isinstance(stored, dict) else None
+    return [game for game in games if isinstance(game, str)] if isinstance(games, list) else []
+
+
+class RecentIds:
+    """The last ids that were added, at most `most` of them."""
+
+    def __init__(self, most: int) -> None:
+        self._ids: dict[str, None] = {}  # the oldest first
+        self._most = most
+
+    def add(self, name: str) -> bool:
+        """Add an id; return whether it is new."""
+        if name in self._ids:
+            return False
+        self._ids[name] = None
+        if len(self._ids) > self._most:
+            del self._ids[next(iter(self._ids))]
+        return True
+
+    def discard(self, name: str) -> None:
+        """Forget an id."""
+        self._ids.pop(name, None)
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether an id is remembered."""
+        return name in self._ids

@@ -17,6 +17,9 @@ import chess
 
 Json = Mapping[str, Any]
 
+FOG_VARIANTS = ("fogofwar", "darkchess")
+"""Names of the variant, in lower case, letters and digits only; pychess.org's is `fogofwar`."""
+
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 UNDERWAY = frozenset({"", "created", "started"})

@@ -1,12 +1,29 @@
-"""What is noted of each move of a game on a server, for the record of the game."""
+"""The record of a game on a server: notes of its moves while it goes on, and its PGN at the end.
+
+The comments of the PGN are those of `obscuro match`. It holds both sides' moves, so it is written
+when the game is over, and nothing of it is sent anywhere.
+"""
 
 from __future__ import annotations
 
 import datetime
+import logging
+import threading
 from dataclasses import dataclass
+from pathlib import Path
+
+import chess
+import chess.pgn
 
 from obscuro.bots.events import GameFull, GameState
+from obscuro.bots.game_end import OurResult, Verdict
+from obscuro.bots.our_view import OurView
 from obscuro.client.move_report import Report
+from obscuro.matches.atomic_file import replace_text
+from obscuro.matches.game_record import Turn
+from obscuro.matches.pgn import VARIANT, write_comment
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -54,3 +71,68 @@ class GameLog:
         if notes is None or notes.move != move:
             notes = self._notes[ply] = PlyNotes(move)
         return notes
+
+
+class PgnArchive:
+    """Writes games into a file, or each into a file of its own if *path* is a folder.
+
+    A file is replaced as a whole: a reader finds all of a game or nothing. Any thread may call
+    this. site: the server's address.
+    """
+
+    def __init__(self, path: Path, site: str) -> None:
+        self._path = path
+        self._site = site
+        self._lock = threading.Lock()
+
+    def save(self, game: str, view: OurView, log: GameLog, verdict: Verdict) -> None:
+        """Write a game that is over; nothing if it has no move. Failures go to the log.
+
+        game: its id.
+        """
+        if view.plies == 0:
+            return
+        pgn = to_pgn(view, log, verdict)
+        pgn.headers["Site"] = f"{self._site}/{game}"
+        text = f"{pgn}\n\n"
+        try:
+            with self._lock:
+                if self._path.is_dir():
+                    day = log.began.strftime("%Y-%m-%d")
+                    replace_text(self._path / f"{day}-{game}.pgn", text)
+                else:
+                    before = self._path.read_text("utf-8") if self._path.exists() else ""
+                    replace_text(self._path, before + text)
+        except (OSError, ValueError) as error:
+            logger.warning("game %s: its PGN was not written: %s", game, error)
+
+
+def to_pgn(view: OurView, log: GameLog, verdict: Verdict) -> chess.pgn.Game:
+    """Convert a game to one with headers and comments."""
+    pgn = chess.pgn.Game.from_board(view.board())
+    pgn.headers.update(
+        {
+            "Event": "Bot game",
+            "Date": log.began.strftime("%Y.%m.%d"),
+            "Round": "-",
+            "White": log.white,
+            "Black": log.black,
+            "Result": _result(verdict, view.side),
+            "Variant": VARIANT,
+            "PlyCount": str(view.plies),
+            "Termination": str(verdict),
+            "TimeControl": log.time_control,
+        }
+    )
+    for ply, node in enumerate(pgn.mainline()):
+        notes = log.of(ply, view.moves[ply])
+        turn = Turn(notes.move, notes.seconds, notes.report)
+        node.comment = write_comment(turn, not node.turn(), notes.clock)
+    return pgn
+
+
+def _result(verdict: Verdict, side: chess.Color) -> str:
+    winner = verdict.winner(side)
+    if winner is None:
+        return "1/2-1/2" if verdict.outcome == OurResult.DRAWN else "*"
+    return "1-0" if winner == chess.WHITE else "0-1"

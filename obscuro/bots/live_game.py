@@ -15,10 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from obscuro.bots.api_errors import ApiError, Refused
-from obscuro.bots.event_stream import EventStream
+from obscuro.bots.bot_client import ApiError, EventStream, Refused
 from obscuro.bots.events import Ping, parse_game_event
-from obscuro.bots.messages import (
+from obscuro.bots.game_messages import (
     Action,
     Ask,
     Connected,
@@ -230,8 +229,8 @@ class LiveGame:
         failures = 0
         while not self._done.is_set():
             try:
-                heard = self._read_once()
-                failures = 0 if heard else failures + 1
+                received = self._read_once()
+                failures = 0 if received else failures + 1
             except ApiError as error:
                 failures += 1
                 logger.debug("game %s: %s", self.game.id, error)
@@ -255,16 +254,16 @@ class LiveGame:
             if self._done.is_set():
                 stream.close()
         self.tell(Connected())
-        heard = False
+        received = False
         for message in stream:
             event = Ping() if message is None else parse_game_event(message)
             if event is not None:
-                heard = heard or not isinstance(event, Ping)
+                received = received or not isinstance(event, Ping)
                 self.tell(event)
             if self._done.is_set():
                 break
         stream.close()
-        return heard
+        return received
 
     # -- what takes time --------------------------------------------------------------------
 

@@ -8,9 +8,8 @@ import chess
 
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.uci.positions import account_position
-from obscuro.uci.protocol_error import ProtocolError
-from obscuro.uci.start import start_board
+from obscuro.uci.parsing import ProtocolError
+from obscuro.uci.positions import account_position, start_board
 
 
 class ViewError(Exception):

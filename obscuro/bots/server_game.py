@@ -4,7 +4,7 @@ It does no I/O and reads no clock, so that tests can try every order of messages
 or missing ones, moves that are taken back, the engine's answers, and failures of either.
 
 A stream tells in order, so its last word is how the game stands. Two things are not so simple. What
-waited in a queue of the server while nobody listened comes first on a new stream: so states before
+waited in a queue of the server while no stream was open comes first on a new stream: so states before
 the stream's first `GameFull` are not read. And a move of ours may be in the game, or not, before
 the stream shows it.
 """
@@ -13,12 +13,21 @@ from __future__ import annotations
 
 import chess
 
-from obscuro.bots.capabilities import FOG_VARIANTS
-from obscuro.bots.events import GameEnd, GameFull, GameState, OpponentGone
-from obscuro.bots.game_ending import LOOK_BACK_SECONDS, GameEnding, late_side, missed
+from obscuro.bots.bot_settings import GameSettings
+from obscuro.bots.events import FOG_VARIANTS, GameEnd, GameFull, GameState, OpponentGone
+from obscuro.bots.game_end import (
+    LOOK_BACK_SECONDS,
+    GameEnding,
+    OurResult,
+    Verdict,
+    by_board,
+    by_server,
+    late_side,
+    left,
+    missed,
+)
 from obscuro.bots.game_log import GameLog
-from obscuro.bots.game_settings import GameSettings
-from obscuro.bots.messages import (
+from obscuro.bots.game_messages import (
     Action,
     Ask,
     Connected,
@@ -29,17 +38,15 @@ from obscuro.bots.messages import (
     Missing,
     Note,
     Resync,
+    Say,
     Send,
     Sent,
     StopThinking,
     Thought,
     Wait,
 )
-from obscuro.bots.opponent_watch import OpponentWatch
-from obscuro.bots.our_turn import FIRST_CLOCK_PLIES, EchoWatch, OurTurn
+from obscuro.bots.game_turns import FIRST_CLOCK_PLIES, EchoWatch, OpponentWatch, OurTurn
 from obscuro.bots.our_view import OurView, ViewError
-from obscuro.bots.small_talk import SmallTalk
-from obscuro.bots.verdict import OurResult, Verdict, by_board, by_server, left
 from obscuro.client.score_history import ScoreHistory
 
 GIVEN_UP = "given up: the other side's clock has run out, and the server says nothing"
@@ -48,13 +55,15 @@ MOST_REFUSALS = 3
 MOST_IGNORED = 10
 """The game is given up if the server ignores the same move more often."""
 MOST_UNREADABLE = 3
-"""The game is left if it can't be followed, and again can't when it is told anew, so often."""
+"""The game is left if it can't be followed, and can't again this often when it is told anew."""
+RESIGNED = "I resign."
+"""Said in the chat, since not every server tells the other side that we resigned."""
 
 
 class ServerGame:
     """The state of one game. `handle` takes a message and returns the actions to take, in order.
 
-    user: our name on the server. resumed: whether we knew the game before; then nobody is greeted.
+    user: our name on the server. resumed: whether we knew the game before; then we don't greet.
     """
 
     def __init__(
@@ -67,7 +76,7 @@ class ServerGame:
         self._user = user
         self._settings = settings
         self._resumed = resumed
-        self._talk = SmallTalk(settings)
+        self._chat = GameChat(settings)
         self._view: OurView | None = None
         self._state = GameState(())
         self._turn: OurTurn | None = None
@@ -116,7 +125,7 @@ class ServerGame:
         for action in actions:
             if isinstance(action, Finish):
                 self.finished = True
-                return [*self._talk.farewell(action.verdict), *actions]
+                return [*self._chat.farewell(action.verdict), *actions]
         return actions
 
     def _handle(self, message: Message, now: float) -> list[Action]:
@@ -181,7 +190,7 @@ class ServerGame:
         self._state = full.state
         self.log.begin(full)
         self.opponent = self.log.black if side == chess.WHITE else self.log.white
-        self._talk.begin((not side) not in full.bots, len(full.state.moves), self._resumed)
+        self._chat.begin((not side) not in full.bots, len(full.state.moves), self._resumed)
         try:
             self._view = OurView(side, full.start)
         except ViewError as error:
@@ -190,8 +199,8 @@ class ServerGame:
         if self._ended_before is not None:
             return [Finish(missed(self._view, full, self._ended_before))]
         move = len(full.state.moves) // 2 + 1
-        said = Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
-        return [said, *self._take(full.state, now)]
+        note = Note(f"{chess.COLOR_NAMES[side]} against {self.opponent}, from move {move}")
+        return [note, *self._take(full.state, now)]
 
     def _news(self, state: GameState, now: float) -> list[Action]:
         """Take a state from the middle of a stream."""
@@ -224,21 +233,21 @@ class ServerGame:
         self.log.state(state, view.white_moved)
         if state.over:
             return self._end(state.status, state.winner, now)
-        said: list[Action] = []
+        notes: list[Action] = []
         if self._echo.move is not None and goes_on:
             self._ignored = 0
         self._echo.seen(shown=state.moves == before)
         if not goes_on:
             self._scores.clear()
             if view.position() != position:
-                said = [Note(f"moves were taken back: {len(before)} before, now {view.plies}")]
+                notes = [Note(f"moves were taken back: {len(before)} before, now {view.plies}")]
         if view.moves != before:
             self._watch.began(now)
             self._asked.clear()
         if view.decided:
-            return [*self._stop(), *said, Finish(by_board(view) or left("over"), known=False)]
-        said += self._talk.greeting(view)
-        return [*said, *self._answer_offers(state), *self._play(now)]
+            return [*self._stop(), *notes, Finish(by_board(view) or left("over"), known=False)]
+        notes += self._chat.greeting(view)
+        return [*notes, *self._answer_offers(state), *self._play(now)]
 
     def _unreadable_again(self, why: str) -> list[Action]:
         """Have a game that can't be followed told anew; leave it if that does not help."""
@@ -254,7 +263,7 @@ class ServerGame:
         return [*self._stop(), Note(why), *asked, Finish(left(f"can't be followed: {why}"))]
 
     def _resign(self) -> list[Action]:
-        return [Ask("resign"), *self._talk.resigned()]
+        return [Ask("resign"), *self._chat.resigned()]
 
     def _resync(self) -> list[Action]:
         """Have the game told anew; what the present stream still says does not count."""
@@ -279,7 +288,7 @@ class ServerGame:
         return [Ask(path)]
 
     def _alive(self, now: float) -> list[Action]:
-        """Act on a sign of life of the stream: all that was said before it has been heard."""
+        """Act on a sign of life of the stream: the stream has no more to tell before it."""
         if self._fresh or self._view is None:
             return self._look_at_clock(now)
         if self._settling:
@@ -369,13 +378,13 @@ class ServerGame:
         """
         assert self._view is not None
         turn.refused.append(move)
-        said = Note(f"the server refuses {move}: {error}")
+        note = Note(f"the server refuses {move}: {error}")
         if len(turn.refused) > MOST_REFUSALS:
             given_up = Verdict(OurResult.LOST, "given up: the server refuses our moves")
-            return [said, *self._resign(), Finish(given_up)]
+            return [note, *self._resign(), Finish(given_up)]
         others = [uci for uci in self._view.legal_moves() if uci not in turn.refused]
         turn.chosen = others[0] if others else move
-        return [said, *self._resync()]
+        return [note, *self._resync()]
 
     def _stop(self) -> list[Action]:
         turn, self._turn = self._turn, None
@@ -418,14 +427,51 @@ class ServerGame:
             case GameFull():
                 return [Finish(ending.complete(view, message))]
             case GameState(status=status, winner=winner, moves=moves):
-                said = by_server(view, status, winner)
-                if said is None:
+                told = by_server(view, status, winner)
+                if told is None:
                     return []
                 ending.take(view, moves)
-                return [Finish(said)]
+                return [Finish(told)]
             case GameEnd(status=status, winner=winner):
                 ending.told = ending.told or by_server(view, status, winner)
                 return []
             case Missing():
                 return [Finish(ending.judge(view))]
         return [Finish(ending.judge(view))] if now > ending.until else []
+
+
+class GameChat:
+    """What we say in a game's chat: fixed lines, to people only, and nothing about the game."""
+
+    def __init__(self, settings: GameSettings) -> None:
+        self._settings = settings
+        self._talks = False
+        self._greets = False
+
+    def begin(self, to_person: bool, plies: int, resumed: bool) -> None:
+        """Take note of whom we play, and whether the game is new to us."""
+        self._talks = to_person
+        self._greets = to_person and not resumed and plies < FIRST_CLOCK_PLIES
+
+    def greeting(self, view: OurView) -> list[Say]:
+        """Greet, once, after the other side's first move.
+
+        Before that it may not look at the board yet, and some servers keep no line for later.
+        """
+        first = 1 if view.side == chess.BLACK else 2
+        if not self._greets or view.plies < first:
+            return []
+        self._greets = False
+        return self._line(self._settings.greeting)
+
+    def farewell(self, verdict: Verdict) -> list[Say]:
+        """Say goodbye after a game that was played to its end."""
+        over = verdict.outcome in (OurResult.WON, OurResult.LOST, OurResult.DRAWN)
+        return self._line(self._settings.farewell) if over else []
+
+    def resigned(self) -> list[Say]:
+        """Say that we resign."""
+        return self._line(RESIGNED)
+
+    def _line(self, text: str) -> list[Say]:
+        return [Say(text)] if text and self._talks else []

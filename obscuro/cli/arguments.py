@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from obscuro import __version__
-from obscuro.cli.arena_arguments import add_match, add_show, add_tournament
-from obscuro.cli.bridge_defaults import DRAW_MOVES, DRAW_SCORE
-from obscuro.cli.common_arguments import (
-    Parsers,
-    add_command,
-    add_movetime,
-    add_option,
-    add_stalemate,
-    whole,
-)
-from obscuro.cli.learn_arguments import add_learn
-from obscuro.cli.web_arguments import add_web
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.players.roster import PLAYERS
+from obscuro.rules.stalemate import LOSS, STALEMATES
+from obscuro.web.web_limits import WebLimits
+
+Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+DRAW_SCORE, DRAW_MOVES = -100, 20
+"""`obscuro bridge` takes a draw at this score in centipawns or less, after this many moves."""
 
 _EXAMPLES = """\
 examples:
@@ -31,7 +26,6 @@ examples:
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
   obscuro tournament scaling.toml           play a tournament, with a rating list and a report
   obscuro show games.pgn                    write its first game as a page to look at
-  obscuro learn --help                      learn what a leaf is worth in fog
   obscuro bridge                            play as a bot on pychess.org
   obscuro mistboard                         serve a Mistboard server as an engine
   obscuro uci --log session.log             speak UCI and write everything down
@@ -40,6 +34,43 @@ examples:
   obscuro bench belief                      measure how fast the belief is on this machine
   obscuro warmup                            compile everything now
   obscuro doctor                            say what is installed and what is missing
+"""
+
+_MATCH_EXAMPLES = """\
+examples:
+  obscuro match obscuro random --games 10 --movetime 200
+  obscuro match obscuro greedy --games 100 --log match.jsonl --pgn games.pgn --json result.json
+  obscuro match obscuro obscuro --option-b Search=unfrozen=false --sprt elo0=0 elo1=15 --log k.jsonl
+  obscuro match obscuro "/opt/other/engine --uci" --games 20 --tc 180+2
+
+Games come in pairs with the same opening and colours swapped. Ctrl-C ends the match with the result
+so far; with --log the same command plays the rest, whatever ended the first one.
+"""
+
+_TOURNAMENT_EXAMPLES = """\
+examples:
+  obscuro tournament scaling.toml           write the results into the directory scaling
+  obscuro tournament --report scaling       make the report again, also of a broken-off tournament
+
+a tournament file:
+  games = 10                                for each pairing
+  movetime = 200
+  [[player]]
+  player = "obscuro"
+  [[player]]
+  player = "random"
+
+docs/arena.md says what else can stand in it. Ctrl-C ends the tournament with the results so far; the
+same command resumes it.
+"""
+
+_SHOW_EXAMPLES = """\
+examples:
+  obscuro show games.pgn
+  obscuro show games.pgn --game 7 --out game7.html
+  obscuro show games.pgn --analyse 1000
+
+The page needs no server and no network. Open it in any browser of the last years.
 """
 
 _BRIDGE_EXAMPLES = """\
@@ -59,6 +90,15 @@ examples:
 
 The service listens on this machine only. The token is a secret of yours, which the Mistboard server
 must send; the environment is its only place. docs/mistboard.md says how to tell the server.
+"""
+
+_WEB_EXAMPLES = """\
+examples:
+  obscuro web
+  obscuro web --port 8080 --no-browser --data games
+  obscuro web --host 0.0.0.0 --allowed-host chess.example.org
+
+Ctrl-C ends it. Unfinished games go on at the next start.
 """
 
 
@@ -83,13 +123,12 @@ def build_parser() -> argparse.ArgumentParser:
         _add_uci,
         _add_play,
         _add_demo,
-        add_match,
-        add_tournament,
-        add_show,
-        add_learn,
+        _add_match,
+        _add_tournament,
+        _add_show,
         _add_bridge,
         _add_mistboard,
-        add_web,
+        _add_web,
         _add_replay,
         _add_bench,
         _add_warmup,
@@ -100,7 +139,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add_uci(commands: Parsers) -> None:
-    parser = add_command(commands, "uci", "speak UCI on stdin and stdout", _players_text())
+    parser = _add_command(commands, "uci", "speak UCI on stdin and stdout", _players_text())
     parser.add_argument(
         "--player",
         metavar="NAME",
@@ -124,12 +163,15 @@ def _players_text() -> str:
     return "\n".join(("players:", *rows))
 
 
+# -- games in the terminal ----------------------------------------------------------------------
+
+
 def _add_play(commands: Parsers) -> None:
-    parser = add_command(commands, "play", "play against the engine in the terminal, in the fog")
+    parser = _add_command(commands, "play", "play against the engine in the terminal, in the fog")
     parser.add_argument(
         "--side", choices=("white", "black", "random"), default="white", help="default: white"
     )
-    add_stalemate(parser)
+    _add_stalemate(parser)
     parser.add_argument(
         "--level",
         metavar="N",
@@ -140,210 +182,17 @@ def _add_play(commands: Parsers) -> None:
 
 
 def _add_demo(commands: Parsers) -> None:
-    parser = add_command(commands, "demo", "watch the engine play against random moves")
+    parser = _add_command(commands, "demo", "watch the engine play against random moves")
     _add_engine_options(parser, movetime=300)
     parser.add_argument(
-        "--seed", type=whole(0), default=0, help="default: 0, another game each time"
+        "--seed", type=_whole(0), default=0, help="default: 0, another game each time"
     )
-    parser.add_argument(
-        "--max-moves", type=whole(1), default=100, help="stop after so many moves; default: 100"
-    )
-
-
-def _add_bridge(commands: Parsers) -> None:
-    about = "play as a bot account on a server with the lichess bot API"
-    parser = add_command(commands, "bridge", about, _BRIDGE_EXAMPLES)
-    parser.add_argument(
-        "--url", default="https://www.pychess.org", help="the server; default: pychess.org"
-    )
-    parser.add_argument(
-        "--games", type=whole(1), default=1, help="games played at the same time; default: 1"
-    )
-    parser.add_argument(
-        "--leave-after", metavar="N", type=whole(1), help="leave after so many games"
-    )
-    parser.add_argument(
-        "--rated", choices=("any", "rated", "casual"), default="any", help="default: any"
-    )
-    parser.add_argument(
-        "--opponents", choices=("any", "human", "bot"), default="any", help="default: any"
-    )
-    for name, what, default in (
-        ("least-base", "least time on the clock", 30),
-        ("most-base", "most time on the clock", 10800),
-        ("least-increment", "least time added for each move", 0),
-        ("most-increment", "most time added for each move", 180),
-    ):
-        parser.add_argument(
-            f"--{name}",
-            metavar="SECONDS",
-            type=whole(0),
-            default=default,
-            help=f"{what}; default: {default}",
-        )
-    parser.add_argument(
-        "--unlimited", action="store_true", help="also play without a clock, and correspondence"
-    )
-    parser.add_argument(
-        "--movetime",
-        metavar="MS",
-        type=whole(1),
-        default=10_000,
-        help="milliseconds for each move of a game without a clock; default: 10000",
-    )
-    parser.add_argument(
-        "--draw-score",
-        metavar="CP",
-        type=centipawns,
-        default=DRAW_SCORE,
-        help="accept a draw if the engine's score is at most so many centipawns; `never`: accept "
-        f"none; default: {DRAW_SCORE}",
-    )
-    parser.add_argument(
-        "--draw-moves",
-        metavar="N",
-        type=whole(0),
-        default=DRAW_MOVES,
-        help=f"accept no draw before so many moves; default: {DRAW_MOVES}",
-    )
-    parser.add_argument(
-        "--resign-score",
-        metavar="CP",
-        type=centipawns,
-        default=None,
-        help="resign if the score is at most so many centipawns; default: never",
-    )
-    parser.add_argument(
-        "--resign-moves",
-        metavar="N",
-        type=whole(1),
-        default=3,
-        help="resign only after so many such moves in a row; default: 3",
-    )
-    parser.add_argument(
-        "--abort-after",
-        metavar="SECONDS",
-        type=whole(1),
-        default=120,
-        help="abort a game without a first move after so long; default: 120",
-    )
-    for name, when in (("greeting", "begins"), ("farewell", "is over")):
-        parser.add_argument(
-            f"--{name}",
-            metavar="TEXT",
-            help=f"say this in the chat when a game against a person {when}; default: nothing",
-        )
-    add_option(parser, "set an option of the engine")
-    parser.add_argument(
-        "--pgn",
-        metavar="PATH",
-        help="write each game into this file, or into a file in this folder",
-    )
-    parser.add_argument(
-        "--games-file",
-        metavar="FILE",
-        help="where to keep the ids of the games that go on; default: in the user's state folder",
-    )
-    parser.add_argument("--log", metavar="FILE", help="append a detailed log to a file")
-    parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
-
-
-def _add_mistboard(commands: Parsers) -> None:
-    about = "serve a Mistboard server as an engine, by its engine protocol"
-    parser = add_command(commands, "mistboard", about, _MISTBOARD_EXAMPLES)
-    parser.add_argument(
-        "--port", metavar="N", type=whole(0), default=3010, help="default: 3010; 0: any free one"
-    )
-    parser.add_argument(
-        "--games", type=whole(1), default=1, help="games played at the same time; default: 1"
-    )
-    add_option(parser, "set an option of the engine")
-    parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
-
-
-def _add_replay(commands: Parsers) -> None:
-    parser = add_command(
-        commands, "replay", "play the log of a session again, and compare the moves"
-    )
-    parser.add_argument("log", metavar="LOG", help="a file that `obscuro --log FILE` has written")
-    parser.add_argument(
-        "--session",
-        metavar="N",
-        type=whole(1),
-        help="number of the session in the file; default: the last",
-    )
-    parser.add_argument(
-        "--compare",
-        action="store_true",
-        help="exit with 1 if a repeatable search came out differently",
-    )
-    add_option(parser, "set an option to another value than in the log")
-
-
-def _add_bench(commands: Parsers) -> None:
-    parser = add_command(
-        commands,
-        "bench",
-        "print the signature of what the engine does; with a name, measure one part of it",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    benchmarks = parser.add_subparsers(title="benchmarks", metavar="NAME", dest="benchmark")
-    belief = _add_benchmark(
-        benchmarks,
-        "belief",
-        "updates of the belief, on recorded games",
-        "Measure how fast the belief takes in the other side's moves, on recorded games. Takes "
-        "some minutes.",
-        quick="measure a small part, for a rough answer within seconds",
-    )
-    _add_repeat(belief, "repeat each update so many times; default: 3, with --quick 1")
-    _add_benchmark(
-        benchmarks,
-        "search",
-        "solver, selection, attaching, subgames, and the size of trees",
-        "Measure how fast the parts of a search are, on a synthetic tree and on the engine's own "
-        "trees, and how large these become in 5 s a move. Takes some minutes.",
-        quick="measure a small part, for a rough answer within a minute",
-    )
-    evaluation = _add_benchmark(
-        benchmarks,
-        "eval",
-        "evaluators: children a second, and how far they agree",
-        "Measure how fast Stockfish is, by itself and with the engine reading its answers, how "
-        "fast the other evaluators are, and how far they agree. Takes half a minute.",
-        quick="measure fewer positions, for a rough answer within seconds",
-    )
-    _add_repeat(evaluation, "repeat each measurement so many times; default: 15, with --quick 5")
-
-
-def _add_benchmark(
-    benchmarks: Parsers, name: str, about: str, description: str, *, quick: str
-) -> argparse.ArgumentParser:
-    parser = benchmarks.add_parser(name, help=about, description=description)
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        default=argparse.SUPPRESS,  # a default would overwrite that of `obscuro bench --json NAME`
-        help="print one JSON object, no table",
-    )
-    parser.add_argument("--quick", action="store_true", help=quick)
-    return parser
-
-
-def _add_repeat(parser: argparse.ArgumentParser, about: str) -> None:
-    parser.add_argument("--repeat", metavar="N", type=whole(1), help=about)
-
-
-def _add_warmup(commands: Parsers) -> None:
-    add_command(commands, "warmup", "compile the kernels now rather than at the first game")
-
-
-def _add_doctor(commands: Parsers) -> None:
-    add_command(commands, "doctor", "say what is installed, what works, and how to mend the rest")
+    _add_number(parser, "--max-moves", "stop after N moves", default=100)
 
 
 def _add_engine_options(parser: argparse.ArgumentParser, movetime: int) -> None:
-    add_movetime(parser, movetime)
+    about = "milliseconds for each move"
+    _add_number(parser, "--movetime", about, metavar="MS", default=movetime)
     evaluator = next(option for option in OPTIONS if option.name == "Evaluator")
     parser.add_argument(
         "--evaluator",
@@ -362,6 +211,321 @@ def _level(text: str) -> Level:
         ) from None
 
 
+# -- matches, tournaments, recorded games -------------------------------------------------------
+
+
+def _add_match(commands: Parsers) -> None:
+    """Add `obscuro match`."""
+    parser = _add_command(commands, "match", "play games between two players", _MATCH_EXAMPLES)
+    who = "a player of this program such as obscuro or random, or the command line of a UCI engine"
+    parser.add_argument("first", metavar="A", help=who)
+    parser.add_argument("second", metavar="B", help="the same choices")
+    _add_number(parser, "--games", "default: 10; with --sprt 10000, and then the most")
+    parser.add_argument(
+        "--sprt",
+        nargs="*",
+        metavar="NAME=VALUE",
+        help="end the match when it is decided; default: elo0=0 elo1=15 alpha=0.05 beta=0.05",
+    )
+    parser.add_argument(
+        "--openings",
+        metavar="FILE",
+        default="default",
+        help="a file of openings, or `default` (a book of ours, the default), or `none`",
+    )
+    _add_match_times(parser)
+    for flag, what in (
+        ("log", "keep every finished game; the same command then resumes the match"),
+        ("pgn", "write the games; with --log the file holds this match alone, else they are added"),
+        ("json", "write the result as JSON"),
+    ):
+        parser.add_argument(f"--{flag}", metavar="FILE", help=what)
+    about = "games played at the same time; default: 1, and with --ray as many as the cluster holds"
+    _add_number(parser, "--concurrency", about)
+    _add_crew(parser)
+    about = "of the order of openings, and of the players' chance"
+    _add_number(parser, "--seed", about, least=0, default=1)
+    _add_number(parser, "--max-moves", "after N moves the game is a draw", default=500)
+    _add_stalemate(parser)
+    parser.add_argument(
+        "--coverage",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="ask engines after each move where the true position was in their search",
+    )
+    for player in "ab":
+        _add_option(parser, f"set a UCI option of {player.upper()}", f"--option-{player}")
+
+
+def _add_tournament(commands: Parsers) -> None:
+    """Add `obscuro tournament`."""
+    about = "play a tournament of many players, and rate them"
+    parser = _add_command(commands, "tournament", about, _TOURNAMENT_EXAMPLES)
+    parser.add_argument("file", metavar="FILE", nargs="?", help="the tournament, a TOML file")
+    parser.add_argument(
+        "--out", metavar="DIR", help="directory for the results; default: FILE without .toml"
+    )
+    _add_number(
+        parser,
+        "--concurrency",
+        "games played at the same time; default: what the file says, else 1, and with --ray as "
+        "many as the cluster holds",
+    )
+    parser.add_argument(
+        "--report", metavar="DIR", help="make the report of this directory again, and play nothing"
+    )
+    _add_crew(parser)
+
+
+def _add_match_times(parser: argparse.ArgumentParser) -> None:
+    for suffix, whose in (("", "both"), ("-a", "A"), ("-b", "B")):
+        about = f"milliseconds for each move of {whose}" + ("" if suffix else "; default: 1000")
+        _add_number(parser, f"--movetime{suffix}", about, metavar="MS")
+        parser.add_argument(
+            f"--tc{suffix}",
+            metavar="S+I",
+            help=f"a clock for {whose}: seconds for the game, and added for each move",
+        )
+
+
+def _add_crew(parser: argparse.ArgumentParser) -> None:
+    """Add what a command has that plays on a Ray cluster."""
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="play on a Ray cluster: `auto` for one that this machine is part of, HOST:PORT, "
+        "ray://HOST:PORT, or `local` to try it on this machine alone; needs obscuro[cluster]",
+    )
+    _add_number(
+        parser,
+        "--cores-per-game",
+        "with --ray: cores of a node that each game gets; default: the players' largest number of "
+        "Threads, or the sum of two if one ponders",
+    )
+
+
+def _add_show(commands: Parsers) -> None:
+    """Add `obscuro show`."""
+    about = "write a game as one HTML page: what each side saw and believed"
+    parser = _add_command(commands, "show", about, _SHOW_EXAMPLES)
+    parser.add_argument("pgn", metavar="GAME.pgn", help="a file of games")
+    _add_number(parser, "--game", "number of the game", default=1)
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="the page to write; default: GAME.html beside the games, or GAME-N.html",
+    )
+    about = "most positions of a belief; of a larger one it is a sample"
+    _add_number(parser, "--max-positions", about, default=1_000_000)
+    _add_number(
+        parser,
+        "--analyse",
+        "let the engine search MS milliseconds for each move, with what its side knew: what "
+        "it would have played, and which moves lost most",
+        metavar="MS",
+    )
+    _add_option(parser, "set a UCI option of the engine that analyses")
+
+
+# -- servers ------------------------------------------------------------------------------------
+
+
+def _add_bridge(commands: Parsers) -> None:
+    about = "play as a bot account on a server with the lichess bot API"
+    parser = _add_command(commands, "bridge", about, _BRIDGE_EXAMPLES)
+    parser.add_argument(
+        "--url", default="https://www.pychess.org", help="the server; default: pychess.org"
+    )
+    _add_number(parser, "--games", "games played at the same time", default=1)
+    _add_number(parser, "--leave-after", "leave after N games")
+    _add_challenges(parser)
+    _add_conduct(parser)
+    _add_option(parser, "set an option of the engine")
+    for flag, metavar, what in (
+        ("pgn", "PATH", "write each game into this file, or into a file in this folder"),
+        (
+            "games-file",
+            "FILE",
+            "where to keep the ids of the games that go on; default: in the user's state folder",
+        ),
+        ("log", "FILE", "append a detailed log to a file"),
+    ):
+        parser.add_argument(f"--{flag}", metavar=metavar, help=what)
+    _add_quiet(parser)
+
+
+def _add_challenges(parser: argparse.ArgumentParser) -> None:
+    """Add what says which challenges the bridge accepts."""
+    for flag, choices in (
+        ("rated", ("any", "rated", "casual")),
+        ("opponents", ("any", "human", "bot")),
+    ):
+        parser.add_argument(f"--{flag}", choices=choices, default="any", help="default: any")
+    for flag, what, default in (
+        ("least-base", "least time on the clock", 30),
+        ("most-base", "most time on the clock", 10800),
+        ("least-increment", "least time added for each move", 0),
+        ("most-increment", "most time added for each move", 180),
+    ):
+        _add_number(parser, f"--{flag}", what, metavar="SECONDS", least=0, default=default)
+    parser.add_argument(
+        "--unlimited", action="store_true", help="also play without a clock, and correspondence"
+    )
+
+
+def _add_conduct(parser: argparse.ArgumentParser) -> None:
+    """Add what says how the bridge behaves in a game."""
+    about = "milliseconds for each move of a game without a clock"
+    _add_number(parser, "--movetime", about, metavar="MS", default=10_000)
+    parser.add_argument(
+        "--draw-score",
+        metavar="CP",
+        type=centipawns,
+        default=DRAW_SCORE,
+        help="accept a draw if the engine's score is at most CP centipawns; `never`: accept "
+        f"none; default: {DRAW_SCORE}",
+    )
+    about = "accept no draw before N moves"
+    _add_number(parser, "--draw-moves", about, least=0, default=DRAW_MOVES)
+    parser.add_argument(
+        "--resign-score",
+        metavar="CP",
+        type=centipawns,
+        help="resign if the score is at most CP centipawns; default: never",
+    )
+    _add_number(parser, "--resign-moves", "resign only after N such moves in a row", default=3)
+    about = "abort a game without a first move after SECONDS"
+    _add_number(parser, "--abort-after", about, metavar="SECONDS", default=120)
+    for flag, when in (("greeting", "begins"), ("farewell", "is over")):
+        parser.add_argument(
+            f"--{flag}",
+            metavar="TEXT",
+            help=f"say this in the chat when a game against a person {when}; default: nothing",
+        )
+
+
+def _add_mistboard(commands: Parsers) -> None:
+    about = "serve a Mistboard server as an engine, by its engine protocol"
+    parser = _add_command(commands, "mistboard", about, _MISTBOARD_EXAMPLES)
+    _add_port(parser, 3010)
+    _add_number(parser, "--games", "games played at the same time", default=1)
+    _add_option(parser, "set an option of the engine")
+    _add_quiet(parser)
+
+
+def _add_port(parser: argparse.ArgumentParser, default: int) -> None:
+    parser.add_argument(
+        "--port",
+        metavar="N",
+        type=_whole(0),
+        default=default,
+        help=f"default: {default}; 0: any free one",
+    )
+
+
+def _add_web(commands: Parsers) -> None:
+    about = "play the engine on a board in the browser, and watch two engines play"
+    parser = _add_command(commands, "web", about, _WEB_EXAMPLES)
+    host = "127.0.0.1"
+    parser.add_argument(
+        "--host",
+        default=host,
+        help=f"the address to listen at; default: {host}, this machine only",
+    )
+    _add_port(parser, 8000)
+    parser.add_argument(
+        "--allowed-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a name in browsers' addresses that leads here; may be given several times",
+    )
+    parser.add_argument("--no-browser", action="store_true", help="open no browser")
+    parser.add_argument(
+        "--data", metavar="DIR", help="where games are kept; default: in the user's data folder"
+    )
+    about = "games that go on at the same time"
+    _add_number(parser, "--max-games", about, default=WebLimits().games)
+    _add_option(parser, "set an option of the engine")
+    _add_quiet(parser)
+
+
+# -- looking after the engine ------------------------------------------------------------------
+
+
+def _add_replay(commands: Parsers) -> None:
+    parser = _add_command(
+        commands, "replay", "play the log of a session again, and compare the moves"
+    )
+    parser.add_argument("log", metavar="LOG", help="a file that `obscuro --log FILE` has written")
+    _add_number(parser, "--session", "number of the session in the file; default: the last")
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="exit with 1 if a repeatable search came out differently",
+    )
+    _add_option(parser, "set an option to another value than in the log")
+
+
+def _add_bench(commands: Parsers) -> None:
+    parser = _add_command(
+        commands,
+        "bench",
+        "print the signature of what the engine does; with a name, measure one part of it",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    benchmarks = parser.add_subparsers(title="benchmarks", metavar="NAME", dest="benchmark")
+    belief = _add_benchmark(
+        benchmarks,
+        "belief",
+        "updates of the belief, on recorded games",
+        "Measure how fast the belief takes in the other side's moves, on recorded games. Takes "
+        "some minutes.",
+        quick="measure a small part, for a rough answer within seconds",
+    )
+    _add_number(belief, "--repeat", "repeat each update N times; default: 3, with --quick 1")
+    _add_benchmark(
+        benchmarks,
+        "search",
+        "solver, selection, attaching, subgames, and the size of trees",
+        "Measure how fast the parts of a search are, on a synthetic tree and on the engine's own "
+        "trees, and how large these become in 5 s a move. Takes some minutes.",
+        quick="measure a small part, for a rough answer within a minute",
+    )
+    evaluation = _add_benchmark(
+        benchmarks,
+        "eval",
+        "evaluators: children a second, and how far they agree",
+        "Measure how fast Stockfish is, by itself and with the engine reading its answers, how "
+        "fast the other evaluators are, and how far they agree. Takes half a minute.",
+        quick="measure fewer positions, for a rough answer within seconds",
+    )
+    about = "repeat each measurement N times; default: 15, with --quick 5"
+    _add_number(evaluation, "--repeat", about)
+
+
+def _add_benchmark(
+    benchmarks: Parsers, name: str, about: str, description: str, *, quick: str
+) -> argparse.ArgumentParser:
+    parser = benchmarks.add_parser(name, help=about, description=description)
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        default=argparse.SUPPRESS,  # a default would overwrite that of `obscuro bench --json NAME`
+        help="print one JSON object, no table",
+    )
+    parser.add_argument("--quick", action="store_true", help=quick)
+    return parser
+
+
+def _add_warmup(commands: Parsers) -> None:
+    _add_command(commands, "warmup", "compile the kernels now rather than at the first game")
+
+
+def _add_doctor(commands: Parsers) -> None:
+    _add_command(commands, "doctor", "say what is installed, what works, and how to mend the rest")
+
+
 def centipawns(text: str) -> int | None:
     """Read a score in centipawns; return None for `never`."""
     if text == "never":
@@ -370,3 +534,76 @@ def centipawns(text: str) -> int | None:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor never") from None
+
+
+# -- what the commands share --------------------------------------------------------------------
+
+
+def _add_command(
+    commands: Parsers, name: str, about: str, epilog: str = ""
+) -> argparse.ArgumentParser:
+    """Add a command and return its parser. about: one line, without a capital or a full stop."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=about,
+        description=about[0].upper() + about[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(command=name)
+    return parser
+
+
+def _add_number(
+    parser: argparse.ArgumentParser,
+    flag: str,
+    about: str,
+    *,
+    metavar: str = "N",
+    least: int = 1,
+    default: int | None = None,
+) -> None:
+    """Add a flag with a whole number. default: is named in the help unless it is None."""
+    text = about if default is None else f"{about}; default: {default}"
+    parser.add_argument(flag, metavar=metavar, type=_whole(least), default=default, help=text)
+
+
+def _add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Add `--quiet`."""
+    parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
+
+
+def _add_option(parser: argparse.ArgumentParser, about: str, flag: str = "--option") -> None:
+    """Add `--option NAME=VALUE`, or another flag of that kind, which makes a list of texts."""
+    parser.add_argument(
+        flag,
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help=f"{about}; may be given several times",
+    )
+
+
+def _add_stalemate(parser: argparse.ArgumentParser) -> None:
+    """Add `--stalemate`."""
+    parser.add_argument(
+        "--stalemate",
+        choices=STALEMATES,
+        default=LOSS,
+        help=f"what a side without a move gets; pychess: draw; default: {LOSS}",
+    )
+
+
+def _whole(least: int) -> Callable[[str], int]:
+    """Return a function that reads a whole number and refuses one below *least*."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{number} is less than {least}")
+        return number
+
+    return read

@@ -6,7 +6,7 @@ import argparse
 import importlib
 
 from obscuro.cli.bench.common import BenchmarkError
-from obscuro.cli.command_error import CommandError
+from obscuro.cli.command_support import CommandError
 
 _MODULES = {
     None: "signature",

@@ -8,33 +8,35 @@ import logging
 import os
 import re
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from obscuro.cli.bridge_defaults import DRAW_MOVES, DRAW_SCORE
-from obscuro.cli.command_error import CommandError
-from obscuro.cli.main import INTERRUPTED
-from obscuro.cli.match_command import read_options
-from obscuro.cli.server_options import server_options
-from obscuro.client.engine import engine_command
+from obscuro.cli.arguments import DRAW_MOVES, DRAW_SCORE
+from obscuro.cli.command_support import (
+    INTERRUPTED,
+    CommandError,
+    make_mover,
+    missing_package,
+    read_options,
+    server_options,
+)
 from obscuro.client.uci_process import EngineError
+from obscuro.signal_handlers import leaving_signals_handled
 
 if TYPE_CHECKING:
     from obscuro.bots.bot import Bridge
-    from obscuro.bots.client import BotClient
+    from obscuro.bots.bot_client import BotClient
     from obscuro.client.engine import Mover
     from obscuro.client.engine_pool import MoverPool
 
 TOKEN = "OBSCURO_BOT_TOKEN"
 FORBIDDEN_OPTIONS = frozenset({"Stockfish", "UCI_Variant"})
 """Options that the bridge may not set: `Stockfish` names a program that the engine runs."""
-DEFAULT_OVERHEAD = "500"
-"""Milliseconds of `Move Overhead`: a message needs time to the server and back."""
+OVERHEAD = {"Move Overhead": "500"}
+"""Milliseconds that a message needs to the server and back, unless the user says so."""
 LONGEST_CHAT = 140
 """Characters of a line in the chat; servers cut off or refuse longer ones."""
 LEAVING_SECONDS = 10.0
@@ -45,7 +47,7 @@ logger = logging.getLogger("obscuro.bots")
 MakeMover = Callable[[Mapping[str, str], Callable[[str], None]], "Mover"]
 
 
-def run(arguments: argparse.Namespace, *, make: MakeMover | None = None) -> int:
+def run(arguments: argparse.Namespace, *, make: MakeMover = make_mover) -> int:
     """Play until a signal or --leave-after ends it; return the exit code.
 
     make: makes the engine; tests pass their own. Raises CommandError.
@@ -56,7 +58,7 @@ def run(arguments: argparse.Namespace, *, make: MakeMover | None = None) -> int:
     check_pgn(arguments.pgn)
     token = take_token(os.environ)
     with _logging(arguments.log, arguments.quiet, token):
-        return _play(arguments, url, options, token, make or make_mover)
+        return _play(arguments, url, options, token, make)
 
 
 def server_url(text: str) -> str:
@@ -129,17 +131,9 @@ def engine_options(given: Mapping[str, str], url: str = "") -> dict[str, str]:
 
     url: the server's; on pychess.org a side without a move has a draw.
     """
-    defaults = {"Move Overhead": DEFAULT_OVERHEAD}
-    if (urlsplit(url).hostname or "").endswith("pychess.org"):
-        defaults["Stalemate"] = "draw"
+    is_pychess = (urlsplit(url).hostname or "").endswith("pychess.org")
+    defaults = OVERHEAD | ({"Stalemate": "draw"} if is_pychess else {})
     return server_options(given, defaults, FORBIDDEN_OPTIONS, "the bridge")
-
-
-def make_mover(options: Mapping[str, str], report: Callable[[str], None]) -> Mover:
-    """Return our engine in a process of its own. The process starts when it is needed."""
-    from obscuro.client.engine import Engine  # noqa: PLC0415
-
-    return Engine(engine_command(), options, on_warning=lambda text: report(f"engine: {text}"))
 
 
 def _play(
@@ -151,12 +145,14 @@ def _play(
 ) -> int:
     """Prepare an engine, go online and play; return the exit code. Raises CommandError."""
     try:
-        from obscuro.bots.api_errors import ApiError, Refused, Unauthorized  # noqa: PLC0415
-        from obscuro.bots.client import BotClient  # noqa: PLC0415
+        from obscuro.bots.bot_client import (  # noqa: PLC0415
+            ApiError,
+            BotClient,
+            Refused,
+            Unauthorized,
+        )
     except ModuleNotFoundError as error:
-        raise CommandError(
-            f"{error.name} is not installed; run: {sys.executable} -m pip install httpx"
-        ) from None
+        raise missing_package(error, "httpx") from None
     from obscuro.client.engine_pool import MoverPool  # noqa: PLC0415
 
     movers = MoverPool(lambda: make(options, logger.warning), spare=arguments.games)
@@ -189,14 +185,13 @@ def _play(
 def _bridge(
     arguments: argparse.Namespace, url: str, user: str, client: BotClient, movers: MoverPool
 ) -> Bridge:
-    from obscuro.bots.bot import Bridge  # noqa: PLC0415
-    from obscuro.bots.game_settings import GameSettings  # noqa: PLC0415
-    from obscuro.bots.games_underway import GamesUnderway  # noqa: PLC0415
-    from obscuro.bots.pgn_archive import PgnArchive  # noqa: PLC0415
-    from obscuro.bots.policy import Policy  # noqa: PLC0415
+    from obscuro.bots.bot import Bridge, GamesUnderway  # noqa: PLC0415
+    from obscuro.bots.bot_settings import GameSettings, Policy  # noqa: PLC0415
+    from obscuro.bots.game_log import PgnArchive  # noqa: PLC0415
 
     policy = Policy(
         games=arguments.games,
+        leave_after=arguments.leave_after,
         rated=arguments.rated,
         opponents=arguments.opponents,
         least_base=arguments.least_base,
@@ -221,7 +216,6 @@ def _bridge(
         movers,
         policy,
         settings,
-        arguments.leave_after,
         underway=GamesUnderway(games_file(arguments.games_file, url, user)),
         archive=None if arguments.pgn is None else PgnArchive(Path(arguments.pgn), url),
     )
@@ -240,50 +234,30 @@ def _live(bridge: Bridge) -> int:
         except Exception as error:
             failures.append(error)
 
+    received: list[int] = []  # a first signal ends it after the games, a second one at once
+
+    def handle(number: int) -> None:
+        received.append(number)
+        if must_leave():
+            bridge.leave()
+        else:
+            bridge.finish()
+
+    def must_leave() -> bool:
+        return len(received) > 1 or signal.SIGTERM in received
+
     thread = threading.Thread(target=live, name="bridge", daemon=True)
-    with _signals(bridge) as interrupted:
+    with leaving_signals_handled(handle):
         thread.start()
         logger.info("online; Ctrl-C leaves when the running games have ended, a second one at once")
         while thread.is_alive():
             thread.join(LEAVING_SECONDS)
-            if interrupted.now and thread.is_alive():
+            if must_leave() and thread.is_alive():
                 thread.join(LEAVING_SECONDS)
                 break
     if failures:
         raise failures[0]
-    return INTERRUPTED if interrupted.now else 0
-
-
-class _Interrupted:
-    """The signals received so far. once: leave after the games; now: leave at once."""
-
-    def __init__(self) -> None:
-        self.once = False
-        self.now = False
-
-
-@contextlib.contextmanager
-def _signals(bridge: Bridge) -> Iterator[_Interrupted]:
-    """Let the first SIGINT finish the games, and a second one or SIGTERM leave at once."""
-    interrupted = _Interrupted()
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupted
-        return
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGTERM or interrupted.once:
-            interrupted.now = True
-            bridge.leave()
-        else:
-            interrupted.once = True
-            bridge.finish()
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield interrupted
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return INTERRUPTED if must_leave() else 0
 
 
 # -- the log ------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from obscuro import __version__
+from obscuro.cli.command_support import MakePlayer, engine_options, make_player, prepare
 from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
-from obscuro.cli.local_engine import MakePlayer, engine_options, make_player, prepare
 from obscuro.client.move_report import Report
-from obscuro.evaluation.stockfish.process import stockfish_path
+from obscuro.evaluation.stockfish_program import stockfish_path
 from obscuro.matches.game_record import GameRecord, PlayedPly, Turn
 from obscuro.matches.players import InProcessPlayer, RandomPlayer
 from obscuro.matches.referee import play_game
@@ -164,7 +164,7 @@ def run(
             record = play_game(
                 engine,
                 RandomPlayer(),
-                movetime=arguments.movetime,
+                control=arguments.movetime,
                 seed=seed,
                 max_plies=2 * arguments.max_moves,
                 board=board,

@@ -22,7 +22,7 @@ from obscuro.engine.options import OPTIONS
 from obscuro.kernel_sources import PACKAGE
 
 OLDEST_PYTHON = (3, 11)
-PACKAGES = ("chess", "numba", "numpy", "platformdirs", "psutil", "rich")
+PACKAGES = ("chess", "jinja2", "msgspec", "numba", "numpy", "platformdirs", "psutil", "rich")
 LEAST_MEMORY = 2.0  # GiB
 GIBIBYTE = 1 << 30
 
@@ -69,11 +69,8 @@ def packages() -> Iterator[Finding]:
 
 def stockfish() -> Iterator[Finding]:
     """Find Stockfish and start it."""
-    from obscuro.evaluation.stockfish.process import (  # noqa: PLC0415
-        StockfishError,
-        StockfishProcess,
-        stockfish_path,
-    )
+    from obscuro.evaluation.stockfish.process import StockfishError, StockfishProcess  # noqa: PLC0415
+    from obscuro.evaluation.stockfish_program import stockfish_path  # noqa: PLC0415
 
     without = "without it the engine plays, weaker, with the evaluator `material`"
     path = stockfish_path()
@@ -162,7 +159,7 @@ def compiled_kernels(files: kernel_cache.KernelFiles, module: str) -> list[Path]
 
 
 def cold_packages(compiled: Mapping[str, Sequence[Path]]) -> list[str]:
-    """The packages (`board`, `fog`, …) without a compiled kernel in any of their modules."""
+    """The packages (`rules`, `belief`, …) without a compiled kernel in any of their modules."""
     warm = {module.split(".")[1] for module, kernels in compiled.items() if kernels}
     return sorted({module.split(".")[1] for module in compiled} - warm)
 

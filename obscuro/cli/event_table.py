@@ -1,16 +1,17 @@
-"""What a terminal shows while the games of an event are played: a line for each, and a live table.
+"""What a terminal shows while a match or a tournament is played: a line for each game, and a table.
 
-`MatchTable` and `TournamentTable` say what stands in the lines and the table. Without a terminal
-there are the lines alone.
+Without a terminal there are the lines alone.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
+import chess
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -18,7 +19,10 @@ from rich.table import Table
 from rich.text import Text
 
 from obscuro.matches.event import Event, GameTask
-from obscuro.matches.game_record import GameRecord
+from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
+from obscuro.matches.rating import Anchor
+from obscuro.matches.report_page import points_text
+from obscuro.matches.standings import FIRST, MatchResult, Standings
 
 _BAR = 40
 _MINUTE, _HOUR = 60, 3600
@@ -130,3 +134,133 @@ def _duration(seconds: float) -> str:
     if seconds < _HOUR:
         return f"{seconds / _MINUTE:.0f} min"
     return f"{seconds / _HOUR:.1f} h"
+
+
+class MatchTable(EventTable):
+    """Prints a line for each game. On a terminal a table below the lines shows the match so far.
+
+    match: receives the games from elsewhere; the table only reads it. held: how many games are
+    there already. clock: seconds.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        match: MatchResult,
+        held: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(console, match.event, match.games, held, clock, transient=True)
+        self._match = match
+
+    def line(self, task: GameTask, game: GameRecord) -> str:
+        """Describe one game in a line, and the match after it."""
+        text = f"{super().line(task, game)}; {self._match.tally()}"
+        test = self._match.test
+        return text if test is None else f"{text}, LLR {test.llr:+.2f}"
+
+    def body(self) -> Iterable[RenderableType]:
+        """Return the scores and what follows from them."""
+        return [self._scores(), *self._figures()]
+
+    def may_end_early(self) -> bool:
+        """Return whether a sequential test may end the match."""
+        return self._match.test is not None
+
+    def _scores(self) -> Table:
+        """Return a table with a row for each player."""
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for heading in ("", "points", "won", "drawn", "lost", "as White", "as Black"):
+            table.add_column(heading, justify="left" if not heading else "right")
+        match = self._match
+        all_games, white, black = (
+            match.tally(),
+            match.tally(FIRST, chess.WHITE),
+            match.tally(FIRST, chess.BLACK),
+        )
+        for name, (wins, losses), colours in (
+            (match.first, (all_games.wins, all_games.losses), (white.points, black.points)),
+            (
+                match.second,
+                (all_games.losses, all_games.wins),
+                (black.games - black.points, white.games - white.points),
+            ),
+        ):
+            numbers = (wins + all_games.draws / 2, wins, all_games.draws, losses, *colours)
+            table.add_row(Text(name), *(f"{number:g}" for number in numbers))
+        return table
+
+    def _figures(self) -> list[Text]:
+        match = self._match
+        counts = " ".join(str(count) for count in match.pair_counts())
+        lines = [Text(f"Elo {match.elo()} (95 %)   pairs {len(match.pairs)}: {counts}")]
+        if match.test is not None:
+            bounds = match.test.bounds
+            lines.append(
+                Text(f"LLR {match.test.llr:+.2f} ({bounds.lower:.2f}, {bounds.upper:.2f})")
+            )
+        return lines
+
+
+class TournamentTable(EventTable):
+    """Prints a line for each game. On a terminal the standings so far stand below the lines."""
+
+    def __init__(
+        self, console: Console, event: Event, games: Mapping[int, GameRecord], anchor: Anchor
+    ) -> None:
+        super().__init__(console, event, games, len(games), transient=True)
+        self._anchor = anchor
+        self._drawn: tuple[int, Table] | None = None  # the number of games, and their standings
+
+    def line(self, task: GameTask, game: GameRecord) -> str:
+        """Describe one game in a line, with its opening."""
+        return f"{super().line(task, game)}; {task.opening.name}"
+
+    def body(self) -> Iterable[RenderableType]:
+        """Return the standings."""
+        count = len(self.games)
+        if self._drawn is None or self._drawn[0] != count:
+            standings = Standings(self.event, self.games, self._anchor)
+            self._drawn = count, standings_table(standings)
+        return [self._drawn[1]]
+
+
+def standings_table(standings: Standings) -> Table:
+    """Return the rating list as a table for the terminal."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("", "player", "Elo", "± 95 %", "points", "score", "better than next"):
+        table.add_column(heading, justify="left" if heading == "player" else "right")
+    ratings = standings.ratings.ratings
+    for rank, rating in enumerate(ratings):
+        cells = [str(rank + 1), standings.entrants[rating.player].name]
+        if rating.games:
+            below = ratings[rank + 1].player if rank + 1 < len(ratings) else None
+            better = (
+                math.nan if below is None else standings.ratings.superiority(rating.player, below)
+            )
+            cells += [
+                f"{rating.elo:+.0f}" + ("*" if rating.loose else ""),
+                f"{rating.error:.0f}",
+                f"{points_text(rating.points)}/{rating.games}",
+                f"{rating.points / rating.games:.1%}",
+                "" if math.isnan(better) else f"{better:.1%}",
+            ]
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def standings_summary(standings: Standings) -> Iterator[str]:
+    """Describe in lines what the table does not say."""
+    found = standings.ratings
+    yield f"White's advantage {found.white_advantage} Elo (95 %)"
+    if any(rating.loose for rating in found.ratings):
+        yield "* took no point from the main field, or gave it none; a weak prior bounds the distance"
+    if found.groups > 1:
+        yield f"{found.groups} groups of players have not met; don't compare their ratings"
+    for family in standings.families:
+        yield f"{family.name}: {family.per_doubling} Elo for each doubling of the time"
+    for player, entrant in enumerate(standings.entrants):
+        if standings.told(player) != OWN_OBSERVATIONS:
+            yield f"{entrant.name} was told {standings.told(player)}"
+    for game in standings.irregular():
+        yield f"irregular game {game.task.number + 1}: {game.record.ending}"

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-INTERRUPTED = 130  # the exit code of a program ended by Ctrl-C
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
@@ -51,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run a subcommand and return the exit code. A mistake of the user is one line on stderr."""
     import importlib  # noqa: PLC0415
 
-    from obscuro.cli.command_error import CommandError  # noqa: PLC0415
+    from obscuro.cli.command_support import INTERRUPTED, CommandError  # noqa: PLC0415
 
     if arguments.command == "uci":
         return uci(arguments.log, arguments.player)

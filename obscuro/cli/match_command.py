@@ -4,40 +4,43 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import chess
 from rich.console import Console
 
-from obscuro.cli.command_error import CommandError
-from obscuro.cli.game_crew import crew_maker
-from obscuro.cli.main import INTERRUPTED
-from obscuro.cli.match_table import MatchTable
-from obscuro.matches.arena_error import ArenaError
-from obscuro.matches.atomic_file import replace_text
+from obscuro.cli.command_support import INTERRUPTED, CommandError, read_options
+from obscuro.cli.event_table import MatchTable
+from obscuro.matches.builtin_players import check_entrant, split_command
 from obscuro.matches.coverage_table import coverage_lines
-from obscuro.matches.entrant import Entrant, check_entrant, split_command
-from obscuro.matches.event import Event, GameTask
+from obscuro.matches.event import ArenaError, Entrant, Event, GameTask, match_games
 from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
-from obscuro.matches.game_workers import GameWorkers
-from obscuro.matches.journal import Journal
-from obscuro.matches.match import FIRST, SECOND, MatchResult
-from obscuro.matches.match_json import BIASED, match_to_json
+from obscuro.matches.game_workers import GameWorkers, LocalWorkers
+from obscuro.matches.journal import EventStore, Journal
 from obscuro.matches.openings import openings_named
-from obscuro.matches.pgn_file import PgnFile
+from obscuro.matches.pgn import PgnFile
 from obscuro.matches.play_event import EventResult, play_event
-from obscuro.matches.schedule import match_games
+from obscuro.matches.ray_workers import (
+    ClusterError,
+    RayWorkers,
+    check_cores,
+    check_ray,
+    cores_of_a_game,
+)
+from obscuro.matches.result_files import BIASED, match_to_json, write_json
 from obscuro.matches.sprt import H1, SprtBounds
-from obscuro.matches.statistics import QUANTITIES, Statistics, number
+from obscuro.matches.standings import FIRST, QUANTITIES, SECOND, MatchResult, Statistics, number
 from obscuro.matches.time_control import TimeControl
 
 GAMES, MOST_SPRT_GAMES = 10, 10_000
 """How many games are agreed unless the user says so: without and with a sequential test."""
 MOVETIME = 1000
 """Milliseconds for each move unless the user says so."""
+
+MakeWorkers = Callable[[int, Callable[[str], None]], GameWorkers]
+"""Makes workers from the number of games at a time and a function for warnings."""
 
 
 def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int:
@@ -48,13 +51,14 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
     _check_json_path(arguments.json)
     with contextlib.ExitStack() as files:
         journal, pgn = _open_files(arguments, event, files)
-        match = MatchResult(event)
-        table = MatchTable(console, match, 0 if journal is None else len(journal.games))
+        store = EventStore(event) if journal is None else journal
+        match = MatchResult(event, store.games)
+        table = MatchTable(console, match, len(store.games))
         if journal is not None:
             for line in resumed(journal, event):
                 console.print(line, soft_wrap=True)
         workers = make_workers(arguments.concurrency or 1, once(table.say))
-        ended = _play(event, match, table, workers, journal, pgn)
+        ended = _play(store, match, table, workers, pgn)
         if arguments.json is not None:
             _write_json(Path(arguments.json), match, ended)
     console.print()
@@ -68,11 +72,10 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
 
 
 def _play(
-    event: Event,
+    store: EventStore,
     match: MatchResult,
     table: MatchTable,
     workers: GameWorkers,
-    journal: Journal | None,
     pgn: PgnFile | None,
 ) -> EventResult:
     def on_game(task: GameTask, game: GameRecord) -> None:
@@ -82,13 +85,13 @@ def _play(
 
     with table.drawing():
         return play_event(
-            event,
+            store.event,
             workers,
-            journal,
+            store,
             on_start=table.game_begins,
             on_game=on_game,
             on_fault=table.game_breaks_off,
-            stop_rule=match.add,
+            stop_rule=match.decision,
         )
 
 
@@ -170,24 +173,37 @@ def _name(text: str) -> str:
     return Path(words[0]).name if words else text
 
 
-def read_options(texts: Sequence[str], flag: str) -> dict[str, str]:
-    """Read texts of the form `NAME=VALUE`. flag: for the error. Raises CommandError."""
-    options = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise CommandError(f"{flag}: {text!r} is not NAME=VALUE")
-        options[name.strip()] = value.strip()
-    return options
+def crew_maker(arguments: argparse.Namespace, event: Event) -> MakeWorkers:
+    """Return what makes the workers that the arguments ask for. Raises CommandError.
+
+    arguments: those of a command with `--ray`. Without `--concurrency`, a cluster plays as many games
+    at a time as it holds, whatever number the maker is given.
+    """
+    if arguments.ray is None:
+        if arguments.cores_per_game is not None:
+            raise CommandError("--cores-per-game needs --ray")
+        return LocalWorkers
+    address: str = arguments.ray
+    cores: int = arguments.cores_per_game or cores_of_a_game(event.entrants)
+    try:
+        check_cores(event.entrants, cores)
+        check_ray(address)
+    except (ValueError, ClusterError) as error:
+        raise CommandError(str(error)) from None
+
+    def make(concurrency: int, warn: Callable[[str], None]) -> GameWorkers:
+        return RayWorkers(address, cores, warn, most=arguments.concurrency)
+
+    return make
 
 
 def once(say: Callable[[str], None]) -> Callable[[str], None]:
     """Return a function that says each text once."""
-    said: set[str] = set()
+    printed: set[str] = set()
 
     def say_once(text: str) -> None:
-        if text not in said:
-            said.add(text)
+        if text not in printed:
+            printed.add(text)
             say(text)
 
     return say_once
@@ -234,9 +250,8 @@ def _check_json_path(path: str | None) -> None:
 
 
 def _write_json(path: Path, match: MatchResult, ended: EventResult) -> None:
-    text = json.dumps(match_to_json(match, ended), indent=2, ensure_ascii=False, allow_nan=False)
     try:
-        replace_text(path, text + "\n")
+        write_json(path, match_to_json(match, ended))
     except OSError as error:
         raise CommandError(f"can't write {path}: {error.strerror or error}") from None
 
@@ -262,7 +277,7 @@ def verdict(match: MatchResult, ended: EventResult, *, resumable: bool) -> Itera
 def summary(match: MatchResult) -> Iterator[str]:
     """Describe the games in lines: score, pairs, Elo, the test, each player's means, coverage."""
     total = match.tally()
-    white, black = (match.tally(color) for color in (chess.WHITE, chess.BLACK))
+    white, black = (match.tally(FIRST, color) for color in (chess.WHITE, chess.BLACK))
     games = "1 game" if total.games == 1 else f"{total.games} games"
     yield f"{match.first} against {match.second}, {games} at {times(match.event)}"
     yield (
@@ -280,8 +295,8 @@ def summary(match: MatchResult) -> Iterator[str]:
             yield f"{name} was told {match.told(entrant)}"
         yield from statistics_lines(name, match.statistics(entrant))
     yield from coverage_lines(match.games.values())
-    for index, game in match.irregular():
-        yield f"irregular game {index + 1}: {game.ending}"
+    for task, game in match.irregular():
+        yield f"irregular game {task.number + 1}: {game.ending}"
 
 
 def _test_lines(match: MatchResult) -> Iterator[str]:
@@ -306,10 +321,12 @@ def times(event: Event) -> str:
 
 def statistics_lines(name: str, statistics: Statistics) -> list[str]:
     """Describe an engine's mean move in one line; none for a player without reports."""
-    said = {key: mean for key, mean in statistics.means.items() if mean is not None}
-    if not said:
+    means = {key: mean for key, mean in statistics.means.items() if mean is not None}
+    if not means:
         return []
-    parts = [f"{QUANTITIES[key]} {number(mean, int(key == 'depth'))}" for key, mean in said.items()]
+    parts = [
+        f"{QUANTITIES[key]} {number(mean, int(key == 'depth'))}" for key, mean in means.items()
+    ]
     if statistics.overrun is not None:
         parts[-1] += f"; largest overrun {number(statistics.overrun)} ms"
     return [f"{name} a move: {', '.join(parts)}; mean time {statistics.seconds:.3f} s"]

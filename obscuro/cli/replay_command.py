@@ -6,16 +6,14 @@ import argparse
 
 from rich.console import Console
 
-from obscuro.cli.command_error import CommandError
-from obscuro.cli.match_command import read_options
+from obscuro.cli.command_support import CommandError, read_options
 from obscuro.client.engine import engine_command
 from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player_kind import OBSCURO, PlayerKind
 from obscuro.matches.log_replay import LoggedSearch, Replay
 from obscuro.players.roster import player_kind
-from obscuro.uci.log import facts
-from obscuro.uci.logged_session import LoggedSession, read_sessions
+from obscuro.uci.log import LoggedSession, facts, read_sessions
 
 MACHINE = ("obscuro", "python", "numba", "llvmlite", "numpy", "chess", "system", "cpu", "evaluator")
 """Facts to report if they differ from the log: they can change the result of a search."""

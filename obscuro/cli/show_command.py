@@ -10,14 +10,13 @@ import chess.pgn
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from obscuro.cli.command_error import CommandError
-from obscuro.cli.match_command import read_options
+from obscuro.cli.command_support import CommandError, read_options
 from obscuro.client.engine import engine_command
 from obscuro.client.limit import Limit
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import OptionError
 from obscuro.engine.player_kind import OBSCURO
-from obscuro.matches.builtin_players import BUILT_IN
+from obscuro.matches.builtin_players import set_options
 from obscuro.viewer.analysis import AnalysisError, Analyst
 from obscuro.viewer.browser_parts.parts import MissingPartsError
 from obscuro.viewer.document import GameDocument, ShownAdvice, ShownAnalysis
@@ -44,7 +43,7 @@ def run(
     if options and arguments.analyse is None:
         raise CommandError("--option is for the engine of --analyse MS")
     try:
-        BUILT_IN[OBSCURO.name].check(options)
+        set_options(OBSCURO, options)
         require_parts()
         game = read_game(source, arguments.game)
     except (OptionError, GameFileError, MissingPartsError) as error:

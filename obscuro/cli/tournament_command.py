@@ -7,13 +7,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from obscuro.cli.command_error import CommandError
-from obscuro.cli.game_crew import MakeWorkers, crew_maker
-from obscuro.cli.main import INTERRUPTED
-from obscuro.cli.match_command import once, resumed
-from obscuro.cli.tournament_table import TournamentTable, standings_table, summary
-from obscuro.matches.arena_error import ArenaError
-from obscuro.matches.event import Event
+from obscuro.cli.command_support import INTERRUPTED, CommandError
+from obscuro.cli.event_table import TournamentTable, standings_summary, standings_table
+from obscuro.cli.match_command import MakeWorkers, crew_maker, once, resumed
+from obscuro.matches.event import ArenaError, Event
 from obscuro.matches.journal import Journal, read_journal
 from obscuro.matches.play_event import EventResult, play_event
 from obscuro.matches.rating import Anchor
@@ -148,6 +145,6 @@ def _show(standings: Standings, directory: Path, console: Console) -> None:
     if standings.games:
         console.print()
         console.print(standings_table(standings))
-        for line in summary(standings):
+        for line in standings_summary(standings):
             console.print(line, soft_wrap=True)
     console.print(f"report: {directory / REPORT}", soft_wrap=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from obscuro.cli.local_engine import MakePlayer, engine_options, make_player
+from obscuro.cli.command_support import MakePlayer, engine_options, make_player
 from obscuro.evaluation.nnue.install import InstalledNetwork, load_networks
 from obscuro.evaluation.nnue.network import NetworkError
 from obscuro.kernel_cache import kernel_files

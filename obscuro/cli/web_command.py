@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
-import sys
 import webbrowser
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from obscuro.cli.command_error import CommandError
-from obscuro.cli.match_command import read_options
-from obscuro.cli.server_options import server_options
-from obscuro.cli.stderr_log import logged_to_stderr
+from obscuro.cli.command_support import (
+    CommandError,
+    check_port,
+    logged_to_stderr,
+    missing_package,
+    read_options,
+    server_options,
+)
 from obscuro.client.engine import engine_command
 
 if TYPE_CHECKING:
@@ -26,7 +29,6 @@ FORBIDDEN_OPTIONS = frozenset(
     {"Stockfish", "UCI_Variant", "Stalemate", "UCI_LimitStrength", "UCI_Elo", "Ponder"}
 )
 """Options that each game sets, or that make no sense here."""
-MOST_PORT = 65535
 ANALYSIS_MS = 1000
 """For each position of a game that is over."""
 
@@ -35,27 +37,24 @@ logger = logging.getLogger("obscuro.web")
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal ends it; return the exit code. Raises CommandError."""
-    if arguments.port > MOST_PORT:
-        raise CommandError(f"--port {arguments.port}: ports end at {MOST_PORT}")
+    check_port(arguments.port)
     options = engine_options(read_options(arguments.option, "--option"))
     try:
         import uvicorn  # noqa: F401, PLC0415
         import websockets  # noqa: F401, PLC0415
 
-        from obscuro.web.web_app import make_app  # noqa: PLC0415
+        from obscuro.web.web_server import (  # noqa: PLC0415
+            LOOPBACK,
+            ListenError,
+            WebService,
+            make_app,
+        )
     except ModuleNotFoundError as error:
-        if (error.name or "obscuro").startswith("obscuro"):
-            raise
-        raise CommandError(
-            f"{error.name} is not installed; run: {sys.executable} -m pip install "
-            "starlette uvicorn websockets"
-        ) from None
+        raise missing_package(error, "starlette uvicorn websockets") from None
     from obscuro.client.engine import Engine  # noqa: PLC0415
     from obscuro.viewer.browser_parts.parts import MissingPartsError  # noqa: PLC0415
-    from obscuro.web.game_database import StoreError  # noqa: PLC0415
-    from obscuro.web.request_guard import LOOPBACK  # noqa: PLC0415
+    from obscuro.web.play.game_store import StoreError  # noqa: PLC0415
     from obscuro.web.web_limits import WebLimits  # noqa: PLC0415
-    from obscuro.web.web_service import ListenError, WebService  # noqa: PLC0415
 
     limits = WebLimits(games=arguments.max_games)
     public = arguments.host not in LOOPBACK
@@ -74,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise CommandError(str(error)) from None
         if public:
             logger.warning(
-                "everybody who reaches %s can play; docs/web.md says what to mind", arguments.host
+                "whoever reaches %s can play; docs/web.md says what to mind", arguments.host
             )
         service.serve(app, limits, lambda: announce(service.url, not arguments.no_browser))
     return 0

@@ -9,7 +9,6 @@ possible draws when it is better.
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.engine.constants import FIFTY_MOVES
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.kernels import kernel
 from obscuro.rules.key import key_after_other_move, key_after_own_move
@@ -22,6 +21,8 @@ from obscuro.rules.stalemate import LOSS, value_of_stalemating
 from obscuro.rules.tables import TABLES
 from obscuro.search.game import MAX, MIN, Expansion
 
+FIFTY_MOVES = 100  # plies without a pawn move or a capture; then the game is drawn
+REPETITIONS = 3
 STATE_WORDS = WORDS + 1
 DRAW_WORD = WORDS
 CAPPED = np.uint64(1 << 32)

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.update import reserve
 from obscuro.engine.chess_game import ChessGame, Words
-from obscuro.engine.machine import MEBIBYTE
-from obscuro.engine.memory import usable_mebibytes
+from obscuro.engine.machine import MEBIBYTE, usable_mebibytes
 from obscuro.engine.options import LEAST_HASH, Options
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.evaluator import CacheUse, Evaluator
@@ -22,9 +21,8 @@ _GAME_OPTIONS = (
     "Threads",
     "Evaluator",
     "Stockfish",
-    "Tau",
-    "Fog Values",
-    "Eval Cache",
+    "tau",
+    "eval_cache",
     "Stalemate",
 )
 
@@ -32,16 +30,15 @@ _GAME_OPTIONS = (
 class Equipment:
     """One player's evaluators, cache and search, and the memory that its beliefs work in.
 
-    options: the equipment keeps those that count (`Options.effective`); `set_options` replaces
-    them. warn: called with one line for each thing that a user should know, such as a missing
-    Stockfish.
+    options: those that count (`Options.effective`); `set_options` replaces them. warn: called with
+    one line for each thing that a user should know, such as a missing Stockfish.
 
     evaluators, games: one for each thread; empty before the first use.
     cache: of the evaluators; None without one. buffers: outlast a game.
     """
 
     def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
-        self.options = options.effective()
+        self.options = options
         self.evaluators: list[Evaluator] = []
         self.games: list[ChessGame] = []
         self.cache: ExpansionCache | None = None
@@ -54,7 +51,7 @@ class Equipment:
 
     def set_options(self, options: Options) -> None:
         """Take over options between two searches; what depends on a changed one is made anew."""
-        old, self.options = self.options, options.effective()
+        old, self.options = self.options, options
 
         def changed(*names: str) -> bool:
             return any(old.get(name) != options.get(name) for name in names)
@@ -153,8 +150,7 @@ class Equipment:
             make_evaluator(
                 self.options.text("Evaluator"),
                 stockfish=self.options.text("Stockfish") or None,
-                tau=self.options.integer("Tau") / 100,
-                fog_values=self.options.text("Fog Values"),
+                tau=self.options.number("tau"),
                 cache=self.cache,
                 on_warning=self._warn_once,
             )
@@ -164,12 +160,12 @@ class Equipment:
         self.games = [ChessGame(evaluator, stalemate) for evaluator in self.evaluators]
 
     def _make_cache(self) -> ExpansionCache | None:
-        """Make a cache of `Eval Cache` MiB; None for 0, or if there is no memory for it."""
-        wanted = self.options.integer("Eval Cache")
+        """Make a cache of `eval_cache` MiB; None for 0, or if there is no memory for it."""
+        wanted = self.options.integer("eval_cache")
         try:
             return ExpansionCache(wanted * MEBIBYTE) if wanted else None
         except MemoryError:
-            self._warn_once(f"there is no memory for an Eval Cache of {wanted} MiB; doing without")
+            self._warn_once(f"there is no memory for an eval_cache of {wanted} MiB; doing without")
             return None
 
     def _make_search(self) -> Search:

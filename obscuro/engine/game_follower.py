@@ -1,6 +1,6 @@
-"""What all players with a belief have in common: one side's game, ply by ply, as it lives it.
+"""What all players with a belief have in common: one side's game, ply by ply, and its turns.
 
-A subclass says how it searches, and what its last search knew of a position.
+A subclass says how it chooses one of several moves, and what its last search knew of a position.
 """
 
 import hashlib
@@ -16,11 +16,16 @@ import numpy.typing as npt
 from obscuro.belief.buffers import Buffers
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.options import Options
-from obscuro.engine.report import Comparison, Coverage
+from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
+from obscuro.engine.turn_time import BELIEF_SHARE, TurnTime, share_of, turn_time
+from obscuro.evaluation.scale import centipawns_of_value
+from obscuro.rules.account import Ply
+from obscuro.rules.layout import STATE
 from obscuro.rules.observation import Observation
-from obscuro.rules.position import from_fen, to_fen
+from obscuro.rules.position import from_fen, move_to_uci, to_fen
 
 Words = npt.NDArray[np.uint64]
+Report = Callable[[SearchInfo], None]
 
 
 class LastTurn(NamedTuple):
@@ -30,15 +35,84 @@ class LastTurn(NamedTuple):
     searched: bool  # whether the move needed a search
 
 
+class OwnTurn(NamedTuple):
+    """A turn in which there is a choice.
+
+    known: up to date. names: our moves in UCI, in the generator's order. time: when the turn ends;
+    None: it has no limit of time. report: takes a report; None: there is no reader. tau: the pawns
+    worth tanh(1).
+    """
+
+    known: Knowledge
+    names: list[str]
+    limits: GoLimits
+    time: TurnTime | None
+    stop: Event
+    report: Report | None
+    tau: float
+
+    @property
+    def deadline(self) -> float | None:
+        """The second of `time.monotonic` at which the turn ends; None without a limit of time."""
+        return None if self.time is None else self.time.deadline
+
+    def tell(self, info: SearchInfo) -> None:
+        """Give a report to its reader, if there is one."""
+        if self.report is not None:
+            self.report(info)
+
+    def info(
+        self,
+        value: float,
+        play: list[tuple[str, float]],
+        *,
+        positions: int = 0,
+        evaluations: int = 0,
+    ) -> SearchInfo:
+        """Return the report of a look one ply ahead.
+
+        value: ours, [-1, 1]. play: moves and their probabilities, the largest first. positions: how
+        many of P were looked at. evaluations: children that were evaluated.
+        """
+        return SearchInfo(
+            depth=1,
+            seldepth=1,
+            nodes=evaluations,
+            milliseconds=int((time.monotonic() - self.limits.received) * 1000),
+            value=value,
+            centipawns=centipawns_of_value(value, self.tau),
+            line=[play[0][0]],
+            belief=len(self.known.belief),
+            exact=bool(self.known.belief.exact),
+            sampled=positions,
+            carried=0,
+            infosets=1,
+            iterations=0,
+            expansions=positions,
+            evaluations=evaluations,
+            gadget="none",
+            roots=positions,
+            policy=play,
+            play=play,
+        )
+
+    def is_over(self, ahead: float = 0.0) -> bool:
+        """Whether the time will be up in `ahead` seconds, or `stop` is set."""
+        return self.stop.is_set() or (
+            self.deadline is not None and time.monotonic() + ahead >= self.deadline
+        )
+
+
 class GameFollower(ABC):
-    """Follows one game at a time for one side, and answers questions about it.
+    """Plays one side of one game at a time, and answers questions about it: an `AnyPlayer`.
 
     warn: called with one line for each thing that a user should know.
 
-    last_turn: for subclasses, which set it when a move is chosen; None: nobody can ask about it.
+    options: those that count (`Options.effective`). last_turn: None if no question can be asked.
     """
 
-    def __init__(self, warn: Callable[[str], None]) -> None:
+    def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
+        self.options = options.effective()
         self.warn = warn
         self.last_turn: LastTurn | None = None
         self._known: Knowledge | None = None
@@ -47,11 +121,17 @@ class GameFollower(ABC):
     # -- what a subclass adds --------------------------------------------------------------------
 
     @abstractmethod
-    def new_game(self, side: int, start: Words) -> None:
-        """Start a game in which we play `side` (0 = White) from a position both sides know.
+    def choose(self, turn: OwnTurn) -> Choice:
+        """Choose one of several moves, none of which captures the king for certain."""
 
-        start: uint64[8].
-        """
+    @property
+    @abstractmethod
+    def last_value(self) -> float:
+        """Our value when the last move was chosen, [-1, 1]; 0 if there was none."""
+
+    def forced_info(self, turn: OwnTurn, name: str, value: float) -> SearchInfo:
+        """Return the report of a move that needs no thought. value: ours, [-1, 1]."""
+        return turn.info(value, [(name, 1.0)])
 
     @abstractmethod
     def covered(self, words: Words, in_belief: bool) -> Coverage:
@@ -61,7 +141,6 @@ class GameFollower(ABC):
         self,
         side: int,
         start: Words,
-        options: Options,
         *,
         threads: int,
         buffers: Buffers,
@@ -70,17 +149,17 @@ class GameFollower(ABC):
     ) -> None:
         """Take up a new game, for `new_game`. The last one ends, and its memory is free.
 
-        start: uint64[8]. options: with `Seed` and `Max Positions`. tell_rebuilds: whether the user
+        start: uint64[8]. tell_rebuilds: whether the user
         should know that the belief was rebuilt. The rest is as in `Knowledge`.
         """
-        self._seed = options.integer("Seed") or time.time_ns() & 0x7FFFFFFF or 1
+        self._seed = self.options.integer("Seed") or time.time_ns() & 0x7FFFFFFF or 1
         self.last_turn = None
         if self._known is not None:
             self._known.release()
         self._known = Knowledge(
             side,
             start,
-            max_positions=options.integer("Max Positions"),
+            max_positions=self.options.integer("Max Positions"),
             threads=threads,
             seed=self._seed,
             buffers=buffers,
@@ -90,17 +169,24 @@ class GameFollower(ABC):
 
     # -- the game --------------------------------------------------------------------------------
 
+    @abstractmethod
+    def new_game(self, side: int, start: Words) -> None:
+        """Start a game in which we play `side` (0 = White) from a position both sides know.
+
+        start: uint64[8].
+        """
+
     def new_game_from_fen(self, side: int, fen: str) -> None:
         """Start a game as `new_game` does, from a FEN without counters."""
         self.new_game(side, from_fen(fen))
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
         """Queue our move `uci` and what we saw after it (None: we were not told)."""
-        self.knowledge.own_move(uci, observation)
+        self.knowledge.queue(Ply(uci, observation))
 
     def opponent_move(self, observation: Observation) -> None:
         """Queue what we saw after a move of the other side."""
-        self.knowledge.opponent_move(observation)
+        self.knowledge.queue(Ply(None, observation))
 
     def update(self, deadline: float | None = None) -> None:
         """Bring the belief up to date; a search does it by itself. See `Knowledge.update`."""
@@ -110,6 +196,40 @@ class GameFollower(ABC):
         """Use the other side's time: see `Knowledge.expect`. Ends soon after `stop` is set."""
         self.knowledge.update(None, stop)
         self.knowledge.expect(stop)
+
+    # -- the turn --------------------------------------------------------------------------------
+
+    def search(self, limits: GoLimits, stop: Event, report: Report | None = None) -> Choice:
+        """Choose a move; blocks until a limit is reached or `stop` is set.
+
+        report: called now and then, and once at the end. The choice holds no move if there is none,
+        or if `stop` is set before the belief is up to date. Raises GameError if what was told does
+        not fit, or if it is not our turn.
+        """
+        self.last_turn = None
+        known = self.knowledge
+        planned = turn_time(limits, known.side, self.options.integer("Move Overhead"))
+        deadline = None if planned is None else planned.deadline
+        if not known.update(share_of(deadline, limits.received, BELIEF_SHARE), stop):
+            return Choice(None)
+        if int(known.any_position()[STATE]) & 1 != known.side:
+            raise GameError("it is not our side's turn")
+        moves = known.legal_moves()
+        if not len(moves):
+            return Choice(None)
+        names = [move_to_uci(move) for move in moves]
+        turn = OwnTurn(known, names, limits, planned, stop, report, self.options.number("tau"))
+        forced = known.forced_move(moves)
+        if forced is None:
+            choice = self.choose(turn)
+        else:
+            index, captures_king = forced
+            value = 1.0 if captures_king else self.last_value
+            info = self.forced_info(turn, names[index], value)
+            turn.tell(info)
+            choice = Choice(names[index], info=info)
+        self.last_turn = LastTurn(known.plies, searched=forced is None)
+        return choice
 
     # -- questions -------------------------------------------------------------------------------
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from obscuro.belief.belief import Belief, ContradictionError
 from obscuro.belief.buffers import Buffers
-from obscuro.engine.chess_game import sighting
-from obscuro.engine.constants import FIFTY_MOVES, REPETITIONS
+from obscuro.engine.chess_game import FIFTY_MOVES, REPETITIONS, sighting
 from obscuro.rules.account import Ply
 from obscuro.rules.key import initial_key, key_after_other_move, key_after_own_move, mix
 from obscuro.rules.layout import PAWN, STATE
@@ -64,13 +63,9 @@ class Knowledge:
         self._sightings: dict[int, int] = {}  # how often we have seen what
         self._note_sighting(int(start[STATE]) & 1)
 
-    def own_move(self, uci: str, observation: Observation | None) -> None:
-        """Queue our move `uci` and what we saw after it (None: we were not told)."""
-        self._queue.append(Ply(uci, observation))
-
-    def opponent_move(self, observation: Observation) -> None:
-        """Queue what we saw after a move of the other side."""
-        self._queue.append(Ply(None, observation))
+    def queue(self, ply: Ply) -> None:
+        """Queue a ply; its observation may be missing after our own move."""
+        self._queue.append(ply)
 
     def update(self, deadline: float | None = None, stop: Event | None = None) -> bool:
         """Work off the queue; return whether all of it is done.

@@ -1,10 +1,14 @@
-"""What the machine has: its processor, its cores and its memory.
+"""The machine: its processor, its cores, and the memory that this process may take.
 
-The import is quick, and needs no package: the options' defaults depend on it, and so does `doctor`.
+The import loads no package, so that `obscuro doctor` can run without any.
 """
 
 import os
 import platform
+import resource
+from pathlib import Path
+
+import psutil
 
 MEBIBYTE = 1 << 20
 
@@ -33,4 +37,52 @@ def total_memory() -> int | None:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
+        return None
+
+
+USABLE_SHARE = 0.75
+"""Of the free memory: other programs need some, and so do we besides the tree."""
+_CGROUPS = (
+    ("memory.max", "memory.current"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+)
+
+
+def usable_mebibytes(cgroup: str = "/sys/fs/cgroup") -> int | None:
+    """Return how many MiB may be taken at once; None where the system doesn't say.
+
+    cgroup: where the system tells a container's limits; tests give their own.
+    """
+    found = [_available(), _left_by_limit()]
+    for most, used in _CGROUPS:
+        limit, usage = _number(Path(cgroup, most)), _number(Path(cgroup, used))
+        if limit is not None and usage is not None:
+            found.append(limit - usage)
+    known = [number for number in found if number is not None]
+    return max(0, int(USABLE_SHARE * min(known)) // MEBIBYTE) if known else None
+
+
+def _available() -> int | None:
+    """Return the bytes that a program can take without swapping others out."""
+    try:
+        return psutil.virtual_memory().available
+    except (OSError, LookupError, ValueError):  # /proc is missing, or another program fakes it
+        return None
+
+
+def _left_by_limit() -> int | None:
+    """Return the bytes of address space that a limit (`ulimit -v`) leaves us."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        return limit - psutil.Process().memory_info().vms
+    except (OSError, psutil.Error):
+        return limit
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # `max` where there is no limit
         return None

@@ -4,7 +4,7 @@ The import is quick: nothing here needs compiled code.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from obscuro.engine.machine import MEBIBYTE, total_memory, usable_cores
@@ -23,15 +23,14 @@ from obscuro.search.parameters import (
     SearchParameters,
 )
 
-Kind = Literal["check", "spin", "combo", "string"]
-Value = bool | int | str
+Kind = Literal["check", "spin", "number", "combo", "string"]
+Value = bool | int | float | str
 
-PUCT_UNIT = 100  # `Puct C` is a spin: hundredths
-VARIANCE_UNIT = 1000  # `Puct Least Variance`: thousandths
 BYTES_PER_POSITION = 100  # of the belief, at the peak of an update
 MOST_POSITIONS = 8_000_000
 DEFAULT_CACHE = 32  # MiB: 96,000 positions; Stockfish takes a minute to evaluate them
 LEAST_HASH = 16  # MiB
+LONGEST_QUOTE = 20  # characters of a bad key
 
 
 class OptionError(ValueError):
@@ -40,18 +39,21 @@ class OptionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option as UCI declares it. minimum and maximum belong to spins, choices to combos.
+    """One option as UCI declares it, or one key of a string option that has `keys`.
 
-    known: returns the choices; plug-ins may add to them later.
+    minimum and maximum belong to spins and numbers. known: returns the choices of a combo; plug-ins
+    may add to them later. A `number` may have decimals; only keys are numbers. keys: a string with
+    keys holds `key=value` pairs with commas between them; a key that is left out has its default.
     """
 
     name: str
     kind: Kind
     default: Value
-    minimum: int = 0
-    maximum: int = 0
+    minimum: float = 0
+    maximum: float = 0
     known: Callable[[], tuple[str, ...]] = tuple
     help: str = ""
+    keys: "tuple[Option, ...]" = ()
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -64,11 +66,12 @@ class Option:
             if text.lower() not in ("true", "false"):
                 raise OptionError(f"{self.name} must be true or false, not {text!r}")
             return text.lower() == "true"
-        if self.kind == "spin":
+        if self.kind in ("spin", "number"):
             try:
-                number = int(text)
+                number = int(text) if self.kind == "spin" else float(text)
             except ValueError:
-                raise OptionError(f"{self.name} must be a whole number, not {text!r}") from None
+                what = "a whole number" if self.kind == "spin" else "a number"
+                raise OptionError(f"{self.name} must be {what}, not {text!r}") from None
             if not self.minimum <= number <= self.maximum:
                 raise OptionError(
                     f"{self.name} must be between {self.minimum} and {self.maximum}, not {number}"
@@ -81,10 +84,41 @@ class Option:
             raise OptionError(f"{self.name} must be one of {', '.join(self.choices)}, not {text!r}")
         return "" if text == "<empty>" else text
 
+    def parse_keys(self, text: str) -> dict[str, Value]:
+        """Read the pairs of an option with keys; returns the values of all keys.
+
+        Raises OptionError, which names the key and says what is allowed.
+        """
+        by_name = {key.name: key for key in self.keys}
+        values = {key.name: key.default for key in self.keys}
+        given: set[str] = set()
+        for pair in text.split(",") if text.strip() not in ("", "<empty>") else ():
+            name, equals, value = (part.strip() for part in pair.partition("="))
+            key = by_name.get(name.lower())
+            if key is None:
+                raise OptionError(
+                    f"{self.name} has no key {name[:LONGEST_QUOTE]!r}; it has {', '.join(by_name)}"
+                )
+            if not equals:
+                raise OptionError(f"{self.name}: {key.name} needs a value, as in {key.example}")
+            if key.name in given:
+                raise OptionError(f"{self.name}: {key.name} is given twice")
+            given.add(key.name)
+            try:
+                values[key.name] = key.parse(value)
+            except OptionError as error:
+                raise OptionError(f"{self.name}: {error}") from None
+        return values
+
+    @property
+    def example(self) -> str:
+        """The key with its default, as a user writes it."""
+        return f"{self.name}={text_of(self.default)}"
+
     def uci(self) -> str:
         """The line that declares it to a GUI."""
         if self.kind == "check":
-            return f"option name {self.name} type check default {str(self.default).lower()}"
+            return f"option name {self.name} type check default {text_of(self.default)}"
         if self.kind == "spin":
             return (
                 f"option name {self.name} type spin default {self.default} "
@@ -96,10 +130,104 @@ class Option:
         return f"option name {self.name} type string default {self.default or '<empty>'}"
 
 
+def text_of(value: Value) -> str:
+    """Return a value as a GUI sends it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 _MEMORY = total_memory() or 4 << 30
 _MEMORY_MIB = _MEMORY // MEBIBYTE
 _DEFAULT_HASH = max(64, min(1024, _MEMORY_MIB // 8))
 _DEFAULT_POSITIONS = max(100_000, min(MOST_POSITIONS, _MEMORY // 8 // BYTES_PER_POSITION))
+
+SEARCH_KEYS: tuple[Option, ...] = (
+    Option(
+        "eval_cache",
+        "spin",
+        DEFAULT_CACHE,
+        0,
+        max(1024, _MEMORY_MIB),
+        help="MiB, beside `Hash`, for values of positions, kept for the game; 0: none",
+    ),
+    Option("tau", "number", 6.0, 0.5, 50, help="pawns of Stockfish 14 that are worth tanh(1)"),
+    Option("purification", "check", True, help="play the top action or few stable ones"),
+    Option("unfrozen", "check", True, help="KLUSS; false: 1-KLSS"),
+    Option("one_sided", "check", True, help="one-sided GT-CFR; false: both players explore"),
+    Option(
+        "resolve_prior",
+        "combo",
+        "mixed",
+        known=lambda: ("mixed", "uniform"),
+        help="how Resolve weighs the opponent's infosets",
+    ),
+    Option("soft_root", "number", 0.0, 0, 1, help="share of the prior in the root's strategy"),
+    Option(
+        "root_temperature",
+        "spin",
+        0,
+        0,
+        100_000,
+        help="centipawns that make a position e times less likely; 0: all are alike",
+    ),
+    Option(
+        "min_infoset_size",
+        "spin",
+        MIN_INFOSET_SIZE,
+        1,
+        10_000,
+        help="positions that the search begins with, or all if there are fewer",
+    ),
+    Option(
+        "fresh_share",
+        "number",
+        FRESH_SHARE,
+        0,
+        1,
+        help="share of them that is drawn anew each turn, at least",
+    ),
+    Option(
+        "sampling",
+        "combo",
+        "uniform",
+        known=lambda: ("uniform", "diversity"),
+        help="how they are drawn from a larger belief; `diversity`: by their values, as in GS2",
+    ),
+    Option(
+        "max_kept_infosets",
+        "spin",
+        MAX_KEPT_INFOSETS,
+        0,
+        100_000,
+        help="of the other side, from the last search's tree; 0: all",
+    ),
+    Option(
+        "edges_per_expansion",
+        "spin",
+        EDGES_PER_EXPANSION,
+        1_000,
+        100_000_000,
+        help="edges that the solver visits for each expanded leaf, at most",
+    ),
+    Option(
+        "iterations_per_expansion",
+        "spin",
+        ITERATIONS_PER_EXPANSION,
+        1,
+        1_000,
+        help="iterations of the solver for each expanded leaf, at most",
+    ),
+    Option("max_support", "spin", MAX_SUPPORT, 1, 100, help="moves that purification may mix"),
+    Option("puct_c", "number", PUCT_C, 0, 100, help="weight of exploration"),
+    Option(
+        "puct_least_variance",
+        "number",
+        PUCT_LEAST_VARIANCE,
+        0,
+        1,
+        help="the variance of an action's value never counts as less",
+    ),
+)
+"""The keys of the option `Search`; docs/algorithm.md says what each does."""
 
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -112,14 +240,6 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "Hash", "spin", _DEFAULT_HASH, LEAST_HASH, max(1024, _MEMORY_MIB), help="MiB for the tree"
-    ),
-    Option(
-        "Eval Cache",
-        "spin",
-        DEFAULT_CACHE,
-        0,
-        max(1024, _MEMORY_MIB),
-        help="MiB, beside Hash, for the values of positions that were evaluated; 0: none",
     ),
     Option("Move Overhead", "spin", 30, 0, 5000, help="ms kept back in every move"),
     Option("Ponder", "check", False, help="think on the other side's time, by itself too"),
@@ -143,12 +263,6 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("Stockfish", "string", "", help="path of Stockfish; empty: look for it"),
     Option("Evaluator", "combo", "nnue", known=evaluator_names),
-    Option(
-        "Fog Values",
-        "string",
-        "",
-        help="path of a file for Evaluator fog; empty: the one that is shipped",
-    ),
     Option("Seed", "spin", 0, 0, 2**31 - 1, help="0: from the clock"),
     Option(
         "Max Positions",
@@ -156,93 +270,9 @@ OPTIONS: tuple[Option, ...] = (
         _DEFAULT_POSITIONS,
         1000,
         max(MOST_POSITIONS, _DEFAULT_POSITIONS),
-        help="the belief keeps at most so many positions, and a random subset past that",
+        help="most positions of the belief; past that it keeps a random subset",
     ),
-    Option("Purification", "check", True, help="play the top action or few stable ones"),
-    Option("Unfrozen", "check", True, help="KLUSS; off: 1-KLSS"),
-    Option("One Sided", "check", True, help="one-sided GT-CFR; off: both players explore"),
-    Option("Resolve Prior", "combo", "mixed", known=lambda: ("mixed", "uniform")),
-    Option(
-        "Soft Root",
-        "spin",
-        0,
-        0,
-        100,
-        help="per cent of the prior itself in the root's strategy; the paper's is 0",
-    ),
-    Option(
-        "Root Temperature",
-        "spin",
-        0,
-        0,
-        100_000,
-        help="centipawns that make a position e times less likely; 0: all are alike",
-    ),
-    Option(
-        "Min Infoset Size",
-        "spin",
-        MIN_INFOSET_SIZE,
-        1,
-        10_000,
-        help="the search begins with so many positions, or with all there are",
-    ),
-    Option(
-        "Fresh Share",
-        "spin",
-        round(FRESH_SHARE * 100),
-        0,
-        100,
-        help="per cent of them that are drawn anew each turn, at least",
-    ),
-    Option(
-        "Sampling",
-        "combo",
-        "uniform",
-        known=lambda: ("uniform", "diversity"),
-        help="how new ones are drawn of a larger belief; `diversity`: by their values, as in GS2",
-    ),
-    Option(
-        "Max Kept Infosets",
-        "spin",
-        MAX_KEPT_INFOSETS,
-        0,
-        100_000,
-        help="of the other side, from the last search's tree; 0: all",
-    ),
-    Option(
-        "Edges Per Expansion",
-        "spin",
-        EDGES_PER_EXPANSION,
-        1_000,
-        100_000_000,
-        help="edges that the solver visits for each leaf that is expanded, at most",
-    ),
-    Option(
-        "Iterations Per Expansion",
-        "spin",
-        ITERATIONS_PER_EXPANSION,
-        1,
-        1_000,
-        help="iterations of the solver for each leaf that is expanded, at most",
-    ),
-    Option("Max Support", "spin", MAX_SUPPORT, 1, 100),
-    Option("Puct C", "spin", int(PUCT_C * PUCT_UNIT), 0, 10_000, help="in hundredths"),
-    Option(
-        "Puct Sigma",
-        "combo",
-        "variance",
-        known=lambda: ("variance", "deviation"),
-        help="of an action's value over the visits to its infoset; or over its own selections",
-    ),
-    Option(
-        "Puct Least Variance",
-        "spin",
-        round(PUCT_LEAST_VARIANCE * VARIANCE_UNIT),
-        0,
-        VARIANCE_UNIT,
-        help="in thousandths",
-    ),
-    Option("Tau", "spin", 600, 50, 5000, help="centipawns of Stockfish 14 worth tanh(1)"),
+    Option("Search", "string", "", help="research settings of the search", keys=SEARCH_KEYS),
 )
 
 
@@ -252,46 +282,75 @@ def options_named(*names: str) -> tuple[Option, ...]:
     return tuple(by_name[name] for name in names)
 
 
-class Options:
-    """The values of all options of one player. `set` takes the text that a GUI sends.
+def search_option(*names: str, own: tuple[Option, ...] = ()) -> Option:
+    """The option `Search` of another player: the engine's keys with these names, and its own."""
+    by_name = {key.name: key for key in SEARCH_KEYS}
+    (search,) = options_named("Search")
+    return replace(search, keys=(*own, *(by_name[name] for name in names)))
 
-    table: the options that there are; by default the engine's.
+
+class Options:
+    """The values of all options of one player, and of their keys.
+
+    `set` takes the text that a GUI sends. The other methods take the proper name of an option or of
+    a key. table: the options that there are; by default the engine's.
     """
 
     def __init__(self, table: tuple[Option, ...] = OPTIONS) -> None:
         self.table = table
         self._by_name = {option.name.lower(): option for option in table}
-        self._values: dict[str, Value] = {option.name: option.default for option in table}
+        self._values: dict[str, Value] = {
+            each.name: each.default for option in table for each in (option.keys or (option,))
+        }
 
     def __contains__(self, name: str) -> bool:
-        """Whether there is an option with this proper name."""
-        return name in self._values
+        """Whether there is an option or a key with this name."""
+        return name in self._values or name.lower() in self._by_name
 
     def set(self, name: str, text: str) -> str:
-        """Set an option by its name in any case; returns the proper name. Raises OptionError."""
+        """Set an option by its name in any case; returns the proper name.
+
+        Raises OptionError; then nothing changes.
+        """
         option = self._by_name.get(" ".join(name.split()).lower())
         if option is None:
+            key = "_".join(name.split()).lower()
+            if key in self._values:
+                raise OptionError(f"no such option: {name!r}; set {key} in the option Search")
             raise OptionError(f"no such option: {name!r}")
-        self._values[option.name] = option.parse(text)
+        if option.keys:
+            self._values |= option.parse_keys(text)
+        else:
+            self._values[option.name] = option.parse(text)
         return option.name
 
     def get(self, name: str) -> Value:
-        """The value of an option by its proper name."""
-        return self._values[name]
+        """The value of an option or a key; of an option with keys, those that are no defaults."""
+        option = self._by_name.get(name.lower())
+        if option is None or not option.keys:
+            return self._values[name]
+        changed = (key for key in option.keys if self._values[key.name] != key.default)
+        return ",".join(f"{key.name}={text_of(self._values[key.name])}" for key in changed)
 
     def integer(self, name: str) -> int:
-        """The value of a spin option."""
+        """The value of a spin."""
         value = self._values[name]
         assert isinstance(value, int)
         return value
 
+    def number(self, name: str) -> float:
+        """The value of a spin or a number."""
+        value = self._values[name]
+        assert not isinstance(value, str)
+        return value
+
     def flag(self, name: str) -> bool:
-        """The value of a check option."""
-        return bool(self._values[name])
+        """The value of a check; False for a player without it."""
+        return bool(self._values.get(name, False))
 
     def text(self, name: str) -> str:
-        """The value of a combo or string option."""
-        return str(self._values[name])
+        """The value of a combo or a string."""
+        return str(self.get(name))
 
     def copy(self) -> "Options":
         """An independent copy."""
@@ -316,30 +375,29 @@ class Options:
             limits = {
                 "Threads": 1,
                 "Max Positions": strength.positions,
-                "Min Infoset Size": strength.roots,
-                "Max Kept Infosets": strength.roots,
+                "min_infoset_size": strength.roots,
+                "max_kept_infosets": strength.roots,
             }
             for name, most in limits.items():
                 copied._values[name] = min(self.integer(name) or most, most)
         return copied
 
     def search_parameters(self) -> SearchParameters:
-        """The options of the search."""
+        """The settings of the search."""
         return SearchParameters(
-            edges_per_expansion=self.integer("Edges Per Expansion"),
-            iterations_per_expansion=self.integer("Iterations Per Expansion"),
-            min_infoset_size=self.integer("Min Infoset Size"),
-            fresh_share=self.integer("Fresh Share") / 100,
-            max_kept_infosets=self.integer("Max Kept Infosets"),
-            max_support=self.integer("Max Support"),
-            puct_c=self.integer("Puct C") / PUCT_UNIT,
-            puct_least_variance=self.integer("Puct Least Variance") / VARIANCE_UNIT,
-            puct_by_deviation=self.text("Puct Sigma") == "deviation",
-            purification=self.flag("Purification"),
-            unfrozen=self.flag("Unfrozen"),
-            one_sided=self.flag("One Sided"),
-            mixed_prior=self.text("Resolve Prior") == "mixed",
-            soft_root=self.integer("Soft Root") / 100,
-            root_temperature=self.integer("Root Temperature") / self.integer("Tau"),
-            diverse=self.text("Sampling") == "diversity",
+            edges_per_expansion=self.integer("edges_per_expansion"),
+            iterations_per_expansion=self.integer("iterations_per_expansion"),
+            min_infoset_size=self.integer("min_infoset_size"),
+            fresh_share=self.number("fresh_share"),
+            max_kept_infosets=self.integer("max_kept_infosets"),
+            max_support=self.integer("max_support"),
+            puct_c=self.number("puct_c"),
+            puct_least_variance=self.number("puct_least_variance"),
+            purification=self.flag("purification"),
+            unfrozen=self.flag("unfrozen"),
+            one_sided=self.flag("one_sided"),
+            mixed_prior=self.text("resolve_prior") == "mixed",
+            soft_root=self.number("soft_root"),
+            root_temperature=self.integer("root_temperature") / (100 * self.number("tau")),
+            diverse=self.text("sampling") == "diversity",
         )

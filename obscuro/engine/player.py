@@ -9,29 +9,21 @@ import time
 from collections.abc import Callable
 from threading import Event
 
-import numpy as np
-import numpy.typing as npt
-
-from obscuro.engine.comparison import compare
-from obscuro.engine.constants import BELIEF_SHARE, SAMPLING_SHARE
-from obscuro.engine.diverse_roots import EXTRA_SHARE, ExtraTime
 from obscuro.engine.equipment import Equipment
-from obscuro.engine.game_follower import GameFollower, LastTurn, Words
-from obscuro.engine.kernel_compiling import compile_in_processes
-from obscuro.engine.kernel_loading import load_kernels
+from obscuro.engine.game_follower import GameFollower, OwnTurn, Words
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
-from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
-from obscuro.engine.roots import build_subgame
+from obscuro.engine.report import Choice, Comparison, Coverage, SearchInfo
+from obscuro.engine.roots import EXTRA_SHARE, ExtraTime, set_roots
 from obscuro.engine.strength import Strength
-from obscuro.engine.turn_report import TurnReport
-from obscuro.engine.turn_time import TurnTime, share_of, turn_time
+from obscuro.engine.turn_report import TurnReport, compare
+from obscuro.engine.turn_time import SAMPLING_SHARE, share_of
 from obscuro.kernel_cache import kernel_files
-from obscuro.rules.layout import STATE, WORDS
+from obscuro.kernel_warmup import compile_in_processes, load_kernels
+from obscuro.rules.layout import WORDS
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import move_to_uci
-from obscuro.search.pace import Limits
-from obscuro.search.progress import Progress
+from obscuro.search.pace import Limits, Progress
 from obscuro.search.search import Search
 
 
@@ -45,8 +37,8 @@ class Player(GameFollower):
     """
 
     def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
-        super().__init__(warn)
-        self.equipment = Equipment(options, warn)
+        super().__init__(options, warn)
+        self.equipment = Equipment(self.options, warn)
         self.searched_at = 0  # plies of the game at the roots of the last search
 
     # -- life ------------------------------------------------------------------------------------
@@ -54,7 +46,8 @@ class Player(GameFollower):
     def set_options(self, options: Options) -> None:
         """Take over options between two searches; what depends on a changed one is made anew."""
         self.last_turn = None
-        self.equipment.set_options(options)
+        self.options = options.effective()
+        self.equipment.set_options(self.options)
 
     def prepare(self, progress: Callable[[str], None] | None = None) -> None:
         """Load or compile all kernels and start the evaluators, so that a search starts at once.
@@ -62,7 +55,7 @@ class Player(GameFollower):
         progress: called with a few words on what comes next. A second call takes no time.
         """
         tell = progress or (lambda text: None)
-        evaluator = self.equipment.options.text("Evaluator")
+        evaluator = self.options.text("Evaluator")
         kernels = kernel_files()
         complete = kernels.is_complete(__name__, evaluator)
         if not complete:
@@ -90,12 +83,11 @@ class Player(GameFollower):
         self.follow(
             side,
             start,
-            self.equipment.options,
-            threads=self.equipment.options.integer("Threads"),
+            threads=self.options.integer("Threads"),
             buffers=self.equipment.buffers,
             lost_place=self.equipment.forget_tree,
             # The small belief of a weak level is often rebuilt. A person need not know when.
-            tell_rebuilds=self.equipment.options.strength is None,
+            tell_rebuilds=self.options.strength is None,
         )
         self.equipment.new_game(self.seed)
 
@@ -121,43 +113,15 @@ class Player(GameFollower):
 
     # -- the turn --------------------------------------------------------------------------------
 
-    def search(
-        self,
-        limits: GoLimits,
-        stop: Event,
-        report: Callable[[SearchInfo], None] | None = None,
-    ) -> Choice:
-        """Choose a move; blocks until a limit is reached or `stop` is set.
+    @property
+    def last_value(self) -> float:
+        """Our value after the last search, [-1, 1]; 0 if there was none in this game."""
+        return self.equipment.last_value or 0.0
 
-        report: called at most every 0.5 s and once at the end. The choice holds no move if there is
-        none, or if `stop` is set before the belief is up to date. Raises GameError as `update`, and
-        if it is not our turn.
-        """
-        self.last_turn = None
-        known = self.knowledge
-        options = self.equipment.options
-        turn = turn_time(limits, known.side, options.integer("Move Overhead"))
-        deadline = None if turn is None else turn.deadline
-        if not known.update(share_of(deadline, limits.received, BELIEF_SHARE), stop):
-            return Choice(None)
-        if int(known.any_position()[STATE]) & 1 != known.side:
-            raise GameError("it is not our side's turn")
-        moves = known.legal_moves()
-        if not len(moves):
-            return Choice(None)
-        forced = known.forced_move(moves)
-        if forced is not None:
-            index, captures_king = forced
-            move = move_to_uci(moves[index])
-            self.last_turn = LastTurn(known.plies, searched=False)
-            value = 1.0 if captures_king else self.equipment.last_value or 0.0
-            info = TurnReport(options, known.belief, [move], limits.received).forced(move, value)
-            if report is not None:
-                report(info)
-            return Choice(move, info=info)
-        choice = self._search_moves(limits, turn, stop, moves, report)
-        self.last_turn = LastTurn(known.plies, searched=True)
-        return choice
+    def forced_info(self, turn: OwnTurn, name: str, value: float) -> SearchInfo:
+        """Return the report of a move that needs no thought. value: ours, [-1, 1]."""
+        received = turn.limits.received
+        return TurnReport(self.options, turn.known.belief, [name], received).forced(name, value)
 
     def covered(self, words: Words, in_belief: bool) -> Coverage:
         """Say what the last search knew of a position uint64[8]. in_belief: whether it is in P."""
@@ -178,10 +142,10 @@ class Player(GameFollower):
         names = [move_to_uci(move) for move in self.knowledge.legal_moves()]
         return compare(known, names, move, other)
 
-    def build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
+    def begin_search(self, search: Search, deadline: float | None, stop: Event) -> None:
         """Give the search the tree of this turn; it expands roots until the deadline or `stop`.
 
-        `search` calls this. An experiment may override it to change the tree before it is solved.
+        `choose` calls this. An experiment may override it to change the tree before it is solved.
         """
         known = self.knowledge
 
@@ -190,36 +154,28 @@ class Player(GameFollower):
 
         share = EXTRA_SHARE / SAMPLING_SHARE
         extra = ExtraTime(None if deadline is None else share * (deadline - time.monotonic()))
-        self.searched_at = build_subgame(
+        self.searched_at = set_roots(
             search, known, self.random(), self.searched_at, late, extra.is_over
         )
 
-    def _search_moves(
-        self,
-        limits: GoLimits,
-        turn: TurnTime | None,
-        stop: Event,
-        moves: npt.NDArray[np.uint32],
-        report: Callable[[SearchInfo], None] | None,
-    ) -> Choice:
-        """Search for one of several moves. moves: ours, uint32[k]."""
-        deadline = None if turn is None else turn.deadline
-        latest = turn.latest if turn is not None and turn.flexible else None
+    def choose(self, turn: OwnTurn) -> Choice:
+        """Search for one of several moves."""
+        deadline, report, names = turn.deadline, turn.report, turn.names
+        latest = turn.time.latest if turn.time is not None and turn.time.flexible else None
         known, equipment = self.knowledge, self.equipment
         search = equipment.begin_turn(known.side, known.repeated())
         evaluations = equipment.evaluations
         cache_before = equipment.cache_use
-        self.build_subgame(search, share_of(deadline, time.monotonic(), SAMPLING_SHARE), stop)
-        names = [move_to_uci(move) for move in moves]
-        turn_report = TurnReport(equipment.options, known.belief, names, limits.received)
+        self.begin_search(search, share_of(deadline, time.monotonic(), SAMPLING_SHARE), turn.stop)
+        turn_report = TurnReport(self.options, known.belief, names, turn.limits.received)
 
         def describe(progress: Progress) -> SearchInfo:
             return turn_report.searched(progress, equipment.evaluations - evaluations, search)
 
-        strength = equipment.options.strength
+        strength = self.options.strength
         progress = search.run(
-            Limits(deadline, _fewer(limits.nodes, strength), latest),
-            stop,
+            Limits(deadline, _fewer(turn.limits.nodes, strength), latest),
+            turn.stop,
             None if report is None else lambda progress: report(describe(progress)),
         )
         if strength is not None and strength.temperature:
@@ -228,9 +184,8 @@ class Player(GameFollower):
         if equipment.cache_use is not None and cache_before is not None:
             use = equipment.cache_use.since(cache_before)
             info = dataclasses.replace(info, cache=use if use.lookups else None)
-        if report is not None:
-            report(info)
-        if len(progress.policy) != len(moves):
+        turn.tell(info)
+        if len(progress.policy) != len(names):
             # There was no time to expand even one position of our infoset. Any move will do.
             return Choice(names[self.random().integers(len(names))], info=info)
         played = turn_report.played(progress)

@@ -65,7 +65,7 @@ class Coverage:
 
     in_belief: whether it was in P. in_infoset: whether it was among the positions of our infoset at
     the root. expanded: whether it was expanded there when the search began. weight: its share of
-    the root's weight, [0, 1] (`obscuro.search.root_share`). The last three are None if the move
+    the root's weight, [0, 1] (`obscuro.search.root_values`). The last three are None if the move
     needed no search.
     """
 

@@ -1,27 +1,107 @@
 """The roots of a turn's search (Obscuro, Fig. 9).
 
 They are what the last tree keeps and sampled positions of the belief, or the start of the game.
+Uniform draws of a large belief leave rare kinds of positions out. With `sampling=diversity` (GS2,
+`G, Eq. 3`) more positions are drawn and valued than are wanted. Those stay whose values are nearest
+to all others', and each counts for the positions that it stands for.
 """
 
+import time
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.engine.chess_game import STATE_WORDS
-from obscuro.engine.constants import SAMPLING_CHUNK
-from obscuro.engine.diverse_roots import MOST_CANDIDATES, diverse
+from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
 from obscuro.engine.knowledge import Knowledge
-from obscuro.engine.root_states import drawn_states, root_keys
+from obscuro.engine.turn_time import SAMPLING_CHUNK
+from obscuro.rules.key import mix
 from obscuro.rules.layout import WORDS
-from obscuro.search.game import Expansion, joined, selected
+from obscuro.rules.position import hash_positions
+from obscuro.search.game import Expansion, concatenate_expansions, take_leaves
+from obscuro.search.k_centre import k_centres, nearest
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values
 
 Words = npt.NDArray[np.uint64]
 
 
-def build_subgame(
+def sample_root_states(
+    known: Knowledge, wanted: int, held: Words, random: np.random.Generator
+) -> Words:
+    """Draw positions of the belief without replacement; return them as states uint64[n, W].
+
+    known: up to date. wanted: the most positions to draw; none if it is not above 0. held:
+    uint64[m, W], states whose positions are not drawn.
+    """
+    if wanted <= 0:
+        return np.zeros((0, STATE_WORDS), dtype=np.uint64)
+    exclude = np.empty(len(held), dtype=np.uint64)
+    hash_positions(np.ascontiguousarray(held[:, :WORDS]), exclude)
+    sampled = known.belief.sample(wanted, random, exclude=exclude)
+    states = np.zeros((len(sampled), STATE_WORDS), dtype=np.uint64)
+    states[:, :WORDS] = sampled
+    states[:, DRAW_WORD] = known.quiet_plies
+    return states
+
+
+def root_keys(states: Words, our_key: int) -> Words:
+    """Both sides' keys, uint64[n, 2], of new roots uint64[n, W].
+
+    ▲ has our key in all of them. ▼ knows the position, so that its key differs from root to root.
+    """
+    keys = np.empty((len(states), 2), dtype=np.uint64)
+    keys[:, 0] = our_key
+    hashes = np.empty(len(states), dtype=np.uint64)
+    hash_positions(np.ascontiguousarray(states[:, :WORDS]), hashes)
+    salt = np.uint64(our_key)
+    for i, hashed in enumerate(hashes):
+        keys[i, 1] = int(mix(np.uint64(hashed) ^ salt)) or 1
+    return keys
+
+
+MOST_CANDIDATES = 1024
+"""So many positions of the belief are looked at, at most."""
+EXTRA_SHARE = 0.04
+"""Of the turn's time, for positions beyond the wanted ones; exceeded by a chunk at most."""
+
+
+class ExtraTime:
+    """Tells whether so many seconds have gone by since the first question. None: never."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._since: float | None = None
+
+    def is_over(self) -> bool:
+        """Whether the time is over. The first call starts it."""
+        now = time.monotonic()
+        if self._since is None:
+            self._since = now
+        return self._seconds is not None and now - self._since >= self._seconds
+
+
+def diverse(
+    values: npt.NDArray[np.float32], wanted: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """Choose `wanted` of n positions by their values; there must be more than that.
+
+    values: float32[n], the positions' values ṽ(s), not capped. Returns the chosen ones' indices,
+    int64[wanted], ascending, and their masses, float32[wanted], whose mean is 1: how many positions
+    each stands for. Where fewer values than wanted differ, the first of the others join, and share
+    their value's mass.
+    """
+    centres = k_centres(values.astype(np.float64), wanted)
+    others = np.setdiff1d(np.arange(len(values)), centres)[: wanted - len(centres)]
+    chosen = np.sort(np.concatenate((centres, others)))
+    kinds, kind = np.unique(values[chosen], return_inverse=True)
+    stood_for = np.searchsorted(kinds, values[nearest(values, chosen)])
+    stands_for = np.bincount(stood_for, minlength=len(kinds)) / np.bincount(kind)
+    masses = stands_for[kind] * (wanted / len(values))
+    return chosen, masses.astype(np.float32)
+
+
+def set_roots(
     search: Search,
     known: Knowledge,
     random: np.random.Generator,
@@ -62,7 +142,7 @@ def _build_here(
     """
     wanted = min(_wanted(search, known, own_states), search.most_new_roots)
     most = max(wanted, MOST_CANDIDATES) if search.parameters.diverse and wanted > 0 else wanted
-    states = drawn_states(known, most, own_states, random)
+    states = sample_root_states(known, most, own_states, random)
     keys = root_keys(states, known.key)
     expansions: list[Expansion] = []
     size = SAMPLING_CHUNK * search.threads
@@ -85,7 +165,7 @@ def _build_here(
     if done > wanted:
         chosen, masses = diverse(values, wanted)
         states, keys, values = states[chosen], keys[chosen], values[chosen]
-        expansions = [selected(joined(expansions), chosen)]
+        expansions = [take_leaves(concatenate_expansions(expansions), chosen)]
         done = wanted
     if known.plies == 0:
         # The start is common knowledge: ▼ has no other infoset to choose instead.

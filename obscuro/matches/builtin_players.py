@@ -1,57 +1,124 @@
-"""The players that come with the program, by the names under which an event knows them."""
+"""How a match makes its players: those that come with the program, and UCI engines by command line.
+
+A player so cheap that a process of its own would cost more than its moves (a kind with `light`)
+plays in the process of the match.
+"""
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from threading import Event as ThreadEvent
+
+import chess
 
 from obscuro.client.engine import engine_command
+from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player_kind import PlayerKind
-from obscuro.matches.game_record import Contestant
-from obscuro.matches.light_contestant import LightContestant, set_options
+from obscuro.matches.event import Entrant
+from obscuro.matches.game_record import OWN_OBSERVATIONS, Contestant, Turn
+from obscuro.matches.time_control import Allowance
 from obscuro.matches.uci_player import UciPlayer
 from obscuro.players.roster import PLAYERS
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
 
 Warn = Callable[[str], None]
+MakeContestant = Callable[[Entrant, Warn, bool], Contestant]
+"""Makes an entrant's player. The flag: whether it reports coverage."""
+_MOST_SEED = 2**31 - 1
 
 
-class BuiltInPlayer(NamedTuple):
-    """How a player of this program is checked and made.
-
-    about: one line for help texts. check: takes the options, and raises ValueError (one clear line)
-    if the player cannot take them. make: takes the player's name in the event, its options, a
-    function that receives warnings, and whether the player is to say where the true position was in
-    its search (`Turn.coverage`). Both import what is heavy only when they are called.
-    """
-
-    about: str
-    check: Callable[[Mapping[str, str]], None]
-    make: Callable[[str, Mapping[str, str], Warn, bool], Contestant]
+def split_command(text: str) -> list[str]:
+    """Split a command line as a shell does. Raises ValueError."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"can't read the command {text!r}: {error}") from None
 
 
-def _built_in(kind: PlayerKind) -> BuiltInPlayer:
-    """Return how a match makes a player of this kind.
-
-    A player that is not light gets a process of its own, so that its turns are measured fairly.
-    """
-
-    def check(options: Mapping[str, str]) -> None:
+def check_entrant(entrant: Entrant) -> None:
+    """Raise ValueError, with one clear line, if the player can't be made on this machine."""
+    kind = PLAYERS.get(entrant.player)
+    if kind is not None:
         if kind.lack is not None:
             raise ValueError(kind.lack)
-        set_options(kind, options)  # OptionError is a ValueError
+        set_options(kind, entrant.options)  # OptionError is a ValueError
+        return
+    command = split_command(entrant.player)
+    if not command or shutil.which(command[0]) is None:
+        names = ", ".join(PLAYERS)
+        raise ValueError(f"{entrant.player!r} is neither a built-in player ({names}) nor a program")
 
-    def make(name: str, options: Mapping[str, str], warn: Warn, coverage: bool) -> Contestant:
-        if kind.light:
-            return LightContestant(kind, name, options, warn)
-        return UciPlayer(
-            engine_command(kind.name),
-            name=name,
-            options=options,
-            coverage=coverage,
-            on_warning=warn,
+
+def make_contestant(entrant: Entrant, warn: Warn, coverage: bool = False) -> Contestant:
+    """Make the entrant's player, which starts its process at its first game.
+
+    A built-in player that is not light gets a process too, so that its turns are measured fairly.
+    warn: receives the player's warnings. coverage: whether the player is to say where the true
+    position was in its search, if it can.
+    """
+    kind = PLAYERS.get(entrant.player)
+    if kind is not None and kind.light:
+        return LightContestant(kind, entrant.name, entrant.options, warn)
+    return UciPlayer(
+        split_command(entrant.player) if kind is None else engine_command(kind.name),
+        name=entrant.name,
+        options=entrant.options,
+        coverage=coverage,
+        on_warning=warn,
+    )
+
+
+class LightContestant:
+    """A player in this process. It learns only what its side sees.
+
+    options: the player's. If they set no `Seed`, each game's own seed is used. warn: receives the
+    player's warnings.
+    """
+
+    told = OWN_OBSERVATIONS
+
+    def __init__(self, kind: PlayerKind, name: str, options: Mapping[str, str], warn: Warn) -> None:
+        self.name = name
+        self._options = set_options(kind, options)
+        self._player = kind.make(self._options, warn)
+        self._color: chess.Color = chess.WHITE
+
+    def new_game(self, board: FogOfWarBoard, color: chess.Color, seed: int) -> None:
+        """Start a new game from this position."""
+        options = self._options.copy()
+        if not options.integer("Seed"):
+            options.set("Seed", str(seed % _MOST_SEED + 1))
+        self._color = color
+        self._player.set_options(options)
+        self._player.new_game_from_fen(
+            0 if color == chess.WHITE else 1, board.epd(en_passant="fen")
         )
 
-    return BuiltInPlayer(kind.about, check, make)
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
+        """Choose a move from what the side was told so far."""
+        begin = time.monotonic()
+        choice = self._player.search(allowance.limits(begin), ThreadEvent(), lambda info: None)
+        return Turn(choice.move or "(none)", time.monotonic() - begin)
+
+    def after_ply(self, board: FogOfWarBoard) -> None:
+        """Tell the player what its side did and saw."""
+        last_ply(board, self._color).tell(self._player)
+
+    def close(self) -> None:
+        """Close the player."""
+        self._player.close()
 
 
-BUILT_IN: Mapping[str, BuiltInPlayer] = {name: _built_in(kind) for name, kind in PLAYERS.items()}
+def set_options(kind: PlayerKind, options: Mapping[str, str]) -> Options:
+    """Return a kind's options with these values. Raises OptionError, which names the player."""
+    known = Options(kind.options)
+    try:
+        for name, value in options.items():
+            known.set(name, value)
+    except OptionError as error:
+        raise OptionError(f"{error} (player {kind.name})") from None
+    return known

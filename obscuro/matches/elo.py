@@ -86,7 +86,7 @@ def elo_of_score(score: float) -> float:
 
 
 def score_of_elo(difference: float) -> float:
-    """Return the expected score, in (0, 1), of a player who is so many Elo points stronger."""
+    """Return the expected score, in (0, 1), of a player who is stronger by *difference* Elo points."""
     return 1 / (1 + 10 ** (-difference / 400))
 
 

@@ -1,18 +1,48 @@
-"""Events: all that decides the games of a match or a tournament, as plain data."""
+"""Events: all that decides the games of a match or a tournament, as plain data; who plays whom.
+
+Games 2k and 2k + 1 are a pair: the same two entrants, the same opening, the same seed, with colours
+swapped. So neither the better colour nor the better side of an opening favours an entrant.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from obscuro.matches.entrant import Entrant
+import msgspec
+
 from obscuro.matches.openings import Opening
 from obscuro.matches.sprt import SprtBounds
 from obscuro.matches.time_control import TimeControl
 from obscuro.rules.stalemate import LOSS, known_stalemate
+
+_SEEDS = 2**30
+"""Seeds lie below this, so that a player's own, derived from it, fits into 31 bits."""
+
+Pairing = tuple[int, int]
+
+
+class ArenaError(Exception):
+    """An event can't go on. The text is one line for the user. No finished game is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """One who plays in an event: plain data, from which any machine can make the player.
+
+    name: unique in the event. player: the name of a built-in player, or the command line of a UCI
+    engine. options: UCI options, set at every start. control: its own time; None: the event's.
+    """
+
+    name: str
+    player: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    control: TimeControl | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +61,32 @@ class GameTask:
     pair: int
 
 
+class _StoredEvent(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """An event as JSON has it, with each opening once.
+
+    The usual rule of stalemate is not in it, so that journals from before there was a choice still
+    belong to their events. tasks: the fields of `GameTask`, with the index of the opening.
+    """
+
+    name: str
+    entrants: tuple[Entrant, ...]
+    control: TimeControl
+    max_plies: int
+    coverage: bool
+    sprt: SprtBounds | None
+    stalemate: str = LOSS
+    openings: list[Opening]
+    tasks: list[tuple[int, int, int, int, int, int]]
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """All that decides the games of a match or a tournament, and when it ends.
 
     tasks: the games, by number. control: the time of entrants without their own. max_plies: a game
-    is drawn after so many plies. coverage: whether players say where the true position was in their
-    search. sprt: the sequential test that may end a match before all games are played. stalemate:
-    what a side without a move gets, of `obscuro.rules.stalemate.STALEMATES`.
+    is drawn after this many plies. coverage: whether players say where the true position was in
+    their search. sprt: the sequential test that may end a match before all games are played.
+    stalemate: what a side without a move gets, of `obscuro.rules.stalemate.STALEMATES`.
     """
 
     name: str
@@ -56,50 +104,78 @@ class Event:
         return self.control if own is None else own
 
     def to_json(self) -> dict[str, Any]:
-        """Return the event as a JSON object. Each opening is in it once.
-
-        The usual rule of stalemate is not in it, so that journals from before there was a choice
-        still belong to their events.
-        """
-        openings = list(dict.fromkeys(task.opening for task in self.tasks))
-        index = {opening: number for number, opening in enumerate(openings)}
-        return {
-            "name": self.name,
-            "entrants": [entrant.to_json() for entrant in self.entrants],
-            "control": self.control.to_json(),
-            "max_plies": self.max_plies,
-            "coverage": self.coverage,
-            "sprt": None if self.sprt is None else self.sprt.to_json(),
-            **({} if self.stalemate == LOSS else {"stalemate": self.stalemate}),
-            "openings": [[each.name, each.fen, list(each.moves)] for each in openings],
-            "tasks": [
-                [task.number, task.white, task.black, index[task.opening], task.seed, task.pair]
-                for task in self.tasks
+        """Return the event as a JSON object."""
+        index: dict[Opening, int] = {}
+        for task in self.tasks:
+            index.setdefault(task.opening, len(index))
+        stored = _StoredEvent(
+            name=self.name,
+            entrants=self.entrants,
+            control=self.control,
+            max_plies=self.max_plies,
+            coverage=self.coverage,
+            sprt=self.sprt,
+            stalemate=self.stalemate,
+            openings=list(index),
+            tasks=[
+                (t.number, t.white, t.black, index[t.opening], t.seed, t.pair) for t in self.tasks
             ],
-        }
+        )
+        data: dict[str, Any] = msgspec.to_builtins(stored)
+        return data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Event:
-        """Read what `to_json` wrote.
-
-        Raises KeyError, TypeError, ValueError or IndexError for anything else.
-        """
-        openings = [Opening(name, fen, tuple(moves)) for name, fen, moves in data["openings"]]
+        """Read what `to_json` wrote. Raises ValueError or IndexError for anything else."""
+        stored = msgspec.convert(data, _StoredEvent)
+        known_stalemate(stored.stalemate)
         return cls(
-            name=str(data["name"]),
-            entrants=tuple(Entrant.from_json(entrant) for entrant in data["entrants"]),
+            name=stored.name,
+            entrants=stored.entrants,
             tasks=tuple(
-                GameTask(number, white, black, openings[opening], seed, pair)
-                for number, white, black, opening, seed, pair in data["tasks"]
+                GameTask(number, white, black, stored.openings[opening], seed, pair)
+                for number, white, black, opening, seed, pair in stored.tasks
             ),
-            control=TimeControl.from_json(data["control"]),
-            max_plies=int(data["max_plies"]),
-            coverage=bool(data["coverage"]),
-            sprt=None if data["sprt"] is None else SprtBounds.from_json(data["sprt"]),
-            stalemate=known_stalemate(data.get("stalemate", LOSS)),
+            control=stored.control,
+            max_plies=stored.max_plies,
+            coverage=stored.coverage,
+            sprt=stored.sprt,
+            stalemate=stored.stalemate,
         )
 
     def fingerprint(self) -> str:
         """Return a short hash of all of it. Two events with one fingerprint are the same."""
         text = json.dumps(self.to_json(), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# -- schedules --------------------------------------------------------------------------------
+
+
+def paired_games(
+    pairings: Sequence[Pairing], rounds: int, openings: Sequence[Opening], seed: int
+) -> tuple[GameTask, ...]:
+    """Let every pairing play a pair of games in each round. All pairings advance together.
+
+    The openings are shuffled by *seed* and used one after the other, again and again. In one round
+    all pairings have the same opening.
+    pairings: indices of two entrants; the first has White in even games.
+    """
+    chance = random.Random(seed)
+    book = chance.sample(openings, len(openings))
+    tasks: list[GameTask] = []
+    for number, (round_, (first, second)) in enumerate(itertools.product(range(rounds), pairings)):
+        opening, game_seed = book[round_ % len(book)], chance.randrange(1, _SEEDS)
+        for white, black in ((first, second), (second, first)):
+            tasks.append(GameTask(len(tasks), white, black, opening, game_seed, number))
+    return tuple(tasks)
+
+
+def match_games(games: int, openings: Sequence[Opening], seed: int) -> tuple[GameTask, ...]:
+    """Return the games of entrant 0 against entrant 1. If *games* is odd, one is without its twin."""
+    return paired_games([(0, 1)], (games + 1) // 2, openings, seed)[:games]
+
+
+def round_robin_pairings(entrants: int) -> list[Pairing]:
+    """Return every pairing of *entrants* entrants."""
+    return list(itertools.combinations(range(entrants), 2))

@@ -1,17 +1,19 @@
-"""The parts of a game: contestants, their turns, and the record of the finished game."""
+"""The parts of a game: contestants, their turns, and the record of the finished game, also as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import chess
+import msgspec
 
 from obscuro.client.move_report import Report
 from obscuro.engine.report import Coverage
 from obscuro.matches.time_control import UNTIMED, Allowance, TimeControl
-from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.board import BOARDS, FogOfWarBoard
+from obscuro.rules.stalemate import LOSS
 
 OWN_OBSERVATIONS = "own observations"
 EVERYTHING = "everything"
@@ -139,3 +141,94 @@ class GameRecord:
     def turns(self, color: chess.Color) -> list[Turn]:
         """Return the turns of one side in the order of play."""
         return [ply.turn for ply in self.plies if ply.color == color]
+
+
+# -- as JSON ----------------------------------------------------------------------------------
+
+
+def turn_to_json(turn: Turn) -> dict[str, Any]:
+    """Return a turn as a JSON object, without what is unknown."""
+    data: dict[str, Any] = _known(msgspec.to_builtins(turn))
+    if not turn.belief_checks:
+        del data["belief_checks"]
+    return data
+
+
+def turn_from_json(data: Mapping[str, Any]) -> Turn:
+    """Read what `turn_to_json` wrote. Raises ValueError for anything else."""
+    return msgspec.convert(data, Turn)
+
+
+def _known(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _known(value) if isinstance(value, dict) else value
+        for name, value in data.items()
+        if value is not None and value != ()
+    }
+
+
+class RecordData(msgspec.Struct, kw_only=True):
+    """A game record as JSON has it. Older records do not name the rule of stalemate: it was one.
+
+    start: a FEN. controls, told: by the name of the colour.
+    """
+
+    white: str
+    black: str
+    start: str
+    stalemate: str = LOSS
+    winner: Literal["white", "black"] | None
+    ending: str
+    regular: bool
+    controls: dict[str, TimeControl]
+    opening: str
+    told: dict[str, str]
+    started: str
+    turns: list[dict[str, Any]]
+
+    def record(self) -> GameRecord:
+        """Play the moves again. Raises KeyError or ValueError, above all for an illegal move."""
+        board = BOARDS[self.stalemate](self.start)
+        plies = []
+        for each in self.turns:
+            turn = turn_from_json(each)
+            move = board.parse_uci(turn.uci)
+            plies.append(PlayedPly(board.turn, turn, board.san(move)))
+            board.push(move)
+        return GameRecord(
+            white=self.white,
+            black=self.black,
+            board=board,
+            winner=None if self.winner is None else self.winner == "white",
+            ending=self.ending,
+            regular=self.regular,
+            plies=plies,
+            controls={color: self.controls[name] for color, name in _COLORS},
+            opening=self.opening,
+            told={color: self.told[name] for color, name in _COLORS},
+            started=self.started,
+        )
+
+
+_COLORS: tuple[tuple[chess.Color, Literal["white", "black"]], ...] = (
+    (chess.WHITE, "white"),
+    (chess.BLACK, "black"),
+)
+
+
+def record_data(record: GameRecord) -> RecordData:
+    """Return a record as JSON has it. Nothing is lost."""
+    return RecordData(
+        white=record.white,
+        black=record.black,
+        start=record.board.root().fen(),
+        stalemate=record.board.stalemate,
+        winner=None if record.winner is None else dict(_COLORS)[record.winner],
+        ending=record.ending,
+        regular=record.regular,
+        controls={name: record.controls[color] for color, name in _COLORS},
+        opening=record.opening,
+        told={name: record.told[color] for color, name in _COLORS},
+        started=record.started,
+        turns=[turn_to_json(ply.turn) for ply in record.plies],
+    )

@@ -1,8 +1,9 @@
-"""The journal of an event: a file that knows every finished game, whatever happens to the program.
+"""The games of an event: the one store that rules, tables and files read, and its journal.
 
-It holds one JSON object a line. The first line is the event. Each further line is a game that has
-ended (`"kind": "game"`) or one that a fault of the machine broke off (`"kind": "fault"`). A line is
-on the disk before anybody hears of the game. So whoever resumes an event counts each game once.
+A journal is a file that knows every finished game, whatever happens to the program. It holds one
+JSON object a line. The first line is the event. Each further line is a game that has ended
+(`"kind": "game"`) or one that a fault of the machine broke off (`"kind": "fault"`). A line is on the
+disk before a game is in the store. So whoever resumes an event counts each game once.
 
 PGN files and results are made from the journal, never the other way round.
 """
@@ -10,69 +11,59 @@ PGN files and results are made from the journal, never the other way round.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
+
+import msgspec
 
 from obscuro import __version__
-from obscuro.matches.arena_error import ArenaError
-from obscuro.matches.event import Event
-from obscuro.matches.game_record import GameRecord
+from obscuro.matches.event import ArenaError, Event
+from obscuro.matches.game_record import GameRecord, RecordData, record_data
 from obscuro.matches.game_workers import Played
-from obscuro.matches.record_json import record_from_json, record_to_json
 
 _FORMAT = 1
 _DAMAGE = (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
-"""What reading raises for JSON that is not ours. JSONDecodeError is a ValueError."""
+"""What reading raises for JSON that is not ours. The errors of msgspec are ValueErrors."""
 
 
 class JournalError(ArenaError):
     """A journal can't be used. The text is one line for the user; the file is as it was."""
 
 
-class JournalContent(NamedTuple):
-    """What a journal holds.
+class EventStore:
+    """The finished games of an event.
 
-    games: the finished games by number, in the order in which they ended. faults: how many games
-    were broken off for faults of the machine. size: of the complete lines, in bytes. torn: whether
-    an incomplete line follows, as after a crash.
+    games: by number, in the order in which they ended. faults: how many games were broken off for
+    faults of the machine. torn: whether the journal had an incomplete last line, as after a crash.
     """
 
-    event: Event
-    games: dict[int, GameRecord]
-    faults: int
-    size: int
-    torn: bool
+    def __init__(self, event: Event, games: Mapping[int, GameRecord] | None = None) -> None:
+        self.event = event
+        self.games: dict[int, GameRecord] = dict(games or {})
+        self.faults = 0
+        self.torn = False
+
+    def add(self, played: Played) -> None:
+        """Keep one game, or count one fault."""
+        if played.record is None:
+            self.faults += 1
+        else:
+            self.games[played.task.number] = played.record
 
 
-def read_journal(path: Path) -> JournalContent:
-    """Read a journal that may be in use. Raises JournalError."""
-    try:
-        content = _parse(path, path.read_bytes())
-    except OSError as error:
-        raise JournalError(f"can't read {path}: {error.strerror or error}") from None
-    if content is None:
-        raise JournalError(f"{path} is empty")
-    return content
+class Journal(EventStore):
+    """The store of an event that is being played, and its file. One process at a time has it.
 
-
-class Journal:
-    """The journal of an event that is being played. One process at a time has it.
-
-    games: the finished games by number, in the order in which they ended. faults: how many games
-    the machine broke off. torn: whether `open` dropped an incomplete last line. `Journal.open`
-    makes one; close it, or use `with`.
+    `Journal.open` makes one; close it, or use `with`.
     """
 
-    def __init__(self, path: Path, stream: BinaryIO, content: JournalContent | None) -> None:
+    def __init__(self, path: Path, stream: BinaryIO, event: Event) -> None:
+        super().__init__(event)
         self._path = path
         self._stream = stream
-        self._size = 0 if content is None else content.size
-        self.games: dict[int, GameRecord] = {} if content is None else content.games
-        self.faults = 0 if content is None else content.faults
-        self.torn = content is not None and content.torn
+        self._size = 0
 
     @classmethod
     def open(cls, path: Path, event: Event) -> Journal:
@@ -84,47 +75,47 @@ class Journal:
         try:
             stream = path.open("a+b", buffering=0)
         except OSError as error:
-            raise JournalError(f"can't write {path}: {error.strerror or error}") from None
+            raise _unwritable(path, error) from None
+        journal = cls(path, stream, event)
         try:
-            journal = cls(path, stream, cls._content(path, stream, event))
-            journal._begin(event)
+            journal._begin()
         except OSError as error:
             stream.close()
-            raise JournalError(f"can't write {path}: {error.strerror or error}") from None
+            raise _unwritable(path, error) from None
         except BaseException:
             stream.close()
             raise
         return journal
 
-    @staticmethod
-    def _content(path: Path, stream: BinaryIO, event: Event) -> JournalContent | None:
+    def _begin(self) -> None:
+        """Read the file, cut a torn line off, and write the event into a new journal."""
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise JournalError(
-                f"{path} is in use by another process; wait for its end, or name another file"
+                f"{self._path} is in use by another process; wait for its end, or name another file"
             ) from None
-        stream.seek(0)
-        content = _parse(path, stream.read())
-        if content is not None and content.event != event:
-            raise JournalError(
-                f"{path} belongs to {_difference(content.event, event)}; give the same arguments "
-                "to resume it, or name another file"
-            )
-        return content
-
-    def _begin(self, event: Event) -> None:
-        """Cut a torn line off, and write the event into a new journal."""
+        self._stream.seek(0)
+        data = self._stream.read()
+        held = _parse(self._path, data)
+        if held is not None:
+            if held.event != self.event:
+                raise JournalError(
+                    f"{self._path} belongs to {_difference(held.event, self.event)}; give the same "
+                    "arguments to resume it, or name another file"
+                )
+            self.games, self.faults, self.torn = held.games, held.faults, held.torn
+            self._size = _complete(data)
         self._stream.truncate(self._size)
         if self._size == 0:
+            event = msgspec.Raw(msgspec.json.encode(self.event.to_json()))
             self._write(
-                {
-                    "kind": "event",
-                    "format": _FORMAT,
-                    "obscuro": __version__,
-                    "fingerprint": event.fingerprint(),
-                    "event": event.to_json(),
-                }
+                _EventLine(
+                    format=_FORMAT,
+                    obscuro=__version__,
+                    fingerprint=self.event.fingerprint(),
+                    event=event,
+                )
             )
 
     def add(self, played: Played) -> None:
@@ -132,17 +123,16 @@ class Journal:
         number, record = played.task.number, played.record
         try:
             if record is None:
-                self._write({"kind": "fault", "game": number, "fault": played.fault})
-                self.faults += 1
+                self._write(_FaultLine(game=number, fault=played.fault or ""))
             else:
-                self._write({"kind": "game", "game": number, "record": record_to_json(record)})
-                self.games[number] = record
+                self._write(_GameLine(game=number, record=record_data(record)))
         except OSError as error:
-            raise JournalError(f"can't write {self._path}: {error.strerror or error}") from None
+            raise _unwritable(self._path, error) from None
+        super().add(played)
 
-    def _write(self, data: Mapping[str, Any]) -> None:
+    def _write(self, entry: _Line) -> None:
         """Append a line. Whatever error ends this, Ctrl-C too, nothing of the line is left."""
-        line = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        line = msgspec.json.encode(entry) + b"\n"
         try:
             rest = memoryview(line)
             while rest:
@@ -166,60 +156,89 @@ class Journal:
         self.close()
 
 
-def _parse(path: Path, data: bytes) -> JournalContent | None:
+# -- the file ---------------------------------------------------------------------------------
+
+
+class _EventLine(msgspec.Struct, tag_field="kind", tag="event"):
+    """The first line. Another format may have other fields."""
+
+    format: object = None
+    obscuro: str = ""
+    fingerprint: str = ""
+    event: msgspec.Raw = msgspec.Raw()
+
+
+class _GameLine(msgspec.Struct, tag_field="kind", tag="game"):
+    game: int
+    record: RecordData
+
+
+class _FaultLine(msgspec.Struct, tag_field="kind", tag="fault"):
+    game: int = -1
+    fault: str | None = None
+
+
+_Line = _EventLine | _GameLine | _FaultLine
+
+
+def read_journal(path: Path) -> EventStore:
+    """Read a journal that may be in use. Raises JournalError."""
+    try:
+        store = _parse(path, path.read_bytes())
+    except OSError as error:
+        raise JournalError(f"can't read {path}: {error.strerror or error}") from None
+    if store is None:
+        raise JournalError(f"{path} is empty")
+    return store
+
+
+def _complete(data: bytes) -> int:
+    """Return the size of the complete lines."""
+    return data.rfind(b"\n") + 1
+
+
+def _parse(path: Path, data: bytes) -> EventStore | None:
     """Read a journal's bytes; return None if it was never begun. Raises JournalError."""
-    size = data.rfind(b"\n") + 1
+    size = _complete(data)
     if size == 0:
-        if (
-            data
-            and not data.startswith(b'{"kind":"event"')
-            and data != b'{"kind":"event"'[: len(data)]
-        ):
+        begin = b'{"kind":"event"'
+        if not data.startswith(begin) and not begin.startswith(data):
             raise JournalError(f"{path} is not a journal of games")
         return None
-    lines = _lines(path, data[:size])
-    event = _event(path, next(lines)[1])
-    games: dict[int, GameRecord] = {}
-    faults = 0
-    for number, line in lines:
+    first, *lines = data[:size].splitlines()
+    store = EventStore(_event(path, first))
+    store.torn = size < len(data)
+    decoder = msgspec.json.Decoder(_GameLine | _FaultLine)
+    for number, text in enumerate(lines, 2):
         try:
-            if line["kind"] == "fault":
-                faults += 1
+            line = decoder.decode(text)
+            if isinstance(line, _FaultLine):
+                store.faults += 1
                 continue
-            if line["kind"] != "game":
-                raise ValueError(line["kind"])
-            game = int(line["game"])
-            if game in games or not 0 <= game < len(event.tasks):
-                raise ValueError(game)
-            games[game] = record_from_json(line["record"])
+            if line.game in store.games or not 0 <= line.game < len(store.event.tasks):
+                raise ValueError(line.game)
+            store.games[line.game] = line.record.record()
         except _DAMAGE:
             raise _damaged(path, number) from None
-    return JournalContent(event, games, faults, size, size < len(data))
+    return store
 
 
-def _lines(path: Path, data: bytes) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the complete lines with their numbers, from 1."""
-    for number, line in enumerate(data.splitlines(), 1):
-        try:
-            yield number, dict(json.loads(line))
-        except _DAMAGE:
-            if number == 1:
-                raise JournalError(f"{path} is not a journal of games") from None
-            raise _damaged(path, number) from None
-
-
-def _event(path: Path, line: Mapping[str, Any]) -> Event:
-    if line.get("kind") != "event":
-        raise JournalError(f"{path} is not a journal of games")
-    if line.get("format") != _FORMAT:
+def _event(path: Path, text: bytes) -> Event:
+    try:
+        line = msgspec.json.decode(text, type=_Line)
+        if not isinstance(line, _EventLine):
+            raise ValueError(line)
+    except _DAMAGE:
+        raise JournalError(f"{path} is not a journal of games") from None
+    if line.format != _FORMAT:
         raise JournalError(
-            f"{path} has the format {line.get('format')} of another version of obscuro, "
-            f"not {_FORMAT}"
+            f"{path} has the format {line.format} of another version of obscuro, not {_FORMAT}"
         )
     try:
-        event = Event.from_json(line["event"])
-        if line["fingerprint"] != event.fingerprint():
-            raise ValueError(line["fingerprint"])
+        data: dict[str, Any] = msgspec.json.decode(line.event)
+        event = Event.from_json(data)
+        if line.fingerprint != event.fingerprint():
+            raise ValueError(line.fingerprint)
     except _DAMAGE:
         raise _damaged(path, 1) from None
     return event
@@ -231,10 +250,14 @@ def _damaged(path: Path, number: int) -> JournalError:
     return JournalError(f"{path}, line {number} is damaged; nothing was changed{remedy}")
 
 
+def _unwritable(path: Path, error: OSError) -> JournalError:
+    return JournalError(f"can't write {path}: {error.strerror or error}")
+
+
 def _difference(old: Event, new: Event) -> str:
     """Say in a few words what distinguishes the journal's event from the one to be played."""
     named = {
-        "players": ([e.to_json() for e in old.entrants], [e.to_json() for e in new.entrants]),
+        "players": (old.entrants, new.entrants),
         "time": (old.control, new.control),
         "number of games": (len(old.tasks), len(new.tasks)),
         "sequential test": (old.sprt, new.sprt),

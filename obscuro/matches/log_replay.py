@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from obscuro.client.uci_process import EngineError, UciProcess
-from obscuro.uci.log import FACT, IN, OUT
-from obscuro.uci.logged_session import Entry, LoggedSession
+from obscuro.uci.log import FACT, IN, OUT, Entry, LoggedSession
 
 NEVER_SET = frozenset({"stockfish", "uci_variant"})
 """Options that a log never sets: `Stockfish` names a program to run, and anybody may have written

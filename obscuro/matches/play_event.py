@@ -5,17 +5,16 @@ from __future__ import annotations
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from obscuro.client.uci_process import EngineError
-from obscuro.matches.arena_error import ArenaError
-from obscuro.matches.event import Event, GameTask
+from obscuro.matches.event import ArenaError, Event, GameTask
 from obscuro.matches.game_record import BeliefError, GameRecord
 from obscuro.matches.game_workers import GameWorkers, Played
-from obscuro.matches.journal import Journal
+from obscuro.matches.journal import EventStore
 
 MOST_FAULTS = 3
-"""A game that the machine has broken off so often in one run is not tried again."""
+"""A game that the machine has broken off this often in one run is not tried again."""
 
 
 class RepeatedFaultError(ArenaError):
@@ -24,55 +23,59 @@ class RepeatedFaultError(ArenaError):
 
 @dataclass
 class EventResult:
-    """What there is of an event.
+    """How far an event has come, and why it ended.
 
-    games: the finished games by number, in the order in which they ended. faults: how often the
-    machine broke a game off, in all runs that the journal knows. complete: whether the event ended
-    as it was agreed: all games are played, or the stop rule ended it. reason: why it ended.
-    failure: the error that broke it off, KeyboardInterrupt for Ctrl-C; None if it is complete.
+    store: the finished games. complete: whether the event ended as it was agreed: all games are
+    played, or the stop rule ended it. reason: why it ended. failure: the error that broke it off,
+    KeyboardInterrupt for Ctrl-C; None if it is complete.
     """
 
-    event: Event
-    games: dict[int, GameRecord] = field(default_factory=dict)
-    faults: int = 0
+    store: EventStore
     complete: bool = False
     reason: str = ""
     failure: BaseException | None = None
 
+    @property
+    def event(self) -> Event:
+        """The event itself."""
+        return self.store.event
+
+    @property
+    def games(self) -> dict[int, GameRecord]:
+        """The finished games by number, in the order in which they ended."""
+        return self.store.games
+
 
 OnGame = Callable[[GameTask, GameRecord], None]
 OnFault = Callable[[GameTask, str], None]
-StopRule = Callable[[GameTask, GameRecord], str | None]
-"""Takes each game in the order in which they ended, those of the journal first. Returns why the
-event ends now, or None if it goes on."""
+StopRule = Callable[[], str | None]
+"""Returns why the event ends now, or None if it goes on. It reads the store."""
 
 
 def play_event(
     event: Event,
     workers: GameWorkers,
-    journal: Journal | None = None,
+    store: EventStore | None = None,
     *,
     on_start: Callable[[GameTask], None] | None = None,
     on_game: OnGame | None = None,
     on_fault: OnFault | None = None,
     stop_rule: StopRule | None = None,
 ) -> EventResult:
-    """Play all games that the journal does not hold yet, and return the result.
+    """Play all games that the store does not hold yet, and return the result.
 
-    journal: keeps the games; None: nobody does. on_start: called when a game begins, from any
-    thread. on_game, on_fault: called after each game, in this thread, when it is in the journal.
-    stop_rule: takes every game, those of the journal too.
+    store: a journal, or another store of this event; None: one that ends with the result. on_start:
+    called when a game begins, from any thread. on_game, on_fault: called after each game and each
+    fault, in this thread, when the store has it. stop_rule: asked first, and after each game.
 
     Ctrl-C and errors that end an event (ArenaError, EngineError, BeliefError) do not rise: the
     result says so, and has all finished games.
     """
-    result = EventResult(event)
-    if journal is not None:
-        result.games, result.faults = dict(journal.games), journal.faults
-    play = _Play(result, journal, on_game, on_fault, stop_rule)
+    result = EventResult(EventStore(event) if store is None else store)
+    play = _Play(result, on_game, on_fault, stop_rule)
     feed = _Feed((task for task in event.tasks if task.number not in result.games), on_start)
     try:
-        play.take_up()
+        play.ask_stop_rule()
         while feed.waiting and not play.stop.is_set():
             for played in workers.run(event, feed, play.stop):
                 try:
@@ -120,14 +123,12 @@ class _Play:
     def __init__(
         self,
         result: EventResult,
-        journal: Journal | None,
         on_game: OnGame | None,
         on_fault: OnFault | None,
         stop_rule: StopRule | None,
     ) -> None:
         self.stop = threading.Event()
         self._result = result
-        self._journal = journal
         self._on_game = on_game
         self._on_fault = on_fault
         self._stop_rule = stop_rule
@@ -135,32 +136,25 @@ class _Play:
 
     def take(self, played: Played) -> bool:
         """Keep what a worker brings; return whether the task is to be played again."""
-        task, record = played.task, played.record
-        if record is None:
+        if played.record is None:
             return self._take_fault(played)
         self.keep(played)
-        self._ask_stop_rule(task, record)
+        self.ask_stop_rule()
         if self._on_game is not None:
-            self._on_game(task, record)
+            self._on_game(played.task, played.record)
         return False
 
     def keep(self, played: Played) -> None:
-        """Put a finished game into the journal and the result, unless it is there.
+        """Put a finished game into the store, unless it is there.
 
-        If Ctrl-C comes while the journal is written, the caller asks a second time.
+        If Ctrl-C comes while a journal is written, the caller asks a second time.
         """
-        number, record = played.task.number, played.record
-        if record is None or number in self._result.games:
-            return
-        if self._journal is not None and number not in self._journal.games:
-            self._journal.add(played)
-        self._result.games[number] = record
+        if played.record is not None and played.task.number not in self._result.games:
+            self._result.store.add(played)
 
     def _take_fault(self, played: Played) -> bool:
         task, fault = played.task, played.fault or "unknown"
-        if self._journal is not None:
-            self._journal.add(played)
-        self._result.faults += 1
+        self._result.store.add(played)
         self._faults[task.number] += 1
         if self._on_fault is not None:
             self._on_fault(task, fault)
@@ -170,16 +164,9 @@ class _Play:
             )
         return True
 
-    def take_up(self) -> None:
-        """Show the stop rule the games of the journal."""
-        for number, record in self._result.games.items():
-            self._ask_stop_rule(self._result.event.tasks[number], record)
-
-    def _ask_stop_rule(self, task: GameTask, record: GameRecord) -> None:
+    def ask_stop_rule(self) -> None:
         """End the event if the stop rule says so."""
-        if self._stop_rule is None:
-            return
-        reason = self._stop_rule(task, record)
+        reason = None if self._stop_rule is None else self._stop_rule()
         if reason is not None and not self._result.complete:
             self._result.complete, self._result.reason = True, reason
             self.stop.set()
@@ -191,7 +178,7 @@ class _Play:
         self.stop.set()
 
     def finish(self) -> EventResult:
-        """Return the result. Raises errors that nobody foresaw."""
+        """Return the result. Raises an error that is none of those that end an event."""
         result = self._result
         expected = (KeyboardInterrupt, ArenaError, EngineError, BeliefError)
         if result.failure is not None:

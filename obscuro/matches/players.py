@@ -5,24 +5,21 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import chess
 
 from obscuro.client.move_report import Report
-from obscuro.engine.report import Choice, GoLimits, SearchInfo
+from obscuro.engine.report import SearchInfo
 from obscuro.matches.game_record import OWN_OBSERVATIONS, BeliefError, Turn
 from obscuro.matches.time_control import Allowance
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.rules.ply_listener import PlyListener
 from obscuro.uci.positions import whole_position
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from obscuro.engine.player import Player  # loads numba
 
 
 class RandomPlayer:
@@ -49,44 +46,6 @@ class RandomPlayer:
         """Do nothing: the player holds no resources."""
 
 
-class EnginePlayer(PlyListener, Protocol):
-    """The part of `obscuro.engine.player.Player` that the arena and the command line use."""
-
-    def prepare(self, progress: Callable[[str], None] | None = None) -> None:
-        """Compile the kernels and start the evaluators."""
-
-    def new_game(self, side: int, start: npt.NDArray[np.uint64]) -> None:
-        """Forget the last game and play `side` (0 White) from `start`, uint64[8].
-
-        Both sides know the starting position.
-        """
-
-    def update(self) -> None:
-        """Bring the belief up to date."""
-
-    def search(
-        self,
-        limits: GoLimits,
-        stop: threading.Event,
-        report: Callable[[SearchInfo], None],
-    ) -> Choice:
-        """Choose a move."""
-
-    @property
-    def belief_size(self) -> int:
-        """|P|, the number of positions in the belief."""
-
-    @property
-    def belief_exact(self) -> bool:
-        """Whether P holds every position that fits the observations."""
-
-    def belief_contains(self, words: npt.NDArray[np.uint64]) -> bool:
-        """Return whether the position `words`, uint64[8], is in P."""
-
-    def close(self) -> None:
-        """Release the evaluators and all memory."""
-
-
 class InProcessPlayer:
     """Our engine in this process. It learns only what its side sees.
 
@@ -98,7 +57,7 @@ class InProcessPlayer:
     told = OWN_OBSERVATIONS
 
     def __init__(
-        self, player: EnginePlayer, *, name: str = "obscuro", check_belief: bool = False
+        self, player: Player, *, name: str = "obscuro", check_belief: bool = False
     ) -> None:
         self.name = name
         self.player = player

@@ -33,13 +33,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from obscuro.matches.arena_error import ArenaError
+import msgspec
+
 from obscuro.matches.builtin_players import Warn
-from obscuro.matches.entrant import Entrant
-from obscuro.matches.event import Event, GameTask
-from obscuro.matches.game_record import BeliefError
+from obscuro.matches.event import ArenaError, Entrant, Event, GameTask
+from obscuro.matches.game_record import BeliefError, RecordData
 from obscuro.matches.game_workers import Played
-from obscuro.matches.record_json import record_from_json
 from obscuro.players.roster import PLAYERS
 
 AUTO, LOCAL = "auto", "local"
@@ -334,7 +333,7 @@ class _RayPlay:
         elif "fault" in message:
             return Played(self._given.pop(message["game"]), None, message["fault"])
         elif "record" in message:
-            record = record_from_json(message["record"])
+            record = msgspec.convert(message["record"], RecordData).record()
             return Played(self._given.pop(message["game"]), record)
         return None
 

@@ -27,49 +27,44 @@ def play_game(
     white: Contestant,
     black: Contestant,
     *,
-    movetime: int | None = None,
-    control: TimeControl | Mapping[chess.Color, TimeControl] | None = None,
+    control: int | TimeControl | Mapping[chess.Color, TimeControl],
     seed: int = 0,
     max_plies: int | None = None,
     board: FogOfWarBoard | None = None,
-    opening: str = "",
     on_ply: OnPly | None = None,
     on_late: OnLate | None = None,
 ) -> GameRecord:
     """Play one game to its end and return its record.
 
     A player loses if it makes an illegal move, makes no move, or runs out of time on its clock.
-    The caller gives either movetime or control. movetime: milliseconds for each move; the referee
-    measures an excess (`overrun`) but does not punish it. control: one for both sides, or one for
-    each. seed: the game's seed, from which the two players get different seeds. max_plies: the game
-    is a draw after this many plies. board: the starting position, which both sides know; its class
-    says what a side without a move gets. opening: its name, for the record. on_ply: called after
-    every move. on_late: called when a player is to lose by its time, with the second of
-    `time.monotonic` at which its turn began; it may raise an error in place of the loss.
+    control: milliseconds for each move, or a control for both sides, or one for each. seed: the
+    game's seed, from which the two players get different seeds. max_plies: the game is a draw after
+    this many plies. board: the starting position, which both sides know; its class says what a side
+    without a move gets. on_ply: called after every move. on_late: called when a player is to lose by
+    its time, with the second of `time.monotonic` at which its turn began; it may raise an error in
+    place of the loss.
 
-    Raises ValueError unless exactly one of movetime and control is given. Errors of players other
-    than Forfeit (EngineError, BeliefError) pass through.
+    Errors of players other than Forfeit (EngineError, BeliefError) pass through.
     """
     board = FogOfWarBoard() if board is None else board
     players = {chess.WHITE: white, chess.BLACK: black}
     plies: list[PlayedPly] = []
-    controls = _controls(movetime, control)
+    controls = _controls(control)
     clock = ChessClock(controls[chess.WHITE], controls[chess.BLACK])
     started = ""
 
     def record(winner: chess.Color | None, ending: str, regular: bool = True) -> GameRecord:
         return GameRecord(
-            white.name,
-            black.name,
-            board,
-            winner,
-            ending,
-            regular,
-            plies,
-            controls,
-            opening,
-            {color: player.told for color, player in players.items()},
-            started,
+            white=white.name,
+            black=black.name,
+            board=board,
+            winner=winner,
+            ending=ending,
+            regular=regular,
+            plies=plies,
+            controls=controls,
+            told={color: player.told for color, player in players.items()},
+            started=started,
         )
 
     for color, player in players.items():
@@ -105,14 +100,13 @@ def ending_words(board: FogOfWarBoard, outcome: chess.Outcome) -> str:
 
 
 def _controls(
-    movetime: int | None, control: TimeControl | Mapping[chess.Color, TimeControl] | None
+    control: int | TimeControl | Mapping[chess.Color, TimeControl],
 ) -> dict[chess.Color, TimeControl]:
-    """Return each side's control. Raises ValueError unless exactly one of the two is given."""
+    """Return each side's control."""
     if isinstance(control, Mapping):
-        if movetime is not None:
-            raise ValueError("give either a movetime or a time control")
         return dict(control)
-    return dict.fromkeys(chess.COLORS, TimeControl.of(movetime, control))
+    own = control if isinstance(control, TimeControl) else TimeControl(control)
+    return dict.fromkeys(chess.COLORS, own)
 
 
 def _legal_move(board: FogOfWarBoard, uci: str) -> chess.Move:

@@ -1,31 +1,37 @@
-"""The report of a tournament: one HTML file that needs no server and no network."""
+"""The report of a tournament: one HTML file that needs no server, no network and no script.
+
+`report.html.jinja` has the page; here are its numbers as texts, and the drawings in it. All lengths
+of a drawing are in units of which it is `WIDTH` wide. That is about the width of a phone, so that
+texts stay readable there.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
+from typing import NamedTuple
+
+import jinja2
 
 from obscuro import __version__
-from obscuro.matches import plots
 from obscuro.matches.coverage_table import coverage_tables
+from obscuro.matches.elo import Elo
 from obscuro.matches.game_record import OWN_OBSERVATIONS
-from obscuro.matches.markup import Content, Element, element, page
-from obscuro.matches.report_parts import (
-    elo_text,
-    error_text,
-    estimate_text,
-    percent_text,
-    points_text,
-    section,
-    table,
-)
-from obscuro.matches.standings import Results, SeatedGame, Standings
-from obscuro.matches.statistics import QUANTITIES, number
-from obscuro.matches.time_scaling import TimeFamily, time_text
+from obscuro.matches.rating import Estimate
+from obscuro.matches.standings import QUANTITIES, Standings, TimeFamily, number
+from obscuro.matches.time_control import time_text
 
-_STYLE = "report.css"
 _STATED = {"belief": 0, "nodes": 0, "depth": 1}
 """The quantities of a player's moves in the report, with their decimals."""
+RESULT_NAMES = {
+    "1-0": ("white-wins", "White wins"),
+    "1/2-1/2": ("draws", "drawn"),
+    "0-1": ("black-wins", "Black wins"),
+}
+"""Results to their class in the style sheet and their name."""
 
 
 def report_html(standings: Standings, state: str, *, complete: bool) -> str:
@@ -33,59 +39,113 @@ def report_html(standings: Standings, state: str, *, complete: bool) -> str:
 
     state: how far the tournament has come, in a sentence; it is marked unless *complete*.
     """
-    style = resources.files("obscuro.matches").joinpath(_STYLE).read_text(encoding="utf-8")
-    name = standings.event.name
-    contents: list[Element] = [_head(standings, state, complete)]
-    if standings.games:
-        contents += [
-            _ratings(standings),
-            *(_time_scaling(standings) if standings.families else ()),
-            _cross_table(standings),
-            _players(standings),
-            *_coverage(standings),
-            _games_and_lengths(standings),
-            *(_openings(standings) if len(standings.openings()) > 1 else ()),
-            *(_irregular(standings) if standings.irregular() else ()),
-            _list_of_games(standings),
-        ]
-    return page(name, style, *contents)
-
-
-# -- the sections ---------------------------------------------------------------------------
-
-
-def _head(standings: Standings, state: str, complete: bool) -> Element:
-    event = standings.event
+    event, games = standings.event, standings.seated()
+    style = resources.files("obscuro.matches").joinpath("report.css").read_text(encoding="utf-8")
+    times = {str(event.control_of(player)) for player in range(len(event.entrants))}
+    started = sorted(game.record.started[:10] for game in games if game.record.started)
     facts = [
         f"{len(event.entrants)} players",
-        f"{len(standings.games)} of {len(event.tasks)} games",
-        _times(standings),
+        f"{len(games)} of {len(event.tasks)} games",
+        times.pop() if len(times) == 1 else "each player has its own time",
     ]
-    started = sorted(game.record.started[:10] for game in standings.games if game.record.started)
     if started:
         facts.append(" to ".join(dict.fromkeys((started[0], started[-1]))))
-    return element(
-        "header",
-        element("h1", event.name),
-        element("p", " · ".join(facts), class_="soft"),
-        element("p", state, class_="soft" if complete else "warn"),
+    page: str = _template().render(
+        standings=standings,
+        games=games,
+        style=style,
+        facts=facts,
+        state=state,
+        complete=complete,
+        version=__version__,
+        coverage=_coverage_rows(standings) if games else [],
     )
+    return page.lstrip()
 
 
-def _times(standings: Standings) -> str:
-    """Name the time of all players, if it is one."""
-    event = standings.event
-    times = {str(event.control_of(player)) for player in range(len(event.entrants))}
-    return times.pop() if len(times) == 1 else "each player has its own time"
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("obscuro", "matches"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        points=points_text, estimate=estimate_text, elo=elo_text, number=number, place=place_text
+    )
+    environment.globals.update(
+        QUANTITIES=QUANTITIES,
+        STATED=_STATED,
+        RESULTS=[kind for kind, _ in RESULT_NAMES.values()],
+        WIDTH=WIDTH,
+        percent=percent_text,
+        rating_rows=_rating_rows,
+        notes=notes,
+        setting=_setting,
+        step_rows=_step_rows,
+        rating_plot=lambda standings: rating_plot(
+            [
+                Bar(standings.entrants[one.player].name, one.elo, one.error)
+                for one in standings.ratings.ratings
+            ]
+        ),
+        scaling_plot=lambda standings: scaling_plot(
+            [_curve(standings, family) for family in standings.families]
+        ),
+        length_plot=lambda games: length_plot(
+            [(len(game.record.plies), game.record.result) for game in games]
+        ),
+    )
+    return environment.get_template("report.html.jinja")
 
 
-def _ratings(standings: Standings) -> Element:
-    found = standings.ratings
-    bars = [
-        plots.Bar(standings.entrants[rating.player].name, rating.elo, rating.error)
-        for rating in found.ratings
-    ]
-    rows = []
+# -- texts --------------------------------------------------------------------------------------
+
+
+def points_text(points: float) -> str:
+    """Write points as people do: `12½`."""
+    whole = int(points)
+    half = "½" if points - whole else ""
+    return f"{whole or ''}{half}" or "0"
+
+
+def percent_text(part: float, whole: float) -> str:
+    """Write a share as `12.5%`; `-` for a share of nothing."""
+    return f"{part / whole:.1%}" if whole else "-"
+
+
+def error_text(error: float) -> str:
+    """Write half an interval; an error of 0 is that of the anchor."""
+    if not math.isfinite(error):
+        return "unknown"
+    return f"± {error:.0f}" if error else "anchor"
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """Write a value with its error in whole points."""
+    return f"{estimate.value:+.0f} ± {estimate.error:.0f}"
+
+
+def elo_text(elo: Elo) -> str:
+    """Write a difference in few letters: `+35 ± 20`, `+191, > -68`, `> +190`."""
+    if math.isfinite(elo.low) and math.isfinite(elo.high):
+        return f"{elo.difference:+.0f} ± {(elo.high - elo.low) / 2:.0f}"
+    parts = [f"{elo.difference:+.0f}"] if math.isfinite(elo.difference) else []
+    parts += [f"> {elo.low:+.0f}"] if math.isfinite(elo.low) else []
+    parts += [f"< {elo.high:+.0f}"] if math.isfinite(elo.high) else []
+    return ", ".join(parts)
+
+
+def place_text(value: float) -> str:
+    """Write a length with at most two decimals."""
+    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")  # + 0.0: no minus zero
+
+
+def _rating_rows(standings: Standings) -> list[list[str]]:
+    found, rows = standings.ratings, []
     for rank, rating in enumerate(found.ratings):
         following = found.ratings[rank + 1 : rank + 2]
         superior = found.superiority(rating.player, following[0].player) if following else math.nan
@@ -102,17 +162,7 @@ def _ratings(standings: Standings) -> Element:
                 "" if math.isnan(superior) else f"{superior:.1%}",
             ]
         )
-    heads = ["", "player", "Elo", "± 95 %", "points", "score", "drawn", "better than next"]
-    return section(
-        "Ratings",
-        element(
-            "div",
-            plots.rating_plot(bars),
-            element("div", *(element("p", text, class_="small soft") for text in notes(standings))),
-            class_="two",
-        ),
-        table(heads, rows, ["", "name"]),
-    )
+    return rows
 
 
 def notes(standings: Standings) -> list[str]:
@@ -125,7 +175,7 @@ def notes(standings: Standings) -> list[str]:
         else f"{standings.entrants[anchor.player].name} has the rating {anchor.elo:g}; "
         "errors are those of the difference from it."
     )
-    said = [
+    texts = [
         "One model rates all players by all games: Bradley and Terry's, with an advantage for "
         "White, where a draw is half a point. The bars are 95 % intervals, in which a pair of games "
         "(same opening, colours swapped) is one sample. " + zero,
@@ -134,254 +184,334 @@ def notes(standings: Standings) -> list[str]:
         "“Better than next” is the likelihood that a player is stronger than the one below it.",
     ]
     if any(rating.loose for rating in found.ratings):
-        said.append(
+        texts.append(
             "* took no point from the main field, or gave it none. Only a weak prior keeps the "
             "distance finite, so read it as a bound."
         )
     if found.groups > 1:
-        said.append(
+        texts.append(
             f"The players form {found.groups} groups that never met. Ratings of different groups "
             "can't be compared."
         )
-    return said
+    return texts
 
 
-def _time_scaling(standings: Standings) -> list[Element]:
-    curves = [_curve(standings, family) for family in standings.families]
-    tables = []
-    for family in standings.families:
-        steps = family.steps(standings.ratings)
-        texts = [time_text(seconds) for seconds in family.seconds]
-        rows = [
-            [shorter, longer, estimate_text(step)]
-            for shorter, longer, step in zip(texts, texts[1:], steps, strict=False)
-        ]
-        tables += [
-            element(
-                "p",
-                f"{family.name}: a doubling of the time is worth ",
-                element("strong", f"{family.per_doubling} Elo"),
-                " on average (the dashed line).",
-            ),
-            table(["from", "to", "Elo for each doubling"], rows),
-        ]
+def _step_rows(standings: Standings, family: TimeFamily) -> list[list[str]]:
+    """Return what each doubling of the time is worth between two members next to each other."""
+    texts = [time_text(seconds) for seconds in family.seconds]
+    steps = family.steps(standings.ratings)
     return [
-        section(
-            "Time",
-            element("div", plots.scaling_plot(curves), element("div", *tables), class_="two"),
-            element(
-                "p",
-                "Bars are 95 % intervals relative to the mean of these players.",
-                class_="small soft",
-            ),
-        )
+        [shorter, longer, estimate_text(step)]
+        for shorter, longer, step in zip(texts, texts[1:], steps, strict=False)
     ]
 
 
-def _curve(standings: Standings, family: TimeFamily) -> plots.Curve:
+def _setting(standings: Standings, player: int) -> str:
+    """Describe what a player is, its time and its options."""
+    entrant = standings.entrants[player]
+    parts = [entrant.player, str(standings.event.control_of(player))]
+    parts += [f"{name}={value}" for name, value in entrant.options.items()]
+    if standings.told(player) != OWN_OBSERVATIONS:
+        parts.append(f"was told {standings.told(player)}")
+    return ", ".join(parts)
+
+
+def _coverage_rows(standings: Standings) -> list[list[str]]:
+    """Return where the true position was in the players' searches; empty if no player told it."""
+    found = coverage_tables(game.record for game in standings.seated())
+
+    def share_text(share: float | None) -> str:
+        return "-" if share is None else f"{share:.1%}"
+
+    return [
+        [
+            standings.entrants[player].name,
+            row.size,
+            number(row.turns),
+            *(share_text(share) for share in (row.in_belief, row.in_infoset, row.expanded)),
+            "-" if row.weight is None else f"{row.weight:.4f}",
+        ]
+        for player in standings.order
+        for row in found.get(standings.entrants[player].name, [])
+    ]
+
+
+# -- drawings -----------------------------------------------------------------------------------
+
+WIDTH = 440.0
+_ROW = 40.0
+_MARGIN = 22.0
+_LEFT = 46.0  # room for the numbers of a vertical axis
+_BOTTOM = 40.0
+_HEIGHT = 280.0
+_MOST_TICKS = 6
+_LONGEST_NAME = 40
+_LEAST_GAP = 44.0  # between two labels of a horizontal axis
+
+
+class Line(NamedTuple):
+    """A line with its classes in the style sheet."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    kind: str
+
+
+class Dot(NamedTuple):
+    """A dot with its classes in the style sheet."""
+
+    x: float
+    y: float
+    kind: str
+
+
+class Label(NamedTuple):
+    """Words beside, above or below a place. anchor: `start`, `middle` or `end`."""
+
+    x: float
+    y: float
+    words: str
+    anchor: str
+    kind: str = "tick"
+
+
+class Box(NamedTuple):
+    """A filled rectangle with its class in the style sheet."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str
+
+
+Shape = Line | Dot | Label | Box
+
+
+@dataclass
+class Drawing:
+    """A drawing, `WIDTH` wide. groups: shapes, and what a reader learns who points at them."""
+
+    title: str
+    height: float
+    groups: list[tuple[str, list[Shape]]] = field(default_factory=list)
+
+    def add(self, *shapes: Shape, title: str = "") -> None:
+        """Draw shapes over what there is."""
+        self.groups.append((title, list(shapes)))
+
+    def add_levels(self, marks: Iterable[float], y_of: Callable[[float], float], form: str) -> None:
+        """Draw a vertical axis with horizontal lines."""
+        for mark in marks:
+            y = y_of(mark)
+            label = format(mark, form) if mark else "0"
+            self.add(
+                Line(_LEFT, y, WIDTH - _MARGIN, y, _grid(mark)),
+                Label(_LEFT - 6, y + 4, label, "end"),
+            )
+
+
+class Bar(NamedTuple):
+    """A value with an error: the name of what it belongs to, the value, half the interval."""
+
+    name: str
+    value: float
+    error: float
+
+
+class TimedPoint(NamedTuple):
+    """A player's time for a move in seconds, its rating, and half the interval to draw."""
+
+    seconds: float
+    elo: float
+    error: float
+    name: str
+
+
+class Curve(NamedTuple):
+    """A family of players that differ only in time.
+
+    points: by time, the shortest first. slope: Elo points for each doubling of the time; the line is
+    drawn through (`middle`, `level`), the first in log2 of seconds.
+    """
+
+    name: str
+    points: tuple[TimedPoint, ...]
+    slope: float
+    middle: float
+    level: float
+
+
+def ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]:
+    """Return round numbers, at most *most* or a few more, that span the range from *low* to *high*."""
+    span = max(high - low, 1e-9)
+    raw = span / max(1, most - 1)
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [number * step for number in range(first, max(last, first + 1) + 1)]
+
+
+def rating_plot(bars: Sequence[Bar]) -> Drawing:
+    """Draw ratings with error bars, a row for each player. Infinite errors fill the row."""
+    finite = [bar for bar in bars if math.isfinite(bar.error)] or [Bar("", 0, 100)]
+    marks = ticks(
+        min(bar.value - bar.error for bar in finite), max(bar.value + bar.error for bar in finite)
+    )
+    scale = _scale((marks[0], marks[-1]), (_MARGIN, WIDTH - _MARGIN))
+    drawing = Drawing("Ratings with 95 % intervals", _ROW * len(bars) + _BOTTOM)
+    for mark in marks:
+        x, label = scale(mark), f"{mark:+.0f}" if mark else "0"
+        drawing.add(
+            Line(x, 4, x, drawing.height - 32, _grid(mark)),
+            Label(x, drawing.height - 16, label, "middle"),
+        )
+    for row, bar in enumerate(bars):
+        top, y = row * _ROW, row * _ROW + 28
+        value = error_text(bar.error) if math.isinf(bar.error) else f"{bar.value:+.0f}"
+        if bar.error and math.isfinite(bar.error):
+            value += f" {error_text(bar.error)}"
+        reach = bar.error if math.isfinite(bar.error) else marks[-1] - marks[0]
+        left = scale(max(marks[0], bar.value - reach))
+        right = scale(min(marks[-1], bar.value + reach))
+        drawing.add(
+            Label(_MARGIN, top + 15, _short(bar.name), "start", "name"),
+            Label(WIDTH - _MARGIN, top + 15, value, "end", "value"),
+        )
+        drawing.add(
+            Line(left, y, right, y, "error c0"),
+            Line(left, y - 4, left, y + 4, "error c0"),
+            Line(right, y - 4, right, y + 4, "error c0"),
+            Dot(scale(bar.value), y, "dot c0"),
+            title=f"{bar.name}: {value}",
+        )
+    return drawing
+
+
+def scaling_plot(curves: Sequence[Curve]) -> Drawing:
+    """Draw ratings against the time for a move, on a logarithmic axis, with error bars."""
+    points = [point for curve in curves for point in curve.points]
+    times = [math.log2(point.seconds) for point in points]
+    marks = ticks(
+        min(point.elo - point.error for point in points),
+        max(point.elo + point.error for point in points),
+    )
+    top = 12.0 + 18 * (len(curves) if len(curves) > 1 else 0)
+    bottom = _HEIGHT - _BOTTOM
+    pad = 0.04 * (max(times) - min(times)) or 0.5
+    x_of = _scale((min(times) - pad, max(times) + pad), (_LEFT, WIDTH - _MARGIN))
+    y_of = _scale((marks[0], marks[-1]), (bottom, top))
+    drawing = Drawing("Rating against time for a move", _HEIGHT)
+    drawing.add_levels(marks, y_of, "+.0f")
+    for seconds in _shown_times({point.seconds for point in points}, x_of):
+        x = x_of(math.log2(seconds))
+        drawing.add(
+            Line(x, top, x, bottom, "grid"), Label(x, bottom + 16, time_text(seconds), "middle")
+        )
+    drawing.add(Label((_LEFT + WIDTH) / 2, _HEIGHT - 6, "time for a move", "middle"))
+    for number_, curve in enumerate(curves):
+        color = f"c{number_ % 4}"
+        if len(curves) > 1:
+            y = 14.0 + 18 * number_
+            drawing.add(
+                Dot(_LEFT + 8, y - 4, f"dot {color}"),
+                Label(_LEFT + 18, y, _short(curve.name), "start", "name"),
+            )
+        _draw_curve(drawing, curve, color, x_of, y_of)
+    return drawing
+
+
+def _draw_curve(
+    drawing: Drawing,
+    curve: Curve,
+    color: str,
+    x_of: Callable[[float], float],
+    y_of: Callable[[float], float],
+) -> None:
+    """Draw the fitted line of a family, and its points with their error bars."""
+    times = [math.log2(point.seconds) for point in curve.points]
+    begin, end = (
+        (x_of(time), y_of(curve.level + curve.slope * (time - curve.middle)))
+        for time in (times[0], times[-1])
+    )
+    drawing.add(Line(*begin, *end, f"fit {color}"))
+    for time, point in zip(times, curve.points, strict=True):
+        x, high, low = x_of(time), y_of(point.elo + point.error), y_of(point.elo - point.error)
+        drawing.add(
+            Line(x, high, x, low, f"error {color}"),
+            Line(x - 4, high, x + 4, high, f"error {color}"),
+            Line(x - 4, low, x + 4, low, f"error {color}"),
+            Dot(x, y_of(point.elo), f"dot {color}"),
+            title=f"{point.name}: {point.elo:+.0f} ± {point.error:.0f}",
+        )
+
+
+def length_plot(lengths: Sequence[tuple[int, str]]) -> Drawing:
+    """Draw how long games were: bars of numbers of games by plies, parted by result.
+
+    lengths: the plies and the result, `1-0`, `1/2-1/2` or `0-1`, of each game.
+    """
+    longest = max((plies for plies, _ in lengths), default=1)
+    width = max(2, math.ceil(ticks(0, max(longest, 1), 16)[1]))
+    counts = [dict.fromkeys(RESULT_NAMES, 0) for _ in range(longest // width + 1)]
+    for plies, result in lengths:
+        counts[plies // width][result] += 1
+    marks = [mark for mark in ticks(0, max(sum(one.values()) for one in counts)) if mark % 1 == 0]
+    top, bottom = 30.0, _HEIGHT - _BOTTOM
+    x_of = _scale((0, len(counts) * width), (_LEFT, WIDTH - _MARGIN))
+    y_of = _scale((0, marks[-1]), (bottom, top))
+    drawing = Drawing("Lengths of games", _HEIGHT)
+    drawing.add_levels(marks, y_of, ".0f")
+    for index, one in enumerate(counts):
+        base, left = 0, x_of(index * width) + 0.75
+        breadth = max(0.5, x_of((index + 1) * width) - 0.75 - left)
+        for result, (kind, name) in RESULT_NAMES.items():
+            if one[result]:
+                low, high = y_of(base), y_of(base + one[result])
+                drawing.add(
+                    Box(left, high, breadth, low - high, kind),
+                    title=f"{index * width} to {(index + 1) * width - 1} plies: {name} {one[result]}",
+                )
+            base += one[result]
+    for mark in ticks(0, len(counts) * width, 7):
+        if mark <= len(counts) * width:
+            drawing.add(Label(x_of(mark), bottom + 16, f"{mark:.0f}", "middle"))
+    drawing.add(Label((_LEFT + WIDTH) / 2, _HEIGHT - 6, "plies", "middle"))
+    for index, (kind, name) in enumerate(RESULT_NAMES.values()):
+        x = _LEFT + 130 * index
+        drawing.add(Box(x, 6, 11, 11, kind), Label(x + 16, 16, name, "start"))
+    return drawing
+
+
+def _curve(standings: Standings, family: TimeFamily) -> Curve:
     points = []
     for player, seconds, error in zip(family.members, family.seconds, family.errors, strict=True):
         name, rating = standings.entrants[player].name, standings.ratings.of(player)
-        points.append(plots.TimedPoint(seconds, rating.elo, error, name))
+        points.append(TimedPoint(seconds, rating.elo, error, name))
     slope = family.per_doubling.value
-    return plots.Curve(family.name, tuple(points), slope, family.middle, family.level)
+    return Curve(family.name, tuple(points), slope, family.middle, family.level)
 
 
-def _cross_table(standings: Standings) -> Element:
-    order = standings.order
-    head = element(
-        "tr",
-        element("th"),
-        element("th", "player", class_="left"),
-        *(element("th", str(rank + 1)) for rank in range(len(order))),
-    )
-    rows = []
-    for rank, player in enumerate(order):
-        cells = [element("td", str(rank + 1))]
-        cells.append(element("td", standings.entrants[player].name, class_="name"))
-        cells += [_encounter(standings, player, other) for other in order]
-        rows.append(element("tr", *cells))
-    return section(
-        "Cross table",
-        element(
-            "div",
-            element("table", element("thead", head), element("tbody", *rows), class_="cross"),
-            class_="wide",
-        ),
-        element(
-            "p",
-            "Points of the player in the row against the one in the column; below, the difference "
-            "in Elo that this score alone means, with its 95 % interval.",
-            class_="small soft",
-        ),
-    )
+def _shown_times(times: Iterable[float], x_of: Callable[[float], float]) -> list[float]:
+    """Return the times that get a label: from the longest down, as long as there is room."""
+    shown: list[float] = []
+    for seconds in sorted(times, reverse=True):
+        if not shown or x_of(math.log2(shown[-1])) - x_of(math.log2(seconds)) >= _LEAST_GAP:
+            shown.append(seconds)
+    return shown
 
 
-def _encounter(standings: Standings, player: int, other: int) -> Element:
-    if player == other:
-        return element("td", "—", class_="self")
-    found = standings.encounter(player, other)
-    if found is None:
-        return element("td", "")
-    score = found.tally.points / found.tally.games
-    color = "--good" if score > 0.5 else "--bad"
-    return element(
-        "td",
-        f"{points_text(found.tally.points)} / {found.tally.games}",
-        element("span", elo_text(found.elo), class_="under"),
-        style=f"background: rgb(var({color}) / {0.7 * abs(score - 0.5):.2f})",
-        title=f"won, drawn, lost: {found.tally}; {found.elo} Elo",
-    )
+def _scale(values: tuple[float, float], places: tuple[float, float]) -> Callable[[float], float]:
+    """Return the linear function that takes two values to two places."""
+    factor = (places[1] - places[0]) / (values[1] - values[0])
+    return lambda value: places[0] + (value - values[0]) * factor
 
 
-def _players(standings: Standings) -> Element:
-    rows: list[list[Content]] = []
-    for player in standings.order:
-        entrant = standings.entrants[player]
-        stated = standings.statistics(player)
-        setting = [entrant.player, str(standings.event.control_of(player))]
-        setting += [f"{name}={value}" for name, value in entrant.options.items()]
-        if standings.told(player) != OWN_OBSERVATIONS:
-            setting.append(f"was told {standings.told(player)}")
-        under = element("span", ", ".join(setting), class_="under")
-        rows.append(
-            [
-                element("span", entrant.name, under),
-                f"{stated.seconds:.3f} s",
-                *(number(stated.means[key], digits) for key, digits in _STATED.items()),
-                number(stated.largest_belief),
-                number(stated.overrun),
-                number(stated.moves),
-            ]
-        )
-    heads = ["player", "time a move"]
-    heads += [QUANTITIES[key] for key in _STATED]
-    heads += ["largest |P|", "overrun, ms", "moves"]
-    return section("Players", table(heads, rows, ["name"]))
+def _grid(mark: float) -> str:
+    return "grid" if mark else "grid zero"
 
 
-def _coverage(standings: Standings) -> list[Element]:
-    """Return where the true position was in the players' searches, if any of them told it."""
-    told = coverage_tables(record for _, record in standings.games)
-    if not told:
-        return []
-    rows = []
-    for player in standings.order:
-        name = standings.entrants[player].name
-        for row in told.get(name, []):
-            shares = [_share_text(each) for each in (row.in_infoset, row.expanded)]
-            weight = "-" if row.weight is None else f"{row.weight:.4f}"
-            first = [name, row.size, number(row.turns)]
-            rows.append([*first, _share_text(row.in_belief), *shares, weight])
-    heads = ["player", "|P|", "turns", "in P", "at the root", "expanded", "weight"]
-    return [
-        section(
-            "Where the true position was",
-            element(
-                "p",
-                "The referee asked after each move. P is the set of positions that a player held "
-                "possible. The last three columns count the turns with a search.",
-                class_="small soft",
-            ),
-            table(heads, rows, ["name"]),
-        )
-    ]
-
-
-def _share_text(share: float | None) -> str:
-    return "-" if share is None else f"{share:.1%}"
-
-
-def _games_and_lengths(standings: Standings) -> Element:
-    total = standings.results()
-    lengths = [(len(game.record.plies), game.record.result) for game in standings.games]
-    rows = [
-        [cause, str(count), percent_text(count, total.games)]
-        for cause, count in standings.endings()
-    ]
-    return section(
-        "Lengths and endings",
-        element(
-            "div",
-            plots.length_plot(lengths),
-            element(
-                "div",
-                element(
-                    "p",
-                    f"White won {total.white}, drew {total.drawn} and lost {total.black} "
-                    f"of {total.games} games: {percent_text(total.white + total.drawn / 2, total.games)}.",
-                ),
-                table(["ending", "games", ""], rows, ["words"]),
-            ),
-            class_="two",
-        ),
-    )
-
-
-def _openings(standings: Standings) -> list[Element]:
-    rows: list[list[Content]] = [
-        [name, str(one.games), percent_text(one.white + one.drawn / 2, one.games), _share(one)]
-        for name, one in standings.openings().items()
-    ]
-    return [
-        section(
-            "Openings",
-            table(["opening", "games", "White's score", "won, drawn, lost"], rows, ["words"]),
-        )
-    ]
-
-
-def _share(results: Results) -> Element:
-    """Draw the shares of a row of results as a bar."""
-    kinds = [kind for kind, _ in plots.RESULT_NAMES.values()]
-    return element(
-        "span",
-        *(
-            element("span", class_=kind, style=f"width: {100 * count / results.games:.1f}%")
-            for kind, count in zip(kinds, results, strict=True)
-        ),
-        class_="share",
-        title=f"White won {results.white}, drew {results.drawn}, lost {results.black}",
-    )
-
-
-def _irregular(standings: Standings) -> list[Element]:
-    rows = [
-        [str(task.number + 1), record.white, record.black, record.result, record.ending]
-        for task, record in standings.irregular()
-    ]
-    heads = ["game", "White", "Black", "result", "ending"]
-    return [
-        section(
-            "Irregular games",
-            element("p", "The rules did not end these games.", class_="small soft"),
-            table(heads, rows, ["", "words", "words", "", "words"]),
-        )
-    ]
-
-
-def _list_of_games(standings: Standings) -> Element:
-    rows = [_game_row(game) for game in standings.games]
-    heads = ["game", "White", "Black", "result", "moves", "ending", "opening"]
-    return element(
-        "section",
-        element(
-            "details",
-            element("summary", f"All {len(rows)} games"),
-            table(heads, rows, ["", "words", "words", "", "", "words", "words"]),
-        ),
-        element("p", f"Made by obscuro {__version__}.", class_="small soft"),
-    )
-
-
-def _game_row(game: SeatedGame) -> list[str]:
-    record = game.record
-    return [
-        str(game.task.number + 1),
-        record.white,
-        record.black,
-        record.result,
-        str((len(record.plies) + 1) // 2),
-        record.ending,
-        game.task.opening.name,
-    ]
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

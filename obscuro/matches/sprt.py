@@ -15,14 +15,14 @@ log((1 - β) / α), and H0 when it falls to log(β / (1 - α)) (Wald's bounds).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from obscuro.matches.elo import score_of_elo
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 UNSEEN = 1e-3
-"""A value that no pair had counts as so many pairs, as in fishtest."""
+"""The count of a value that no pair had, as in fishtest."""
 _TOLERANCE = 1e-12
 _MOST_STEPS = 200
 
@@ -43,7 +43,9 @@ class SprtBounds:
     beta: float = 0.05
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a test that can't be made."""
+        """Make all numbers floats. Raises ValueError for a test that can't be made."""
+        for name, value in asdict(self).items():
+            object.__setattr__(self, name, float(value))
         if not (math.isfinite(self.elo0) and math.isfinite(self.elo1) and self.elo0 < self.elo1):
             raise ValueError(f"elo0={self.elo0:g} must be less than elo1={self.elo1:g}")
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
@@ -73,15 +75,6 @@ class SprtBounds:
     def upper(self) -> float:
         """The LLR at which H1 is accepted."""
         return math.log((1 - self.beta) / self.alpha)
-
-    def to_json(self) -> dict[str, float]:
-        """Return the bounds as a JSON object."""
-        return {name: float(value) for name, value in asdict(self).items()}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, float]) -> SprtBounds:
-        """Read what `to_json` wrote. Raises TypeError or ValueError for anything else."""
-        return cls(**{name: float(value) for name, value in data.items()})
 
     def __str__(self) -> str:
         """Format as `elo0=0 elo1=15 alpha=0.05 beta=0.05`."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import chess
 
@@ -29,13 +28,6 @@ class TimeControl:
     increment: int = 0
 
     @classmethod
-    def of(cls, movetime: int | None, control: TimeControl | None) -> TimeControl:
-        """Return the control that the caller gave. Raises ValueError unless it gave exactly one."""
-        if (movetime is None) == (control is None):
-            raise ValueError("give either a movetime or a time control")
-        return cls(movetime) if control is None else control
-
-    @classmethod
     def parse(cls, text: str) -> TimeControl:
         """Parse a clock in the notation of match runners: `60`, `180+2`, `10+0.1`, in seconds.
 
@@ -54,17 +46,6 @@ class TimeControl:
         if self.movetime is not None:
             return f"{self.movetime} ms a move"
         return f"{self.base / MILLISECONDS:g}+{self.increment / MILLISECONDS:g} s"
-
-    def to_json(self) -> dict[str, int | None]:
-        """Return the control as a JSON object."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, int | None]) -> TimeControl:
-        """Read what `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        movetime = data["movetime"]
-        base, increment = (int(data[name] or 0) for name in ("base", "increment"))
-        return cls(None if movetime is None else int(movetime), base, increment)
 
 
 UNTIMED = TimeControl(0)
@@ -154,3 +135,8 @@ class ChessClock:
     def left(self, color: chess.Color) -> float | None:
         """Return the milliseconds on the clock of *color*; None if it has a time for each move."""
         return self._left[color] if self._controls[color].movetime is None else None
+
+
+def time_text(seconds: float) -> str:
+    """Write a time for names and tables: `250 ms`, `4 s`."""
+    return f"{MILLISECONDS * seconds:g} ms" if seconds < 1 else f"{seconds:g} s"

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from obscuro.matches.entrant import Entrant, check_entrant
-from obscuro.matches.event import Event
+from obscuro.matches.builtin_players import check_entrant
+from obscuro.matches.event import Entrant, Event, Pairing, paired_games, round_robin_pairings
 from obscuro.matches.openings import DEFAULT, NONE, openings_named
 from obscuro.matches.rating import Anchor
-from obscuro.matches.schedule import Pairing, paired_games, round_robin_pairings
-from obscuro.matches.time_control import MILLISECONDS, TimeControl
-from obscuro.matches.time_scaling import time_text
+from obscuro.matches.time_control import MILLISECONDS, TimeControl, time_text
 from obscuro.rules.stalemate import LOSS, known_stalemate
 
 FILE_KEYS = {

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.engine.belief_player import BeliefPlayer, OwnTurn
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
-from obscuro.engine.game_follower import Words
+from obscuro.engine.game_follower import OwnTurn, Words
 from obscuro.engine.report import Choice, Coverage
+from obscuro.players.belief_player import BeliefPlayer
 from obscuro.rules.layout import WORDS
 
 CHUNK = 16
@@ -45,10 +45,10 @@ class Depth1Player(BeliefPlayer):
 
     _seen: Words = np.zeros((0, WORDS), dtype=np.uint64)  # positions that the last choice rests on
 
-    def choose(self, turn: OwnTurn) -> Choice:
+    def choose_move(self, turn: OwnTurn) -> Choice:
         """Choose the move with the best mean value."""
         random = self.random()
-        drawn = turn.known.belief.sample(self.options.integer("Sample Size"), random)
+        drawn = turn.known.belief.sample(self.options.integer("sample_size"), random)
         sampled = self.values_over(drawn, turn)
         self._seen = sampled.positions
         best = np.flatnonzero(sampled.means == sampled.means.max())
@@ -59,7 +59,7 @@ class Depth1Player(BeliefPlayer):
             positions=len(sampled.positions),
             evaluations=sampled.evaluations,
         )
-        turn.report(info)
+        turn.tell(info)
         return Choice(turn.names[int(random.choice(best))], info=info)
 
     def values_over(self, positions: Words, turn: OwnTurn) -> Sampled:

@@ -5,9 +5,10 @@ quick: a player's code is loaded when the player is made.
 """
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 
-from obscuro.engine.options import Option, Options, options_named
-from obscuro.engine.player_kind import OBSCURO, AnyPlayer, PlayerKind
+from obscuro.engine.options import Option, Options, options_named, search_option
+from obscuro.engine.player_kind import OBSCURO, AnyPlayer, MakePlayer, PlayerKind
 
 DEPTH1_OPTIONS = (
     *options_named(
@@ -20,24 +21,27 @@ DEPTH1_OPTIONS = (
         "Evaluator",
         "Seed",
         "Max Positions",
-        "Tau",
     ),
-    Option("Sample Size", "spin", 512, 1, 100_000, help="so many possible positions are looked at"),
+    search_option(
+        "tau",
+        own=(Option("sample_size", "spin", 512, 1, 100_000, help="positions that are looked at"),),
+    ),
 )
 """The options that act on depth1."""
 
-ZS21_OPTIONS = options_named(
-    "Move Overhead",
-    "Ponder",
-    "UCI_Variant",
-    "UCI_ShowWDL",
-    "Stalemate",
-    "Stockfish",
-    "Evaluator",
-    "Eval Cache",
-    "Seed",
-    "Max Positions",
-    "Tau",
+ZS21_OPTIONS = (
+    *options_named(
+        "Move Overhead",
+        "Ponder",
+        "UCI_Variant",
+        "UCI_ShowWDL",
+        "Stalemate",
+        "Stockfish",
+        "Evaluator",
+        "Seed",
+        "Max Positions",
+    ),
+    search_option("eval_cache", "tau"),
 )
 """The options that act on zs21."""
 
@@ -52,30 +56,23 @@ def player_kind(name: str) -> PlayerKind:
     return kind
 
 
-def _make_random(options: Options, warn: Warn) -> AnyPlayer:
-    from obscuro.players.onlooker import Onlooker, random_move  # noqa: PLC0415
+def _made_by(name: str, *rule: str) -> MakePlayer:
+    """Return a function that makes a player; the code is imported when the function is called.
 
-    return Onlooker(options, random_move)
+    name: `module:class`. rule: the name of a function of the module, the last argument of the class.
+    """
 
+    def make(options: Options, warn: Warn) -> AnyPlayer:
+        place, _, kind = name.partition(":")
+        module = import_module(place)
+        given = [getattr(module, each) for each in rule] or [warn]
+        player: AnyPlayer = getattr(module, kind)(options, *given)
+        return player
 
-def _make_greedy(options: Options, warn: Warn) -> AnyPlayer:
-    from obscuro.players.greedy import greedy_move  # noqa: PLC0415
-    from obscuro.players.onlooker import Onlooker  # noqa: PLC0415
-
-    return Onlooker(options, greedy_move)
-
-
-def _make_depth1(options: Options, warn: Warn) -> AnyPlayer:
-    from obscuro.players.depth1 import Depth1Player  # noqa: PLC0415 - takes seconds
-
-    return Depth1Player(options, warn)
+    return make
 
 
-def _make_zs21(options: Options, warn: Warn) -> AnyPlayer:
-    from obscuro.research.zs21.zs21_player import Zs21Player  # noqa: PLC0415 - takes seconds
-
-    return Zs21Player(options, warn)
-
+_VIEW_PLAYER = "obscuro.players.view_player:ViewPlayer"
 
 PLAYERS: Mapping[str, PlayerKind] = {
     kind.name: kind
@@ -85,7 +82,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "random",
             "every move with the same probability",
             options_named("UCI_Variant", "Seed"),
-            _make_random,
+            _made_by(_VIEW_PLAYER, "random_move"),
             title="Obscuro random",
             light=True,
         ),
@@ -93,7 +90,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "greedy",
             "takes what it sees, saves what is attacked, else develops",
             options_named("UCI_Variant", "Seed"),
-            _make_greedy,
+            _made_by(_VIEW_PLAYER, "greedy_move"),
             title="Obscuro greedy",
             light=True,
         ),
@@ -101,7 +98,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "depth1",
             "the best own move by its mean value over a sample of the possible positions",
             DEPTH1_OPTIONS,
-            _make_depth1,
+            _made_by("obscuro.players.depth1:Depth1Player"),
             title="Obscuro depth1",
             capabilities=("position-fog", "coverage"),
         ),
@@ -109,7 +106,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "zs21",
             "the agent of Zhang and Sandholm 2021: knowledge-limited subgames, linear programs",
             ZS21_OPTIONS,
-            _make_zs21,
+            _made_by("obscuro.research.zs21.zs21_player:Zs21Player"),
             title="Obscuro zs21",
             capabilities=("position-fog", "coverage"),
             extra=("highspy", "zs21"),

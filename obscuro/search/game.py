@@ -26,7 +26,7 @@ class Expansion(NamedTuple):
     chance: npt.NDArray[np.float32]  # [N] probabilities under chance nodes, ignored elsewhere
 
 
-def joined(parts: Sequence[Expansion]) -> Expansion:
+def concatenate_expansions(parts: Sequence[Expansion]) -> Expansion:
     """One expansion of the leaves of several, in their order. There must be one part at least."""
     if len(parts) == 1:
         return parts[0]
@@ -39,7 +39,7 @@ def joined(parts: Sequence[Expansion]) -> Expansion:
     return Expansion(*whole)
 
 
-def selected(expansion: Expansion, leaves: npt.NDArray[np.int64]) -> Expansion:
+def take_leaves(expansion: Expansion, leaves: npt.NDArray[np.int64]) -> Expansion:
     """The expansion of some of its leaves, by their indices, int64[b]."""
     begins = expansion.offsets[leaves]
     lengths = expansion.offsets[leaves + 1] - begins

@@ -1,35 +1,283 @@
-"""The solver of a search with several threads: all of them iterate on its tree together."""
+"""The iterations of `solver`, by several threads on one tree, each on its share.
+
+An iteration has two phases for each player. In the first the shares are swept. In the second all
+infosets are updated, and meanwhile the trunk is swept backward and, for the next phase, forward.
+The result is that of `solver.iterate` but for the order in which numbers are added. It depends on
+the number of shares, and not on who does what or how fast.
+"""
 
 import threading
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.search.gadget import Gadget
-from obscuro.search.joint_solver import (
-    ALL,
-    EDGES_DONE,
-    ITERATIONS_DONE,
-    LAST_PHASE,
-    JointJob,
-    iterate_jointly,
-    settle,
-)
-from obscuro.search.phases import PADDING, new_sync
-from obscuro.search.rows import COMPILED
+from obscuro.kernels import kernel
+from obscuro.search.gadget import Gadget, root_strategy, update_gadget
+from obscuro.search.game import MAX, MIN
+from obscuro.search.rows import COMPILED, dot, dot_and_add, dot_and_set, prefetch_row
 from obscuro.search.shares import (
     MOST_THREADS,
+    NO_ROW,
+    PADDING,
     PIECES,
+    PLACES,
+    ROWS,
     Shares,
+    Sync,
     add_nodes,
+    claim,
     find_pieces,
+    finish,
     give_out,
     lend,
+    new_sync,
+    wait_for,
     weigh,
 )
-from obscuro.search.solver import iterate
+from obscuro.search.solver import iterate, match_regrets
 from obscuro.search.team import Team
-from obscuro.search.tree import EDGES, INFOSETS, NODES, Tree
+from obscuro.search.tree import EDGES, INFOSETS, NO_PARENT, NODES, ROOT_INFOSET, Tree
+
+AHEAD = 6  # places; as in `solver`
+LINE = 16  # float32 of a cache line
+EDGES_DONE, ITERATIONS_DONE, LAST_PHASE = range(3)  # entries of `control`
+SWEEP, ALL = range(2)  # a share's entries of `visited`: in the last sweep, and in all
+
+_ZERO = np.float32(0)
+_ONE = np.float32(1)
+
+
+class JointJob(NamedTuple):
+    """Iterations for several threads, and what they have done of them.
+
+    sync: see `phases.new_sync`, for the shares and the trunk. visited, control: hold zeros, and
+    afterwards what their entries' names say. The others are arguments of `solver.iterate`, which
+    runs one iteration at least.
+    """
+
+    sync: Sync
+    visited: npt.NDArray[np.int64]  # [threads * PADDING]
+    control: npt.NDArray[np.int64]  # [3]
+    max_iterations: int
+    max_edges: int
+    own_infoset: int
+    iteration: int
+    last_absent: npt.NDArray[np.int64]  # [actions]
+
+
+@kernel(fastmath={"reassoc", "contract", "nsz"})
+def _sweep_forward(tree, shares, share, player):
+    """Write the reach of a share's nodes; those above it must have theirs."""
+    strategy, reach = tree.strategy, shares.reach
+    root_first = tree.infoset_first[ROOT_INFOSET]
+    first = shares.starts[share, 0]
+    for place in range(first, first + shares.used[share, PLACES]):
+        above = shares.parent[place]
+        if above == NO_PARENT:
+            of_root = strategy[root_first + shares.node[place]]
+            reach[place] = of_root if player == MAX else _ONE
+        else:
+            probability = reach[above]
+            if shares.player[above] != player:
+                probability *= strategy[shares.parent_action[place]]
+            reach[place] = probability
+
+
+@kernel(fastmath={"reassoc", "contract", "nsz"})
+def _sweep_backward(tree, gadget, shares, share, player):
+    """Write a share's values and sums from its reach; returns the number of edges visited."""
+    strategy, values, sums = tree.strategy, shares.values, shares.sums
+    sign = _ONE if player == MAX else -_ONE
+    visited = 0
+    first = shares.starts[share, 0]
+    for place in range(first + shares.used[share, PLACES] - 1, first - 1, -1):
+        weight = shares.reach[place]
+        if weight == 0:
+            continue
+        if place >= AHEAD:
+            coming = shares.first_action[place - AHEAD]
+            prefetch_row(strategy, coming)
+            prefetch_row(strategy, coming + LINE)
+        count = shares.width[place]
+        value_row = shares.first_value[place]
+        action = shares.first_action[place]
+        visited += count
+        if shares.new[place]:
+            shares.new[place] = 0
+            tree.node_new[shares.node[place]] = 0
+        if shares.player[place] == player:
+            row = shares.row[place]
+            signed = weight * sign
+            total = shares.row_first[row]
+            if shares.row_touched[row]:
+                shares.row_reach[row] += weight
+                value = dot_and_add(strategy, action, values, value_row, sums, total, signed, count)
+            else:
+                shares.row_touched[row] = 1
+                shares.row_reach[row] = weight
+                value = dot_and_set(strategy, action, values, value_row, sums, total, signed, count)
+        else:
+            value = dot(strategy, action, values, value_row, count)
+        target = shares.parent_value[place]
+        if target == NO_PARENT:
+            gadget.value[shares.node[place]] = value
+        else:
+            values[target] = value
+    return visited
+
+
+@kernel
+def _gather(shares, head, count):
+    """Add an infoset's other rows to the head; returns whether any has been touched."""
+    touched = shares.row_touched[head] != 0
+    shares.row_touched[head] = 0
+    first = shares.row_first[head]
+    sums = shares.sums
+    row = shares.row_next[head]
+    while row != NO_ROW:
+        if shares.row_touched[row]:
+            shares.row_touched[row] = 0
+            source = shares.row_first[row]
+            if touched:
+                shares.row_reach[head] += shares.row_reach[row]
+                for k in range(count):
+                    sums[first + k] += sums[source + k]
+            else:
+                touched = True
+                shares.row_reach[head] = shares.row_reach[row]
+                for k in range(count):
+                    sums[first + k] = sums[source + k]
+        row = shares.row_next[row]
+    return touched
+
+
+@kernel
+def _update_share(tree, shares, share):
+    """Update every infoset of the last sweep that is a share's own."""
+    begin = shares.starts[share, 0]
+    for head in range(begin, begin + shares.used[share, ROWS]):
+        if not shares.row_head[head]:
+            continue
+        if not shares.row_touched[head] and shares.row_next[head] == NO_ROW:
+            continue
+        infoset = shares.row_infoset[head]
+        if not _gather(shares, head, tree.infoset_actions[infoset]):
+            continue
+        shares.row_stale[head] = 1
+        if not tree.infoset_frozen[infoset]:
+            match_regrets(tree, infoset, shares.sums, shares.row_first[head])
+
+
+@kernel
+def _write_sums(tree, shares, share):
+    """Bring the tree's counterfactual values and reach sums up to date for a share's infosets."""
+    begin = shares.starts[share, 0]
+    for head in range(begin, begin + shares.used[share, ROWS]):
+        if not shares.row_stale[head]:
+            continue
+        shares.row_stale[head] = 0
+        infoset = shares.row_infoset[head]
+        tree.infoset_reach[infoset] = shares.row_reach[head]
+        first = tree.infoset_first[infoset]
+        row = shares.row_first[head]
+        for k in range(tree.infoset_actions[infoset]):
+            tree.cfv[first + k] = shares.sums[row + k]
+
+
+@kernel
+def _note_absent(tree, own_infoset, iteration, last_absent):
+    """Note the iteration at the actions of our infoset that are not in the support."""
+    if own_infoset >= 0:
+        first = tree.infoset_first[own_infoset]
+        for k in range(tree.infoset_actions[own_infoset]):
+            if tree.strategy[first + k] == 0:
+                last_absent[k] = iteration
+
+
+@kernel
+def _between_sweeps(tree, gadget, shares, player, visited, control):
+    """Bring the trunk up to date after the shares' sweeps for `player`, and the gadget after ▼'s."""
+    trunk = shares.used.shape[0] - 1
+    control[EDGES_DONE] += _sweep_backward(tree, gadget, shares, trunk, player)
+    for thread in range(trunk):
+        control[EDGES_DONE] += visited[PADDING * thread + SWEEP]
+    _update_share(tree, shares, trunk)
+    if player == MIN:
+        update_gadget(tree, gadget)
+        root_strategy(tree, gadget)
+
+
+@kernel
+def iterate_jointly(tree, gadget, shares, job, thread):
+    """One thread's part of `solver.iterate`; it returns when all of it is done, whoever does it.
+
+    The threads of the shares call it at a time. One that comes late, or not at all, delays no
+    other; after the others have returned it reads the job's sync and control only.
+
+    job: a `JointJob`. thread: its number, from 0.
+    """
+    sync, visited, control = job.sync, job.visited, job.control
+    trunk = shares.used.shape[0] - 1
+    phase = 1
+    done = 1
+    if claim(sync, trunk, phase):
+        _sweep_forward(tree, shares, trunk, MAX)
+        finish(sync)
+    wait_for(sync, done)
+    while control[LAST_PHASE] != phase:
+        for player in (MAX, MIN):
+            phase += 1
+            done += trunk
+            for turn in range(trunk):
+                share = (thread + turn) % trunk
+                if claim(sync, share, phase):
+                    _sweep_forward(tree, shares, share, player)
+                    edges = _sweep_backward(tree, gadget, shares, share, player)
+                    visited[PADDING * share + SWEEP] = edges
+                    visited[PADDING * share + ALL] += edges
+                    finish(sync)
+            wait_for(sync, done)
+            phase += 1
+            done += trunk + 1
+            if claim(sync, trunk, phase):
+                _between_sweeps(tree, gadget, shares, player, visited, control)
+                if player == MIN:
+                    number = job.iteration + control[ITERATIONS_DONE]
+                    _note_absent(tree, job.own_infoset, number, job.last_absent)
+                    control[ITERATIONS_DONE] += 1
+                    enough = control[ITERATIONS_DONE] >= job.max_iterations
+                    if enough or control[EDGES_DONE] >= job.max_edges:
+                        control[LAST_PHASE] = phase
+                if control[LAST_PHASE] != phase:
+                    _sweep_forward(tree, shares, trunk, MAX + MIN - player)
+                finish(sync)
+            for turn in range(trunk):
+                share = (thread + turn) % trunk
+                if claim(sync, share, phase):
+                    _update_share(tree, shares, share)
+                    finish(sync)
+            wait_for(sync, done)
+    phase += 1
+    done += trunk + 1
+    for turn in range(trunk + 1):
+        share = (thread + turn) % (trunk + 1)
+        if claim(sync, share, phase):
+            _write_sums(tree, shares, share)
+            finish(sync)
+    wait_for(sync, done)
+
+
+@kernel
+def settle(tree, shares, nodes):
+    """Bring the reach and the values of the first nodes up to date, which sweeps leave behind."""
+    for node in range(nodes):
+        place = shares.place[node]
+        tree.node_reach[node] = shares.reach[place]
+        source = shares.parent_value[place]
+        if source != NO_PARENT:
+            tree.edge_value[tree.node_parent_edge[node]] = shares.values[source]
+
 
 # A smaller tree is solved by one thread, and a thread more is used for as many edges more. An
 # iteration then takes each thread some 10 µs, and meeting four times 1 or 2.
@@ -44,7 +292,7 @@ ITERATIONS_PER_SHARING = 100
 class JointSolver:
     """Iterates on one tree with a team, and gives its nodes to the team's threads.
 
-    spare: a tree of the same capacities whose contents nobody needs; its arrays hold the shares. As
+    spare: a tree of the same capacities whose contents are not needed; its arrays hold the shares. As
     long as this object is in use, only it may iterate, and the tree may only grow.
     """
 
@@ -112,7 +360,7 @@ class JointSolver:
         return done, int(job.control[EDGES_DONE])
 
     def threads_for(self, edges: int) -> int:
-        """How many threads iterate on a tree of so many edges."""
+        """How many threads iterate on a tree of `edges` edges."""
         if not COMPILED:
             return 1
         return max(1, min(self._team.threads, MOST_THREADS, edges // EDGES_PER_THREAD))
@@ -137,7 +385,7 @@ class JointSolver:
     # -- the shares ------------------------------------------------------------------------------
 
     def _shares_for(self, threads: int) -> Shares:
-        """Shares for so many threads in which all nodes have a place."""
+        """Shares for `threads` threads in which all nodes have a place."""
         shares = self._shares
         if shares is not None and threads == self._threads:
             grown = int(self._tree.counts[EDGES]) > GROWTH * self._edges_shared
@@ -161,7 +409,7 @@ class JointSolver:
             self._shares = None
 
     def _share_out(self, threads: int) -> Shares:
-        """Make shares of equal work for so many threads."""
+        """Make shares of equal work for `threads` threads."""
         tree = self._tree
         nodes = int(tree.counts[NODES])
         shares = lend(self._spare, threads)

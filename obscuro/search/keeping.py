@@ -3,10 +3,6 @@
 I is the set of histories with our present information key. J₀ is the set of ▼'s infosets that touch
 I. The next subgame keeps the histories at this ply in some J ∈ J₀, with all that is below them. For
 each J it keeps the histories' weights, ▼'s reach and the alternate value.
-
-In a game whose players do not know how many plies were made, I and J may lie in several plies, and
-a history of J may be below another one. Then the first histories in J on every path are kept, and I
-may lie below them.
 """
 
 from typing import NamedTuple
@@ -23,7 +19,6 @@ from obscuro.search.tree import LEAF, NO_PARENT, NODES, ROOT_INFOSET, TERMINAL, 
 Reals = npt.NDArray[np.float32]
 
 MAX_ROOT_SHARE = 4  # at most a quarter of the nodes and of the edges are kept roots
-ANY_DEPTH = -1  # in place of a depth: I may lie in several plies
 
 
 class KeptRoots(NamedTuple):
@@ -85,22 +80,13 @@ def _count_own(tree, our_key, depth):
     """Number of histories at `depth` plies below the root states with our key."""
     count = 0
     for node in range(tree.counts[NODES]):
-        if depth != ANY_DEPTH and tree.node_depth[node] != depth - 1:
+        if tree.node_depth[node] != depth - 1:
             continue
         first = tree.node_first_edge[node]
         for edge in range(first, first + tree.node_edges[node]):
             if tree.edge_keys[edge, MAX] == our_key and tree.edge_status[edge] != TERMINAL:
                 count += 1
     return count
-
-
-@kernel
-def _pass_down(tree, node, below):
-    """Mark a node's children in `below`, uint8[nodes]."""
-    first = tree.node_first_edge[node]
-    for edge in range(first, first + tree.node_edges[node]):
-        if tree.edge_child[edge] != LEAF:
-            below[tree.edge_child[edge]] = 1
 
 
 @kernel
@@ -117,7 +103,7 @@ def _find_kept(tree, our_key, depth, most_infosets, most_histories):
     keys = np.zeros(limit + 1, dtype=np.uint64)
     infosets = 0
     for node in range(tree.counts[NODES]):
-        if depth != ANY_DEPTH and tree.node_depth[node] != depth - 1:
+        if tree.node_depth[node] != depth - 1:
             continue
         first = tree.node_first_edge[node]
         for edge in range(first, first + tree.node_edges[node]):
@@ -131,14 +117,8 @@ def _find_kept(tree, our_key, depth, most_infosets, most_histories):
     edges = np.zeros(64, dtype=np.int32)
     above = np.zeros(64, dtype=np.int32)
     members = np.zeros(64, dtype=np.int32)
-    # Which nodes are below a kept history. It cannot be where all of these lie in one ply.
-    below = np.zeros(tree.counts[NODES] if depth == ANY_DEPTH else 0, dtype=np.uint8)
     for node in range(tree.counts[NODES]):
-        if depth == ANY_DEPTH:
-            if below[node]:
-                _pass_down(tree, node, below)
-                continue
-        elif tree.node_depth[node] != depth - 1:
+        if tree.node_depth[node] != depth - 1:
             continue
         first = tree.node_first_edge[node]
         for edge in range(first, first + tree.node_edges[node]):
@@ -147,8 +127,6 @@ def _find_kept(tree, our_key, depth, most_infosets, most_histories):
             slot = _slot_of(table, keys, tree.edge_keys[edge, MIN])
             if table[slot] == 0 or count == most_histories:
                 continue
-            if depth == ANY_DEPTH and tree.edge_child[edge] != LEAF:
-                below[tree.edge_child[edge]] = 1
             if count == edges.shape[0]:
                 edges = np.concatenate((edges, np.zeros(count, dtype=np.int32)))
                 above = np.concatenate((above, np.zeros(count, dtype=np.int32)))
@@ -229,16 +207,113 @@ def most_roots(tree: Tree) -> int:
 def keep_roots(tree: Tree, gadget: Gadget, our_key: int, depth: int) -> KeptRoots:
     """Choose what the next subgame keeps of the old tree, `depth` plies below its root states.
 
-    our_key: our information key now. depth: or ANY_DEPTH. Brings all values of the old tree up to
-    date first.
+    our_key: our information key now. Brings all values of the old tree up to date first.
+    """
+    most_histories = len(tree.edge_value) // MAX_ROOT_SHARE
+    found = _find_kept(tree, np.uint64(our_key), depth, most_roots(tree), most_histories)
+    return describe_roots(tree, gadget, our_key, *found)
+
+
+def describe_roots(
+    tree: Tree,
+    gadget: Gadget,
+    our_key: int,
+    edges: npt.NDArray[np.int32],
+    above: npt.NDArray[np.int32],
+    members: npt.NDArray[np.int32],
+) -> KeptRoots:
+    """Return what the next subgame needs of histories that were chosen, grouped by their J.
+
+    edges, above, members: int32[n], the histories' edges, the nodes above them, and their J. Brings
+    all values of the old tree up to date first.
     """
     key = np.uint64(our_key)
     refresh_values(tree, gadget)
-    most_histories = len(tree.edge_value) // MAX_ROOT_SHARE
-    edges, above, members = _find_kept(tree, key, depth, most_roots(tree), most_histories)
-    found, members = np.unique(members, return_inverse=True)
+    found, group = np.unique(members, return_inverse=True)
     infosets = len(found)
-    order = np.argsort(members, kind="stable").astype(np.int64)
-    offsets = np.searchsorted(members[order], np.arange(infosets + 1)).astype(np.int64)
+    order = np.argsort(group, kind="stable").astype(np.int64)
+    offsets = np.searchsorted(group[order], np.arange(infosets + 1)).astype(np.int64)
     described = _describe_kept(tree, key, edges, above, infosets, offsets, order)
     return KeptRoots(offsets, edges[order], *described)
+
+
+Words = npt.NDArray[np.uint64]
+
+GIFT_SCALE = 0.1  # a gift of so much value makes a move of ▼ e times less plausible
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_ROUND = np.uint64(0xBF58476D1CE4E5B9)
+_SHIFT = np.uint64(31)
+_START = np.uint64(1)
+
+
+@kernel
+def _hash_states(states, words):
+    """A hash of the first `words` words of each state, uint64[n]."""
+    hashes = np.empty(states.shape[0], dtype=np.uint64)
+    for i in range(states.shape[0]):
+        value = _START
+        for k in range(words):
+            value = (value ^ states[i, k]) * _FACTOR
+            value = (value ^ (value >> _SHIFT)) * _ROUND
+            value ^= value >> _SHIFT
+        hashes[i] = value
+    return hashes
+
+
+def position_hashes(states: Words, words: int) -> Words:
+    """Hash what tells positions apart, the first `words` words of states uint64[n, W]: uint64[n]."""
+    return np.asarray(_hash_states(np.ascontiguousarray(states), words))
+
+
+def keep_likeliest(tree: Tree, kept: KeptRoots, our_key: int, words: int, most: int) -> KeptRoots:
+    """Merge the kept J with equal sets of positions, and leave out all but the `most` likeliest.
+
+    tree: that `kept` was chosen from. our_key: our information key now. words: how many words of a
+    state tell positions apart.
+
+    Of J with equal sets the likeliest stays, and ▼'s reach of all counts as its own. How likely a J
+    is, is half what ▼'s strategy says, y(J), and half how little ▼ gave away on the way to it,
+    exp(−ĝ(J) / GIFT_SCALE), both times the reach of ▲ and chance. J in which ▼ does not play and
+    none of our histories was expanded come last.
+    """
+    count = len(kept.offsets) - 1
+    if count == 0:
+        return kept
+    states = tree.edge_state[kept.edges]
+    sets = np.add.reduceat(position_hashes(states, words), kept.offsets[:-1])
+    sets ^= np.diff(kept.offsets).astype(np.uint64)
+    ours = tree.edge_keys[kept.edges, MAX] == np.uint64(our_key)
+    known = ours & (tree.edge_child[kept.edges] != LEAF)
+    looked_at = np.logical_or.reduceat(known, kept.offsets[:-1])
+    played = kept.reach * kept.ours
+    likely = _shares(played) + _shares(kept.ours * np.exp(-kept.gift / np.float32(GIFT_SCALE)))
+    order = np.lexsort((-likely, ~(looked_at | (played > 0))))
+    _, first, group = np.unique(sets[order], return_index=True, return_inverse=True)
+    reach = np.bincount(group, weights=kept.reach[order]).astype(np.float32)
+    rank = np.argsort(first)[:most]  # the first of each group, the likeliest group first
+    return _chosen(kept, order[first[rank]], reach[rank])
+
+
+def _shares(masses: Reals) -> Reals:
+    """Masses as shares of their sum; all 0 if that is 0."""
+    total = masses.sum()
+    return masses / total if total > 0 else masses
+
+
+def _chosen(kept: KeptRoots, infosets: npt.NDArray[np.intp], reach: Reals) -> KeptRoots:
+    """The infosets with these numbers, in the order of `kept`. reach: theirs, as numbered."""
+    order = np.argsort(infosets)
+    infosets, reach = infosets[order], reach[order]
+    sizes = np.diff(kept.offsets)[infosets]
+    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+    histories = np.repeat(kept.offsets[infosets], sizes) + within
+    return KeptRoots(
+        offsets,
+        kept.edges[histories],
+        kept.weights[histories],
+        reach,
+        kept.alternate[infosets],
+        kept.gift[infosets],
+        kept.ours[infosets],
+    )

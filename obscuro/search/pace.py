@@ -7,8 +7,11 @@ its probability, and our value.
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from obscuro.search.parameters import (
     EASY_FROM,
@@ -22,7 +25,30 @@ from obscuro.search.parameters import (
     UNSETTLED_LOSS,
     UNSETTLED_SINCE,
 )
-from obscuro.search.progress import Progress
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a search has done so far, in the units of the protocol's info lines."""
+
+    nodes: int = 0  # histories added in this search
+    carried: int = 0  # histories kept from the last one
+    sampled: int = 0  # positions added at the root
+    roots: int = 0  # distinct positions of our infoset, expanded when the search began
+    root_infosets: int = 0  # J, ▼'s at the root
+    infosets: int = 0
+    iterations: int = 0
+    expansions: int = 0
+    depth: float = 0.0  # mean plies from the root to an expansion's children
+    seldepth: int = 0
+    value: float = 0.0  # ▲'s view, at our infoset
+    resolve: bool = False  # Resolve in force (p_max > 0), else Maxmargin
+    policy: npt.NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    stable: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    # Our actions' values over all histories of our infoset, ▲'s view; empty unless asked for.
+    action_values: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    full: bool = False  # no room for more nodes
+    exhausted: bool = False  # no leaf that matters is found at present
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +175,7 @@ class Clock:
         self._tail_edges = self._tail_edges + edges if over else 0
 
     def edges_within(self, seconds: float) -> int:
-        """How many edges the solver visits in so many seconds, if it goes on as in late slices."""
+        """How many edges the solver visits in `seconds` at the speed of late slices."""
         return int(seconds * self._edges_per_second)
 
     def due(self) -> bool:

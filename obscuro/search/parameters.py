@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-MIN_INFOSET_SIZE = 256  # sampling fills our infoset up to so many positions (Obscuro, Fig. 9)
+MIN_INFOSET_SIZE = 256  # positions; sampling fills our infoset up to these (Obscuro, Fig. 9)
 FRESH_SHARE = 0.5  # of that size is drawn anew each turn, if there is so much; the paper: none
 MAX_KEPT_INFOSETS = 256  # of ▼, at the root; the paper keeps all, 0
-MAX_SUPPORT = 3  # purification mixes so many actions at most (Obscuro, Fig. 8)
+MAX_SUPPORT = 3  # actions; purification mixes no more (Obscuro, Fig. 8)
 PUCT_C = 1.0  # weight of exploration in Q̄ (Obscuro, C.4)
 PUCT_LEAST_VARIANCE = 0.02  # least σ; the paper has none (docs/results/exploration.md)
 EXPLORE_BY_PUCT = (
@@ -26,7 +26,7 @@ UNSETTLED_SINCE = 0.7  # a search is unsettled if the top action has changed sin
 UNSETTLED_LOSS = 0.08  # of value since then (about half a pawn): unsettled too
 EXTENSION = 1.4  # times the time planned so far
 
-# A thread's part of a slice of solving is so many edge visits (about 5 ms), so that a stop is prompt.
+# A thread's part of a slice of solving, in edge visits (about 5 ms), so that a stop is prompt.
 SLICE_EDGES = 2_000_000
 SLICE_ITERATIONS = 64
 # The balance of a search: edges that the solver visits for each leaf that is expanded.
@@ -37,16 +37,16 @@ ITERATIONS_PER_EXPANSION = 4  # at most, which is what counts in small trees
 LEAST_SOLVING = 0.25
 EXHAUSTED_AFTER = 500  # selections in a row without a leaf; then all that matters is expanded
 BATCH = 16  # leaves selected, evaluated and attached together
-# With several threads one solves in slices of so many seconds or iterations, and the others have so
-# many batches to expand. With many threads it is more: again as many for two threads more, and for
-# so many nodes in the tree.
+# With several threads one solves in slices of SLICE_SECONDS or ITERATIONS_TOGETHER, and the others
+# have BATCHES_AHEAD batches to expand: as many again for two threads more, and for NODES_PER_BATCH
+# nodes in the tree.
 SLICE_SECONDS = 0.0008  # half the time of a batch, so that the others do not run out of leaves
 EDGES_PER_SECOND = 4e8  # that the solver visits, before that has been measured
 ITERATIONS_TOGETHER = 512
 BATCHES_AHEAD = 2
 NODES_PER_BATCH = 50_000
 ROOTS_PER_PART = 16  # of the root's histories, which are expanded before the search begins
-LEAVES_PER_PART = 4  # a thread expands so many leaves, and then takes others
+LEAVES_PER_PART = 4  # leaves; a thread expands these, and then takes others
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class SearchParameters:
     """The settings of a search. The defaults are the paper's, except `puct_least_variance`.
 
     purification, unfrozen, one_sided, mixed_prior: techniques that the ablations of Obscuro §4.1
-    switch off. puct_least_variance, puct_by_deviation: see `selection.explore`. soft_root,
+    switch off. puct_least_variance: see `selection.explore`. soft_root,
     root_temperature: see `subgame.build_subgame`; the paper's are 0. diverse: new roots are chosen by
     diversity of their values, not drawn uniformly as in the paper.
     """
@@ -67,7 +67,6 @@ class SearchParameters:
     max_support: int = MAX_SUPPORT
     puct_c: float = PUCT_C
     puct_least_variance: float = PUCT_LEAST_VARIANCE
-    puct_by_deviation: bool = False
     purification: bool = True
     unfrozen: bool = True
     one_sided: bool = True

@@ -1,6 +1,6 @@
-"""What each of our actions is worth at the root, history by history.
+"""The histories at the root of a finished search: weights, and what each of our actions is worth.
 
-A measurement after a search: it works on copies, so nothing here changes the tree.
+A measurement: it works on copies, so nothing here changes the tree.
 """
 
 from typing import NamedTuple
@@ -9,20 +9,88 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.search.gadget import Gadget
-from obscuro.search.root_share import our_histories
+from obscuro.search.game import MAX
 from obscuro.search.solver import refresh_values
 from obscuro.search.tree import (
     ACTIONS,
     EDGES,
     INFOSETS,
     LEAF,
+    NO_PARENT,
     NODES,
     ROOT_INFOSET,
     ROOTS,
+    TERMINAL,
     Tree,
 )
 
 Words = npt.NDArray[np.uint64]
+
+
+class RootHistories(NamedTuple):
+    """The histories of our present infoset I in a tree: n of them. Several may be one position."""
+
+    states: Words  # [n, W]
+    expanded: npt.NDArray[np.bool_]  # [n] whether expanded when the search began
+    weights: npt.NDArray[np.float64]  # [n] shares of the reach of I; they sum to 1, or are all 0
+    edges: npt.NDArray[np.int64]  # [n] the tree's edges that lead to them
+
+
+def our_histories(
+    tree: Tree,
+    prior: npt.NDArray[np.float32],
+    our_key: np.uint64,
+    *,
+    at_roots: bool,
+    nodes_before: int,
+) -> RootHistories:
+    """Find the histories of our infoset.
+
+    A history's weight is α(J) times the probability of what leads from J to it: chance's choice of
+    the history within J, and for an infoset below the roots the strategies in the tree. The
+    gadget's choice among the J does not count: it looks for the worst case.
+
+    prior: α, float32[ROOTS]. at_roots: whether our infoset is at the roots, so that only their
+    edges need looking at. nodes_before: the tree's nodes when the search began.
+    """
+    roots = int(tree.counts[ROOTS])
+    limit = int(tree.node_edges[:roots].sum()) if at_roots else int(tree.counts[EDGES])
+    ours = tree.edge_keys[:limit, MAX] == our_key
+    edges = np.flatnonzero(ours & (tree.edge_status[:limit] != TERMINAL))
+    children = tree.edge_child[edges]
+    firsts = tree.node_first_edge[: int(tree.counts[NODES])]
+    nodes = np.searchsorted(firsts, edges, side="right") - 1
+    actions = tree.node_first_action[nodes] + edges - firsts[nodes]
+    weights = tree.strategy[actions].astype(np.float64)
+    while (inner := tree.node_parent[nodes] != NO_PARENT).any():
+        weights[inner] *= tree.strategy[tree.node_parent_action[nodes[inner]]]
+        nodes = np.where(inner, tree.node_parent[nodes], nodes)
+    weights *= prior[nodes]  # the first nodes are the roots, in the order of α
+    total = weights.sum()
+    return RootHistories(
+        np.array(tree.edge_state[edges]),
+        (children != LEAF) & (children < nodes_before),
+        weights / total if total > 0 else weights,
+        edges,
+    )
+
+
+def mean_action_values(tree: Tree, histories: RootHistories) -> npt.NDArray[np.float64]:
+    """Average the values of our actions over the expanded histories of our infoset, by weight.
+
+    The tree's values must be up to date. Histories without any weight count alike. Returns ▲'s
+    view, float64[k]; empty if no history is expanded.
+    """
+    children = tree.edge_child[histories.edges]
+    expanded = children != LEAF
+    nodes, weights = children[expanded], histories.weights[expanded]
+    if not len(nodes):
+        return np.zeros(0)
+    count = int(tree.node_edges[nodes[0]])  # the same, in the same order, for the whole infoset
+    edges = tree.node_first_edge[nodes][:, None] + np.arange(count)
+    if not weights.sum() > 0:
+        weights = np.ones(len(nodes))
+    return np.average(tree.edge_value[edges], axis=0, weights=weights).astype(np.float64)
 
 
 class RootValues(NamedTuple):

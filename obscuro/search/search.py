@@ -1,34 +1,85 @@
-"""One player's search: it builds a turn's subgame, and reads the results off it afterwards.
+"""One player's search: it builds a turn's subgame, runs on it by the clock, and reads off the results.
 
-`obscuro.search.search_loop` has what happens in between.
+With one thread a search is a series of turns. In each it selects leaves, iterates on the tree for a
+fixed measure of work, and expands the leaves. Such a search repeats itself bit for bit.
+
+With several threads the calling one never waits for the others and never expands. It iterates in
+short slices. Between two slices the tree is at rest: then it selects leaves for the others, and
+attaches those that they have expanded. The others help to iterate when they have no leaves. When a
+leaf is attached depends on time, so such a search does not repeat itself.
 """
 
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.search.game import MAX, Expansion, joined
-from obscuro.search.keeping import ANY_DEPTH, KeptRoots, keep_roots, most_roots, nothing_kept
-from obscuro.search.parameters import ROOTS_PER_PART
-from obscuro.search.progress import Progress
-from obscuro.search.root_budget import position_hashes, thinned
-from obscuro.search.root_share import (
-    LikelyChildren,
+from obscuro.search.game import MAX, Expansion, concatenate_expansions
+from obscuro.search.keeping import (
+    KeptRoots,
+    keep_likeliest,
+    keep_roots,
+    most_roots,
+    nothing_kept,
+    position_hashes,
+)
+from obscuro.search.pace import Clock, Limits, Progress
+from obscuro.search.parameters import (
+    BATCH,
+    BATCHES_AHEAD,
+    ITERATIONS_TOGETHER,
+    LEAST_SOLVING,
+    ROOTS_PER_PART,
+    SLICE_EDGES,
+    SLICE_SECONDS,
+    SearchParameters,
+)
+from obscuro.search.root_values import (
     RootHistories,
-    likely_children,
+    RootValues,
     mean_action_values,
     our_histories,
+    root_values,
 )
-from obscuro.search.root_values import RootValues, root_values
-from obscuro.search.search_loop import SearchLoop
+from obscuro.search.selection import Batch, joined_batches
 from obscuro.search.solver import refresh_values
-from obscuro.search.steps import NO_INFOSET
+from obscuro.search.steps import NO_INFOSET, SearchSteps
 from obscuro.search.subgame import NewRoots, build_subgame
-from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, TERMINAL, find_infoset
+from obscuro.search.team import Expanded, Expanders
+from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, find_infoset
 
 
-class Search(SearchLoop):
+class Balance:
+    """How many leaves may be expanded: as many as solving has paid for.
+
+    parameters: have the price of a leaf. With two threads it is LEAST_SOLVING of that. most: so
+    many leaves may be expanded before solving has begun, and when it is ahead.
+    """
+
+    def __init__(self, parameters: SearchParameters, threads: int, most: int) -> None:
+        share = LEAST_SOLVING if threads == 2 else 1.0
+        self._edges = share * parameters.edges_per_expansion
+        self._iterations = share * parameters.iterations_per_expansion
+        self._leaves = float(most)
+
+    @property
+    def leaves(self) -> int:
+        """How many leaves may be selected now."""
+        return max(0, int(self._leaves))
+
+    def solved(self, iterations: int, edges: int, most: int) -> None:
+        """Note what the solver has done. Whichever pays for more leaves counts, as in a turn."""
+        paid = max(iterations / self._iterations, edges / self._edges)
+        self._leaves = min(self._leaves + paid, most)
+
+    def selected(self, batches: int) -> None:
+        """Note that batches have been selected. One that is not full costs as much as others."""
+        self._leaves -= batches * BATCH
+
+
+class Search(SearchSteps):
     """The trees and the strategy of one player, kept from turn to turn; see `SearchSteps`."""
 
     _kept: KeptRoots | None = None  # what `keep` chose for the next subgame
@@ -38,34 +89,147 @@ class Search(SearchLoop):
         super().forget(seed)
         self._kept = None
 
+    # -- by the clock ----------------------------------------------------------------------------
+
+    def run(
+        self,
+        limits: Limits,
+        stop: threading.Event,
+        report: Callable[[Progress], None] | None = None,
+        interval: float = 0.5,
+    ) -> Progress:
+        """Search until a limit is reached or `stop` is set, for at least one iteration.
+
+        report: called in the calling thread, after the first slice and every `interval` seconds.
+        Raises an exception of a game's `expand`; the tree stays intact.
+        """
+        self.prepare()
+        clock = Clock(self.progress, limits, stop, self.parameters.edges_per_expansion)
+        next_report = time.monotonic()
+
+        def after_slice() -> None:
+            nonlocal next_report
+            if report is not None and time.monotonic() >= next_report:
+                next_report = time.monotonic() + interval
+                report(self.summary(clock))
+            if clock.due():
+                self.look(clock)
+
+        if self.threads == 1:
+            self._run_alone(clock, after_slice)
+        else:
+            with self.solving_jointly():
+                self._run_together(clock, after_slice)
+        self.last_value = self.summary(clock).value
+        return self.progress
+
+    def _run_alone(self, clock: Clock, after_slice: Callable[[], None]) -> None:
+        """Run turn by turn: select leaves, solve for as long as they are worth, expand them."""
+        while True:
+            found: list[Batch] = []
+            try:
+                if not clock.expanding_over():
+                    # The last turn's leaves are NEW until an iteration has passed them.
+                    self.solve(SLICE_EDGES, self.parameters.iterations_per_expansion)
+                    found = self.select_batches(1)
+                for _ in self._solve_turn(clock):
+                    after_slice()
+            except BaseException:
+                self.release(found)
+                raise
+            for batch in found:
+                self.expand(batch)
+            if clock.over():
+                return
+
+    def _run_together(self, clock: Clock, after_slice: Callable[[], None]) -> None:
+        """Run slice by slice, while other threads expand leaves, or help to solve.
+
+        Between two slices the tree is at rest. Then leaves are selected, enough that the other
+        threads do not run out of them, and those that have been expanded are attached.
+        """
+        expanders = Expanders(self.games, self.team)
+        balance = Balance(self.parameters, self.threads, self._most_ahead())
+        try:
+            most = self.parameters.iterations_per_expansion  # at first, so that the others begin
+            while True:
+                before = self.progress.iterations
+                clock.start_slice()
+                edges = self.solve(clock.edges_within(SLICE_SECONDS), most)
+                clock.end_slice(edges)
+                balance.solved(self.progress.iterations - before, edges, self._most_ahead())
+                most = ITERATIONS_TOGETHER
+                after_slice()
+                if clock.over():
+                    break
+                done = expanders.take()
+                try:
+                    # Selected first: what is attached now is NEW until an iteration has passed it.
+                    if not clock.expanding_over():
+                        self._select_ahead(expanders, balance, others=bool(done))
+                finally:
+                    self._attach_all(done)
+        finally:
+            done, left = expanders.close()
+            self._attach_all(done)
+            self.release(left)
+        expanders.check()
+
+    def _most_ahead(self) -> int:
+        """How many leaves other threads have to expand at a time."""
+        return BATCHES_AHEAD * self.most_batches * BATCH
+
+    def _select_ahead(self, expanders: Expanders, balance: Balance, others: bool) -> None:
+        """Hand leaves over to the other threads, so that these have enough of them.
+
+        others: whether there are leaves in flight that are no longer theirs.
+        """
+        room = min(self._most_ahead() - expanders.leaves, balance.leaves)
+        found = self.select_batches(room // BATCH, others or expanders.leaves > 0)
+        if found:
+            balance.selected(len(found))
+            expanders.hand_over(joined_batches(found))
+
+    def _attach_all(self, done: Sequence[Expanded]) -> None:
+        """Attach leaves that other threads have expanded."""
+        for batch, expansion in done:
+            self.attach(batch.edges, batch.nodes, expansion)
+
+    def _solve_turn(self, clock: Clock) -> Iterator[None]:
+        """Solve for as long as a batch of leaves is worth; yields after each slice."""
+        edges = BATCH * self.parameters.edges_per_expansion
+        end = self.progress.iterations + BATCH * self.parameters.iterations_per_expansion
+        while edges > 0 and self.progress.iterations < end:
+            clock.start_slice()
+            visited = self.solve(min(edges, SLICE_EDGES), end - self.progress.iterations)
+            clock.end_slice(visited)
+            edges -= visited
+            yield
+            if clock.over():
+                break
+
     # -- the subgame ---------------------------------------------------------------------------
 
     def keep(self, our_key: int, depth: int) -> npt.NDArray[np.uint64]:
         """Choose what the next subgame keeps; returns the kept states with our key, uint64[n, W].
 
-        our_key: our information key now; depth: plies since the last search's root, or ANY_DEPTH in
-        a game whose players do not know it. `keeping` says what it means; then all that touches our
-        infoset is kept, and of the states with our key those below the kept roots are returned too.
+        our_key: our information key now; depth: plies since the last search's root.
         """
         if self.tree.counts[ROOTS] == 0:
             self._kept = nothing_kept()
             return np.zeros((0, self.state_words), dtype=np.uint64)
         self._kept = keep_roots(self.tree, self.gadget, our_key, depth)
-        if depth == ANY_DEPTH:
-            return self._states_with(our_key)
         most = self.parameters.max_kept_infosets
         if most:
             words = self.position_words
-            self._kept = thinned(self.tree, self._kept, our_key, words, most)
+            self._kept = keep_likeliest(self.tree, self._kept, our_key, words, most)
         edges = self._kept.edges
         own = edges[self.tree.edge_keys[edges, MAX] == np.uint64(our_key)]
         return np.array(self.tree.edge_state[own])
 
-    def _states_with(self, our_key: int) -> npt.NDArray[np.uint64]:
-        """The states of all histories in the tree that go on and have our key, uint64[n, W]."""
-        tree, count = self.tree, self.tree.nodes
-        own = tree.edge_keys[:count, MAX] == np.uint64(our_key)
-        return np.array(tree.edge_state[:count][own & (tree.edge_status[:count] != TERMINAL)])
+    def keep_chosen(self, kept: KeptRoots) -> None:
+        """Have the next subgame keep these histories of the tree, in place of what `keep` chooses."""
+        self._kept = kept
 
     def distinct_positions(self, states: npt.NDArray[np.uint64]) -> int:
         """How many positions there are among states uint64[n, W]."""
@@ -75,7 +239,7 @@ class Search(SearchLoop):
         self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64]
     ) -> Expansion:
         """Expand states uint64[n, W] with keys uint64[n, 2] that `begin` will take as new roots."""
-        return joined(self.expand_parts(states, keys, ROOTS_PER_PART)[1])
+        return concatenate_expansions(self.expand_parts(states, keys, ROOTS_PER_PART)[1])
 
     @property
     def most_new_roots(self) -> int:
@@ -98,7 +262,6 @@ class Search(SearchLoop):
         """
         kept = self._kept if self._kept is not None else nothing_kept()
         self._kept = None
-        freeze = not self.parameters.unfrozen
         self.our_key = np.uint64(our_key)
         self.root_key = np.uint64(our_key if root_key is None else root_key)
         gadget = build_subgame(
@@ -107,10 +270,7 @@ class Search(SearchLoop):
             kept,
             new,
             int(self.root_key),
-            self.parameters.mixed_prior,
-            freeze,
-            self.parameters.soft_root,
-            self.parameters.root_temperature,
+            self.parameters,
         )
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget
@@ -199,10 +359,6 @@ class Search(SearchLoop):
         at_roots = bool(self.root_key == self.our_key)
         return root_values(self.tree, self.gadget, self.our_key, at_roots=at_roots)
 
-    def likely_children(self, edges: npt.NDArray[np.int64], least: float) -> LikelyChildren:
-        """Return the expanded children by our likely actions of those int64[n] lead to."""
-        return likely_children(self.tree, edges, least)
-
     def action_values(self) -> npt.NDArray[np.float64]:
         """Return ▲'s values of our actions now, averaged over our infoset; see `root_share`.
 
@@ -211,11 +367,3 @@ class Search(SearchLoop):
         """
         refresh_values(self.tree, self.gadget)
         return mean_action_values(self.tree, self.our_histories())
-
-    def history_values(self, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """Return ▲'s values under the tree's strategies of the histories that int64[n] lead to.
-
-        Every value of the tree is brought up to date first. The values are float32[n].
-        """
-        refresh_values(self.tree, self.gadget)
-        return np.array(self.tree.edge_value[edges])

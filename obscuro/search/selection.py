@@ -13,13 +13,49 @@ import numpy.typing as npt
 from obscuro.kernels import kernel
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.parameters import EXPLORE_BY_PUCT, PRIOR_SAMPLES, SearchParameters
-from obscuro.search.random import sample, uniform
 from obscuro.search.tree import (
     IN_FLIGHT,
     LEAF,
     OPEN,
     ROOT_INFOSET,
 )
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S40 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(40)
+_UNIT = np.float32(2.0**-24)
+
+
+@kernel
+def uniform(state):
+    """The next number in [0, 1) as float32; state: uint64[1], advanced."""
+    state[0] += _STEP
+    word = state[0]
+    word = (word ^ (word >> _S30)) * _M1
+    word = (word ^ (word >> _S27)) * _M2
+    word ^= word >> _S31
+    return np.float32(word >> _S40) * _UNIT
+
+
+@kernel
+def sample(state, weights):
+    """Draw an index in proportion to `weights`, float32[k] of any sum; -1 if all are 0."""
+    total = np.float32(0)
+    for weight in weights:
+        total += weight
+    if total <= 0:
+        return -1
+    left = uniform(state) * total
+    last = -1
+    for index in range(weights.shape[0]):
+        if weights[index] > 0:
+            last = index
+            left -= weights[index]
+            if left < 0:
+                return index
+    return last
+
 
 NOTHING = -1  # instead of an edge: the walk found no leaf that can be expanded
 ENDED = -1  # why: it came to the end of the game
@@ -55,8 +91,7 @@ class Exploration(NamedTuple):
 
     one_sided: bool  # only one player explores in a walk
     puct_c: np.float32  # C
-    least_variance: np.float32  # below which σ does not fall; not used by deviation
-    by_deviation: bool  # σ: the deviation over the selections of a (see `explore`)
+    least_variance: np.float32  # below which σ does not fall
 
 
 def exploration(parameters: SearchParameters) -> Exploration:
@@ -65,7 +100,6 @@ def exploration(parameters: SearchParameters) -> Exploration:
         parameters.one_sided,
         np.float32(parameters.puct_c),
         np.float32(parameters.puct_least_variance),
-        parameters.puct_by_deviation,
     )
 
 
@@ -96,9 +130,6 @@ def explore(tree, infoset, rule, random_state):
 
     u is held to the range of values, whatever reach and cfv say: it goes into statistics that stay
     from turn to turn.
-
-    With `by_deviation` σ is the standard deviation of u(I, a) over the visits in which a was
-    selected, with the same prior samples. That explores more: every action is tried early on.
     """
     first = tree.infoset_first[infoset]
     count = tree.infoset_actions[infoset]
@@ -107,18 +138,15 @@ def explore(tree, infoset, rule, random_state):
     most = _MOST_AT_ROOT if infoset == ROOT_INFOSET else _MOST
     tree.infoset_visits[infoset] += 1
     visits = np.float32(tree.infoset_visits[infoset])
+    samples = visits + _PRIOR_SAMPLES
     root = np.sqrt(visits)
     best = 0
     best_value = np.float32(-1e30)
     for action in range(first, first + count):
         value = _within(tree.cfv[action] * scale, most)
         picks = np.float32(tree.picks[action])
-        if rule.by_deviation:
-            sigma = np.sqrt(tree.value_spread[action] / (picks + _PRIOR_SAMPLES))
-        else:
-            samples = visits + _PRIOR_SAMPLES
-            _add_sample(tree, action, value, samples)
-            sigma = max(tree.value_spread[action] / samples, rule.least_variance)
+        _add_sample(tree, action, value, samples)
+        sigma = max(tree.value_spread[action] / samples, rule.least_variance)
         optimistic = value + rule.puct_c * sigma * root / (np.float32(1) + picks)
         if optimistic > best_value:
             best_value = optimistic
@@ -137,10 +165,6 @@ def explore(tree, infoset, rule, random_state):
                         break
                     chosen -= 1
     tree.picks[first + best] += 1
-    if rule.by_deviation:
-        samples = np.float32(tree.picks[first + best]) + _PRIOR_SAMPLES
-        value = _within(tree.cfv[first + best] * scale, most)
-        _add_sample(tree, first + best, value, samples)
     return best
 
 

@@ -1,6 +1,6 @@
 """The steps of a search on one subgame's tree.
 
-Whoever takes them must see to it that nobody else changes the tree meanwhile.
+The caller makes sure that no other thread changes the tree meanwhile.
 """
 
 import contextlib
@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from obscuro.search.gadget import new_gadget
 from obscuro.search.game import MAX, Expansion, Game
-from obscuro.search.growth import attach
 from obscuro.search.joint import JointSolver
-from obscuro.search.pace import Clock
+from obscuro.search.pace import Clock, Progress
 from obscuro.search.parameters import (
     BATCH,
     EXHAUSTED_AFTER,
@@ -23,7 +22,6 @@ from obscuro.search.parameters import (
     SLICE_ITERATIONS,
     SearchParameters,
 )
-from obscuro.search.progress import Progress
 from obscuro.search.selection import Batch, exploration, joined_batches, release, select_batch
 from obscuro.search.solver import iterate
 from obscuro.search.team import Team
@@ -32,6 +30,7 @@ from obscuro.search.tree import (
     NODES,
     Tree,
     allocate_tree,
+    attach,
     bytes_per_edge,
     find_infoset,
 )
@@ -140,7 +139,7 @@ class SearchSteps:
         return min(max(1, self.threads // 2), 1 + self.tree.nodes // NODES_PER_BATCH)
 
     def select_batches(self, most: int, others: bool = False) -> list[Batch]:
-        """Select up to so many batches, all of them under the same strategies.
+        """Select up to `most` batches, all of them under the same strategies.
 
         others: whether more leaves are in flight, which may come to matter again.
         """
@@ -217,7 +216,7 @@ class SearchSteps:
     ) -> tuple[list[slice], list[Expansion]]:
         """Expand states uint64[n, W] with keys uint64[n, 2] by all threads.
 
-        size: a thread takes at least so many states at a time. Returns the parts and their
+        size: the fewest states that a thread takes at a time. Returns the parts and their
         expansions.
         """
         leaves = len(states)

@@ -12,9 +12,8 @@ import numpy.typing as npt
 from obscuro.kernels import kernel
 from obscuro.search.gadget import Gadget, new_gadget, root_strategy
 from obscuro.search.game import CHANCE, MAX, MIN
-from obscuro.search.growth import add_node
 from obscuro.search.keeping import KeptRoots
-from obscuro.search.parameters import PRIOR_SHARE
+from obscuro.search.parameters import PRIOR_SHARE, SearchParameters
 from obscuro.search.tree import (
     ACTIONS,
     EDGES,
@@ -26,6 +25,7 @@ from obscuro.search.tree import (
     ROOTS,
     TERMINAL,
     Tree,
+    add_node,
     new_infoset,
 )
 
@@ -164,7 +164,7 @@ def _plant_new(tree, offsets, states, keys, weights, values):
 
 @kernel
 def _may_carry(tree, children):
-    """Whether one more node with so many children fits into the part for what is kept."""
+    """Whether one more node with `children` children fits into the part for what is kept."""
     nodes = int(CARRY_SHARE * tree.node_player.shape[0])
     edges = int(CARRY_SHARE * tree.edge_value.shape[0])
     return (
@@ -222,7 +222,7 @@ def _copy_subtrees(old, tree, our_key, freeze, below, above):
                 above[child] = node
 
 
-def _even_or_by_value(kept: KeptRoots, new: NewRoots, temperature: float) -> Reals:
+def _root_prior(kept: KeptRoots, new: NewRoots, temperature: float) -> Reals:
     """The share e(J) of each root infoset, the kept ones first: float32[m]; see `build_subgame`."""
     new_count = len(new.offsets) - 1
     roots = len(kept.offsets) - 1 + new_count
@@ -245,20 +245,20 @@ def build_subgame(
     kept: KeptRoots,
     new: NewRoots,
     our_key: int,
-    mixed_prior: bool,
-    freeze: bool,
-    soft: float = 0.0,
-    temperature: float = 0.0,
+    parameters: SearchParameters,
 ) -> Gadget:
     """Empty `tree` and write the next subgame into it; returns its gadget.
 
     old: the tree that `kept` was chosen from. Among the roots the kept infosets come first, then
-    the new ones, whose histories are leaves. our_key: our information key at the roots.
-    mixed_prior: α(J) = ½ (y(J) / Σ y + e(J)), else e(J). e(J) = 1 / m, times the number of J that a
-    new one stands for (`NewRoots.masses`). With a temperature T above 0 it is in proportion to that
-    times exp(−artanh(u) / T), where u is J's value for ▲: so J that are good for ▼ are likelier.
-    soft: see `new_gadget`. freeze: 1-KLSS, ▲'s infosets outside our own keep their strategy.
-    Raises ValueError if the tree has no room for the roots.
+    the new ones, whose histories are leaves. our_key: our information key at the roots. Raises
+    ValueError if the tree has no room for the roots.
+
+    Without `unfrozen` (1-KLSS) ▲'s infosets outside our own keep their strategy. For soft_root see
+    `new_gadget`.
+    With `mixed_prior` α(J) = ½ (y(J) / Σ y + e(J)), else e(J). e(J) = 1 / m, times the number of J
+    that a new one stands for (`NewRoots.masses`). With a `root_temperature` T above 0 it is in
+    proportion to that times exp(−artanh(u) / T), where u is J's value for ▲: so J that are good for
+    ▼ are likelier.
     """
     kept_count, new_count = len(kept.offsets) - 1, len(new.offsets) - 1
     roots = kept_count + new_count
@@ -271,12 +271,12 @@ def build_subgame(
     above = np.full(nodes, -1, dtype=np.int32)
     _plant_kept(old, tree, kept.offsets, kept.edges, kept.weights, below, above)
     _plant_new(tree, new.offsets, new.states, new.keys, new.weights, new.values)
-    _copy_subtrees(old, tree, np.uint64(our_key), freeze, below, above)
+    _copy_subtrees(old, tree, np.uint64(our_key), not parameters.unfrozen, below, above)
     played = np.concatenate((kept.reach, np.zeros(new_count, dtype=np.float32)))
-    prior = _even_or_by_value(kept, new, temperature)
-    if mixed_prior and played.sum() > 0:
+    prior = _root_prior(kept, new, parameters.root_temperature)
+    if parameters.mixed_prior and played.sum() > 0:
         prior = PRIOR_SHARE * played / played.sum() + (1 - PRIOR_SHARE) * prior
     alternate = np.concatenate((kept.alternate, new.alternate))
-    gadget = new_gadget(alternate, prior.astype(np.float32), soft)
+    gadget = new_gadget(alternate, prior.astype(np.float32), parameters.soft_root)
     root_strategy(tree, gadget)
     return gadget

@@ -5,15 +5,16 @@
     21:03:59.121 # seed 1234            a fact: versions, options, the machine, seeds in force
     21:04:01.730 ! Traceback …          details of a failure
 
-`obscuro.uci.logged_session` reads it for `obscuro replay`. A session begins with the fact
-`log <version of this format>`.
+A session begins with the fact `log <version of this format>`. `obscuro replay` reads logs.
 """
 
 import os
 import platform
+import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from obscuro import __version__
 from obscuro.engine.machine import processor_name, usable_cores
@@ -113,3 +114,50 @@ def facts(options: Options, player: str = OBSCURO.name) -> Iterator[tuple[str, o
     yield "cpu", f"{processor_name()}, {os.cpu_count()} threads, {usable_cores()} usable"
     for option in options.table:
         yield "option", f"{option.name} = {options.get(option.name)}"
+
+
+_ENTRY = re.compile(r"(\d\d):(\d\d):(\d\d)\.(\d{3}) ([><#!]) (.*)", re.DOTALL)
+
+
+class Entry(NamedTuple):
+    """A line of a log."""
+
+    seconds: float  # since midnight
+    mark: str  # one of `obscuro.uci.log.MARKS`
+    text: str
+
+
+class LoggedSession(NamedTuple):
+    """What a process has logged, from its start to its end, or to where the log breaks off."""
+
+    entries: list[Entry]
+
+    def fact(self, name: str) -> str | None:
+        """Return the first fact of a name; None if there is none."""
+        found = (e.text.partition(" ")[2] for e in self.entries if _is_fact(e, name))
+        return next(found, None)
+
+    def options(self) -> dict[str, str]:
+        """Return the options at the start of the session."""
+        texts = (e.text.partition(" ")[2] for e in self.entries if _is_fact(e, "option"))
+        return {name: value for name, _, value in (text.partition(" = ") for text in texts)}
+
+
+def read_sessions(lines: Iterable[str]) -> list[LoggedSession]:
+    """Read the sessions of a log. A line that is no entry, such as one cut off, is skipped."""
+    sessions: list[LoggedSession] = []
+    for line in lines:
+        found = _ENTRY.fullmatch(line.rstrip("\n"))
+        if found is None:
+            continue
+        hours, minutes, seconds, milliseconds = map(int, found.groups()[:4])
+        time_of_day = 3600 * hours + 60 * minutes + seconds + milliseconds / 1000
+        entry = Entry(time_of_day, found[5], found[6])
+        if not sessions or _is_fact(entry, "log"):
+            sessions.append(LoggedSession([]))
+        sessions[-1].entries.append(entry)
+    return sessions
+
+
+def _is_fact(entry: Entry, name: str) -> bool:
+    return entry.mark == FACT and entry.text.partition(" ")[0] == name

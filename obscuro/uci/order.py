@@ -5,11 +5,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from obscuro.engine.constants import MOST_OF_CLOCK
 from obscuro.engine.report import GoLimits, SearchInfo
-from obscuro.engine.turn_time import turn_time
-from obscuro.uci.history import History
+from obscuro.engine.turn_time import MOST_OF_CLOCK, turn_time
 from obscuro.uci.parsing import Go
+from obscuro.uci.positions import History
 
 STOP_SECONDS = 0.02
 """How long a search may take to end after `stop`; `stop` is answered within 50 ms."""

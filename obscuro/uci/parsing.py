@@ -6,7 +6,11 @@ from dataclasses import dataclass
 import chess
 
 from obscuro.engine.report import GoLimits
-from obscuro.uci.protocol_error import ProtocolError
+
+
+class ProtocolError(ValueError):
+    """A line can't be read or carried out; the text is one line for the user."""
+
 
 NUMBER = re.compile(r"-?[0-9]{1,15}")
 LARGEST_NUMBER = 10**15 - 1

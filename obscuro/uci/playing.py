@@ -1,14 +1,17 @@
-"""The player behind the front end: all that uses it, in one thread.
+"""The player behind the front end, and the threads that prepare it and work for it.
 
 A failure in here becomes one line for the user, and the game goes on.
 """
 
+import gc
+import queue
 import random
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import TracebackType
 from typing import TypeVar
 
 import chess
@@ -17,9 +20,8 @@ from obscuro.engine.options import Options
 from obscuro.engine.player_kind import AnyPlayer, PlayerKind
 from obscuro.engine.report import SearchInfo
 from obscuro.uci.channel import Output
-from obscuro.uci.history import History
 from obscuro.uci.order import SearchOrder
-from obscuro.uci.preparation import Preparation
+from obscuro.uci.positions import History
 from obscuro.uci.printing import (
     belief_lines,
     belief_size_text,
@@ -29,7 +31,120 @@ from obscuro.uci.printing import (
     coverage_line,
     info_lines,
 )
-from obscuro.uci.ticker import TICK_SECONDS, Ticker
+
+Job = Callable[[], None]
+
+
+class Worker:
+    """Does jobs in the order of their posting, in a thread of its own. Jobs must not raise."""
+
+    def __init__(self, last: Job) -> None:
+        """Start the thread. last: the job that ends it."""
+        self._last = last
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self._thread.start()
+
+    def post(self, job: Job) -> None:
+        """Queue a job; does not wait for it."""
+        self._jobs.put(job)
+
+    def end(self, seconds: float) -> bool:
+        """Queue the last job and wait at most `seconds`; return whether all jobs are done."""
+        self._jobs.put(None)
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+        self._last()
+
+
+POLL_SECONDS = 0.01
+
+
+class Preparation:
+    """One call of `Player.prepare`, which may compile for minutes. It starts at once.
+
+    stage: what is being done now, in words for the user.
+    """
+
+    def __init__(self, prepare: Callable[[Callable[[str], None]], None]) -> None:
+        self.stage = ""
+        self._prepare = prepare
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="preparation", daemon=True)
+        self._thread.start()
+
+    def wait(self, given_up: Callable[[], bool], tell: Callable[[str], None]) -> bool:
+        """Wait for the end; return whether it came before given_up() was true.
+
+        tell: receives the stage now and then. Raises what the preparation has raised.
+        """
+        while self._thread.is_alive():
+            tell(self.stage)
+            if given_up():
+                return False
+            self._thread.join(POLL_SECONDS)
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def _run(self) -> None:
+        try:
+            self._prepare(self._note)
+            # numba keeps 10⁵ objects. Without this, the garbage collector goes over all of them,
+            # which takes longer than a move may be late.
+            gc.collect()
+            gc.freeze()
+        except BaseException as error:
+            self._error = error
+
+    def _note(self, stage: str) -> None:
+        self.stage = stage
+
+
+TICK_SECONDS = 1.0
+"""Between two signs of life. GUIs are promised one every 5 s, and the compiler can keep Python from
+saying it for seconds."""
+
+
+class Ticker:
+    """While its `with` block runs, says every `seconds` what is being done."""
+
+    def __init__(self, say: Callable[[str], None], seconds: float = TICK_SECONDS) -> None:
+        self._say = say
+        self._seconds = seconds
+        self._what = ""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="ticker", daemon=True)
+
+    def tell(self, what: str) -> None:
+        """Note what is being done now."""
+        self._what = what
+
+    def _run(self) -> None:
+        begin = time.monotonic()
+        while not self._over.wait(self._seconds):
+            what = f": {self._what}" if self._what else ""
+            self._say(f"info string compiling, {time.monotonic() - begin:.0f} s so far{what}")
+
+    def __enter__(self) -> "Ticker":
+        """Start the thread."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the thread."""
+        self._over.set()
+        self._thread.join()
+
 
 Answer = TypeVar("Answer")
 

@@ -7,7 +7,7 @@ import chess
 from obscuro import __version__
 from obscuro.engine.player_kind import OBSCURO, PlayerKind
 from obscuro.engine.report import Comparison, Coverage, SearchInfo
-from obscuro.uci.history import History
+from obscuro.uci.positions import History
 
 DRAW_SHARE = 0.1
 """Share of draws in `wdl` at value 0. It is a convention: nobody measured it."""

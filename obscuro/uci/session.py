@@ -7,16 +7,17 @@ from collections.abc import Callable
 from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player_kind import PlayerKind
 from obscuro.uci.channel import Output
-from obscuro.uci.history import History, start_text
 from obscuro.uci.order import SearchOrder
-from obscuro.uci.parsing import parse_belief, parse_compare, parse_go, parse_setoption
-from obscuro.uci.playing import Playing
-from obscuro.uci.positions import PositionReader
+from obscuro.uci.parsing import (
+    ProtocolError,
+    parse_belief,
+    parse_compare,
+    parse_go,
+    parse_setoption,
+)
+from obscuro.uci.playing import TICK_SECONDS, Job, Playing, Worker
+from obscuro.uci.positions import History, PositionReader, start_board, start_text
 from obscuro.uci.printing import help_lines, uci_lines
-from obscuro.uci.protocol_error import ProtocolError
-from obscuro.uci.start import start_board
-from obscuro.uci.ticker import TICK_SECONDS
-from obscuro.uci.worker import Job, Worker
 
 
 class Session:

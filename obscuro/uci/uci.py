@@ -6,21 +6,20 @@ Importing this module loads neither numba nor numpy, so that `uci` is answered a
 import contextlib
 import os
 import queue
-import signal
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Protocol
 
 from obscuro.engine.options import Options
 from obscuro.engine.player_kind import OBSCURO, PlayerKind
+from obscuro.signal_handlers import leaving_signals_handled
 from obscuro.uci.channel import TOO_LONG, Output, is_hung_up, read_lines
 from obscuro.uci.log import IN, Log, facts
+from obscuro.uci.playing import TICK_SECONDS
 from obscuro.uci.session import Session
-from obscuro.uci.ticker import TICK_SECONDS
 
 QUIT_SECONDS = 1.0
 """How long the worker may take to end after `quit`."""
@@ -158,18 +157,16 @@ def _quit_on_signals(quit_: Callable[[], None], leave: Callable[[int], object]) 
             time.sleep(PATIENCE_SECONDS)
             leave(0)
 
-    def handle(number: int, frame: FrameType | None) -> None:
+    def handle(number: int) -> None:
         quit_()
         alarm.put(True)
 
     threading.Thread(target=watch, name="watch", daemon=True).start()
-    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        yield
+        with leaving_signals_handled(handle):
+            yield
     finally:
         alarm.put(False)
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import chess
 
 from obscuro.client.move_report import Policy, Report
 from obscuro.engine.report import Comparison, Coverage, Reason
-from obscuro.matches.pgn_comments import CENTIPAWNS
+from obscuro.matches.pgn import CENTIPAWNS
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.viewer.document import (
     ShownAdvice,

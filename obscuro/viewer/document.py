@@ -21,7 +21,7 @@ class ShownBelief(TypedDict):
     size: int  # how many
     exact: bool  # whether these were all possible ones; false: a sample of them
     rebuilt: bool  # whether none was left, and these were drawn from what was known
-    shares: str  # base64 of 7 x 64 bytes, by piece (see `marginals.PLANES`) and square from a1;
+    shares: str  # base64 of 7 x 64 bytes, by piece (see `two_beliefs.PLANES`) and square from a1;
     # 0 = in no position, 255 = in all, else a share in 255ths
 
 
@@ -59,7 +59,7 @@ class ShownCoverage(TypedDict):
 
 
 class ShownLoss(TypedDict):
-    """Points that a move lost: scores that its mover expected, in [0, 1]; see `losses`.
+    """Points that a move lost: scores that its mover expected, in [0, 1]; see `make_document.Loss`.
 
     Without an analysis, `before` is what the mover expected when it chose, and `after` what it
     expected at its next turn, or the game's result. With one, both come from the same search: the

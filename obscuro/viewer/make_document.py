@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import base64
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import chess
 import chess.pgn
 
-from obscuro.evaluation.scale import TAU
+from obscuro.client.move_report import Report
+from obscuro.engine.report import Coverage
+from obscuro.evaluation.scale import EVALUATION_LIMIT, TAU, centipawns_of_value
+from obscuro.matches.pgn import CENTIPAWNS, read_comment
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.stalemate import DRAW
 from obscuro.viewer.advice import SCORE_DIGITS, shown_coverage, shown_options
@@ -25,12 +31,17 @@ from obscuro.viewer.document import (
     SideName,
 )
 from obscuro.viewer.game_file import first_board, stalemate_rule
-from obscuro.viewer.losses import LEAST_LOSS, MOST_MARKS, Loss, analysed_losses, losses, worst
-from obscuro.viewer.remarks import Remark, read_remark
-from obscuro.viewer.two_beliefs import SideKnowledge, replay
+from obscuro.viewer.two_beliefs import SideKnowledge, TwoBeliefs
 
 NAMED = ("White", "Black", "Result", "Termination", "Variant", "PlyCount", "FEN", "SetUp")
 """Headers that have a field of their own, or that the positions tell."""
+LEAST_LOSS = 0.1
+"""A move that loses less of a game's point is not marked."""
+MOST_MARKS = 5
+"""The most moves of each side that are marked."""
+
+_COMMAND = re.compile(r"\[%[^\]]*\]")
+_MATE = centipawns_of_value(EVALUATION_LIMIT)  # lichess writes `#3` in place of pawns
 
 
 def make_document(
@@ -44,42 +55,69 @@ def make_document(
     """Return the document of a game's main line; see `game_file.read_game`.
 
     max_positions: the greatest size of a belief, at least 1. threads: for large updates. on_ply: is
-    called after each ply, of which there may be hundreds that take a second each. advice: for each
-    move, from an analysis; fewer than there are moves if it was not finished. analysis: who made it.
+    called after the start and each ply. advice: for each move, from an analysis; fewer than there
+    are moves if it was not finished. analysis: who made it.
     """
-    return describe_game(
-        game,
-        max_positions,
-        positions=list(shown_positions(game, max_positions, threads, on_ply)),
-        moves=list(shown_moves(game, advice)),
-        analysis=analysis,
-    )
+    growing = GrowingDocument(game, max_positions, threads)
+    try:
+        on_ply()
+        document = growing.grow(game, on_ply)
+    finally:
+        growing.close()
+    return with_advice(document, game, advice, analysis) if advice else document
 
 
-def describe_game(
-    game: chess.pgn.Game,
-    max_positions: int,
-    positions: list[ShownPosition],
-    moves: list[ShownMove],
-    analysis: ShownAnalysis | None = None,
-) -> GameDocument:
-    """Return the document of a game of which the positions and moves are described already."""
-    headers = game.headers
-    return GameDocument(
-        schema=SCHEMA,
-        white=headers["White"],
-        black=headers["Black"],
-        result=headers["Result"],
-        ending=headers.get("Termination"),
-        headers=[[name, value] for name, value in headers.items() if name not in NAMED],
-        max_positions=max_positions,
-        tau=TAU,
-        least_loss=LEAST_LOSS,
-        most_marks=MOST_MARKS,
-        analysis=analysis,
-        positions=positions,
-        moves=moves,
-    )
+class GrowingDocument:
+    """The document of a game that may go on; nothing is worked out twice.
+
+    max_positions: the greatest size of a belief, at least 1. A game that goes on needs one with
+    which a ply takes no longer than its players do. One thread uses it. Raises ValueError for
+    `max_positions` or `threads` below 1.
+    """
+
+    def __init__(self, game: chess.pgn.Game, max_positions: int, threads: int = 1) -> None:
+        """Start at the first position of a game; see `game_file.read_game`."""
+        board = first_board(game)
+        self._board = board
+        self._max_positions = max_positions
+        self._beliefs = TwoBeliefs(board, max_positions, threads)
+        self._positions = [_shown_position(board, self._beliefs.known(board))]
+
+    def grow(self, game: chess.pgn.Game, on_ply: Callable[[], None] = lambda: None) -> GameDocument:
+        """Return the document of a game that begins as the one before did, with all its moves.
+
+        The documents before stay as they are. on_ply: is called after each new ply. Raises
+        ValueError if the game has other moves than the one before.
+        """
+        moves = list(game.mainline_moves())
+        known = len(self._board.move_stack)
+        if moves[:known] != self._board.move_stack:
+            raise ValueError("the game does not go on from the one before")
+        for move in moves[known:]:
+            self._board.push(move)
+            after = self._beliefs.after_ply(self._board)
+            self._positions.append(_shown_position(self._board, after))
+            on_ply()
+        headers = game.headers
+        return GameDocument(
+            schema=SCHEMA,
+            white=headers["White"],
+            black=headers["Black"],
+            result=headers["Result"],
+            ending=headers.get("Termination"),
+            headers=[[name, value] for name, value in headers.items() if name not in NAMED],
+            max_positions=self._max_positions,
+            tau=TAU,
+            least_loss=LEAST_LOSS,
+            most_marks=MOST_MARKS,
+            analysis=None,
+            positions=list(self._positions),
+            moves=list(_shown_moves(game)),
+        )
+
+    def close(self) -> None:
+        """Release the beliefs."""
+        self._beliefs.close()
 
 
 def with_advice(
@@ -92,23 +130,10 @@ def with_advice(
 
     The arguments are those of `make_document`. The beliefs are not worked out again.
     """
-    changed = document.copy()
-    changed["moves"] = list(shown_moves(game, advice))
-    changed["analysis"] = analysis
-    return changed
+    return {**document, "moves": list(_shown_moves(game, advice)), "analysis": analysis}
 
 
-def shown_positions(
-    game: chess.pgn.Game, max_positions: int, threads: int, on_ply: Callable[[], None]
-) -> Iterator[ShownPosition]:
-    """Yield the start and the position after each move."""
-    board = first_board(game)
-    for known in replay(board, list(game.mainline_moves()), max_positions, threads):
-        yield shown_position(board, known)
-        on_ply()
-
-
-def shown_position(
+def _shown_position(
     board: FogOfWarBoard, known: Mapping[chess.Color, SideKnowledge]
 ) -> ShownPosition:
     """Describe a moment of a game. known: what each side knows then."""
@@ -133,7 +158,7 @@ def _shown_side(known: SideKnowledge) -> ShownSide:
     return ShownSide(seen=known.observation.text(), belief=shown)
 
 
-def shown_moves(
+def _shown_moves(
     game: chess.pgn.Game, advice: Sequence[ShownAdvice | None] = ()
 ) -> Iterator[ShownMove]:
     """Yield the moves with what their comments tell, and the marks of those that lost most.
@@ -201,3 +226,125 @@ def _points(game: chess.pgn.Game) -> float | None:
 
 def _side(color: chess.Color) -> SideName:
     return "white" if color == chess.WHITE else "black"
+
+
+# -- the comments on moves ------------------------------------------------------------------
+
+
+class Remark(NamedTuple):
+    """What is known of a choice. None: the file does not say so.
+
+    pawns: the mover's evaluation, in White's view. seconds: time for the move. clock: seconds left.
+    text: what a person or another program wrote besides.
+    """
+
+    pawns: float | None
+    seconds: float | None
+    clock: float | None
+    report: Report
+    coverage: Coverage | None
+    text: str
+
+
+def read_remark(node: chess.pgn.ChildNode) -> Remark:
+    """Read the comment on a move. What cannot be read in it is left out."""
+    mover = not node.turn()
+    notes = read_comment(node.comment, mover)
+    commands = _COMMAND.search(node.comment)
+    understood = commands is None and notes.report is not None
+    score = node.eval()
+    return Remark(
+        pawns=_pawns(notes.report, mover)
+        if score is None
+        else score.white().score(mate_score=_MATE) / CENTIPAWNS,
+        seconds=notes.seconds,
+        clock=notes.clock,
+        report=notes.report or Report(),
+        coverage=notes.coverage,
+        text="" if understood else " ".join(_COMMAND.sub(" ", node.comment).split()),
+    )
+
+
+def _pawns(report: Report | None, mover: bool) -> float | None:
+    """Return a report's evaluation in White's view."""
+    if report is None or report.centipawns is None:
+        return None
+    return (1 if mover else -1) * report.centipawns / CENTIPAWNS
+
+
+# -- which moves lost most: an analysis tells it, or else the mover's own expectations ------
+
+
+class Loss(NamedTuple):
+    """What a move lost, in points of the game: a win is 1, a draw ½."""
+
+    move: int  # index in the game, from 0
+    before: float  # the score that the mover expected when it chose the move
+    after: float  # the score that it expected when it was to move again, or the game's result
+    analysed: bool = False  # both are an analysis's: with a better move, and with this one
+
+    @property
+    def size(self) -> float:
+        """Return how much the move lost; below 0 if things went better than expected."""
+        return self.before - self.after
+
+
+def expected_score(pawns: float) -> float:
+    """Return the score, in [0, 1], that a side expects with an evaluation in pawns in its view.
+
+    The engine's value tanh(pawns / τ) is the mean result in [-1, 1]; this is the same in points.
+    """
+    return (1.0 + math.tanh(pawns / TAU)) / 2.0
+
+
+def losses(
+    pawns: Sequence[float | None], movers: Sequence[chess.Color], result: float | None
+) -> list[Loss]:
+    """Return what each move lost, where both evaluations are known.
+
+    pawns: each move's evaluation by its mover, in White's view. movers: who made each move. result:
+    White's points if the rules ended the game; None if they did not, and then a side's last move is
+    not judged.
+
+    A loss is not all the move's own: the answer to it and what the mover then saw are in it too.
+    """
+    found = []
+    for move, (value, mover) in enumerate(zip(pawns, movers, strict=True)):
+        if value is None:
+            continue
+        before = _for(mover, expected_score(value))
+        following = pawns[move + 2] if move + 2 < len(pawns) else None
+        if following is not None:
+            found.append(Loss(move, before, _for(mover, expected_score(following))))
+        elif move + 2 >= len(pawns) and result is not None:
+            found.append(Loss(move, before, _for(mover, result)))
+    return found
+
+
+def analysed_losses(found: Sequence[Loss], advice: Mapping[int, ShownAdvice | None]) -> list[Loss]:
+    """Replace losses by those that an analysis tells, where it has looked at the move.
+
+    found: what the players' own evaluations tell. advice: by move. A move that its mover had to
+    make, or that the engine prefers to all others, lost nothing.
+    """
+    judged = {move: each for move, each in advice.items() if each is not None}
+    losses = [loss for loss in found if loss.move not in judged]
+    for move, each in judged.items():
+        compared = each["comparison"]
+        if compared is not None and compared["better"] > compared["played"]:
+            losses.append(Loss(move, compared["better"], compared["played"], analysed=True))
+    return losses
+
+
+def _for(mover: chess.Color, score: float) -> float:
+    """Turn White's score into the mover's."""
+    return score if mover == chess.WHITE else 1.0 - score
+
+
+def worst(found: Sequence[Loss], movers: Sequence[chess.Color]) -> list[Loss]:
+    """Return the losses to mark: the largest of each side, in the order of play."""
+    marked: list[Loss] = []
+    for color in chess.COLORS:
+        own = [loss for loss in found if movers[loss.move] == color and loss.size >= LEAST_LOSS]
+        marked += sorted(own, key=lambda loss: -loss.size)[:MOST_MARKS]
+    return sorted(marked, key=lambda loss: loss.move)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import chess
@@ -12,12 +11,23 @@ import numpy.typing as npt
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
-from obscuro.viewer.marginals import levels, piece_counts
 
 if TYPE_CHECKING:
     from obscuro.belief.belief import Belief
 
+Records = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int64]
 Levels = npt.NDArray[np.uint8]
+
+PLANES = ("any", "pawn", "knight", "bishop", "rook", "queen", "king")
+"""What each row of the results is about: a piece of any type, then the types as chess counts."""
+
+SQUARES = 64
+CERTAIN = 255
+CHUNK = 1 << 16  # records at a time, so that what lies in between stays in the cache
+
+_BYTES = 8  # of a bitboard, a rank each
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8).reshape(-1, 1), axis=1, bitorder="little")
 
 
 class Possibilities(NamedTuple):
@@ -26,7 +36,7 @@ class Possibilities(NamedTuple):
     size: int  # how many positions
     exact: bool  # whether these are all possible ones; False: a sample
     rebuilt: bool  # whether the last ply left none, and these were drawn anew
-    shares: Levels  # [7, 64] how likely each enemy piece is; see `marginals.levels`
+    shares: Levels  # [7, 64] how likely each enemy piece is; see `levels`
 
 
 class SideKnowledge(NamedTuple):
@@ -112,18 +122,48 @@ def goes_on(board: FogOfWarBoard) -> bool:
     return not (board.is_variant_end() or board.is_stalemate())
 
 
-def replay(
-    board: FogOfWarBoard, moves: list[chess.Move], max_positions: int, threads: int = 1
-) -> Iterator[dict[chess.Color, SideKnowledge]]:
-    """Yield what both sides knew at the start of a game and after each of its moves.
+# -- how likely each enemy piece is on each square ------------------------------------------
 
-    board: the start; the iterator makes the moves on it. Raises ValueError as `TwoBeliefs`.
+
+def piece_counts(records: Records) -> Counts:
+    """Count in how many positions an enemy piece stands on a square: int64[7, 64].
+
+    records: the positions of a belief, uint64[n, 3]; see `obscuro.belief.record`. The rows of the
+    result are those of `PLANES`; a1 comes first.
     """
-    beliefs = TwoBeliefs(board, max_positions, threads)
-    try:
-        yield beliefs.known(board)
-        for move in moves:
-            board.push(move)
-            yield beliefs.after_ply(board)
-    finally:
-        beliefs.close()
+    tallies = np.zeros((len(PLANES), _BYTES, 256), dtype=np.int64)  # by rank and by its bits
+    for start in range(0, len(records), CHUNK):
+        for plane, boards in enumerate(_planes(records[start : start + CHUNK])):
+            ranks = boards.astype("<u8").view(np.uint8).reshape(-1, _BYTES)
+            for rank in range(_BYTES):
+                tallies[plane, rank] += np.bincount(ranks[:, rank], minlength=256)
+    return (tallies @ _BITS.astype(np.int64)).reshape(len(PLANES), SQUARES)
+
+
+def _planes(records: Records) -> list[Records]:
+    """Return the bitboards uint64[n] of each of `PLANES`."""
+    a, b, c = records.T
+    rook = a & c  # one that may castle has a bit in b too
+    single = ~(a & b | a & c | b & c)
+    return [
+        a | b | c,
+        c & single,
+        b & single,
+        b & c & ~a,
+        rook,
+        a & b & ~c,
+        a & single,
+    ]
+
+
+def levels(counts: Counts, positions: int) -> Levels:
+    """Turn counts int64[…] among so many positions into shares of 255: uint8[…].
+
+    0 means in no position and 255 in all of them. All that lies in between gets 1 to 254: a share
+    is right within 1/255, and what is possible is never shown as impossible or as certain.
+    """
+    if positions < 1:
+        raise ValueError("a belief without positions has no shares")
+    shares = np.clip(np.rint(counts * (CERTAIN / positions)), 1, CERTAIN - 1)
+    shares = np.where(counts == 0, 0, np.where(counts == positions, CERTAIN, shares))
+    return shares.astype(np.uint8)

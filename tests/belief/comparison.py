@@ -18,6 +18,7 @@ from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_board, to_board, to_fen
 from tests import reference
+from tests.belief.naive import NaiveBelief
 
 Words = npt.NDArray[np.uint64]
 
@@ -128,7 +129,7 @@ class _Game:
         self.board = FogOfWarBoard(fen)
         start = from_board(self.board)
         self.fast = Belief(start, self.side, NO_CAP)
-        self.naive = Belief(start, self.side, NO_CAP, naive=True) if naive else None
+        self.naive = NaiveBelief(start, self.side, NO_CAP) if naive else None
         self.slow: reference.Belief | None = reference.Belief(chess.Board(fen), color)
         self.limit = limit
         self.alone = alone

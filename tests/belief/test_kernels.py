@@ -16,6 +16,7 @@ from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_fen, legal_moves, to_fen
 from obscuro.rules.tables import TABLES
 from tests.belief.games import STORIES, Game, Words, as_set, follow, random_game, story
+from tests.belief.naive import NaiveBelief
 
 ENDGAME = "4k3/pppr1ppp/8/3nb3/3NB3/8/PPPR1PPP/4K3 w - - 0 1"
 CASTLING = "r3k2r/p1p2ppp/8/3nb3/3NB3/8/PPP2P1P/R3K2R w KQkq - 0 1"
@@ -42,7 +43,7 @@ def required_by(observation: Observation, side: int) -> Words:
 def test_fast_and_naive_updates_agree(side: int) -> None:
     updates = 0
     for game in games():
-        fast, naive = (Belief(game.positions[0], side, naive=naive) for naive in (False, True))
+        fast, naive = (kind(game.positions[0], side) for kind in (Belief, NaiveBelief))
         for ply in range(len(game.moves)):
             follow(fast, game, ply)
             follow(naive, game, ply)
@@ -68,9 +69,9 @@ def test_fast_and_naive_updates_agree_on_what_never_happened(
                 other = rng.choice(game.positions)
                 observation = Observation.of(other, side)
                 pair = [
-                    Belief(words, side, naive=naive)
+                    kind(words, side)
                     for words in belief.positions[:3]
-                    for naive in (False, True)
+                    for kind in (Belief, NaiveBelief)
                 ]
                 for one in pair:
                     if one.our_turn:
@@ -114,7 +115,7 @@ def test_our_move_is_legal_where_the_naive_kernel_finds_it() -> None:
         legal = [set(legal_moves(words).tolist()) for words in positions]
         for move in sorted(set().union(*legal))[::3]:
             for position, moves in zip(positions, legal, strict=True):
-                fast, naive = (Belief(position, side, naive=naive) for naive in (False, True))
+                fast, naive = (kind(position, side) for kind in (Belief, NaiveBelief))
                 for belief in (fast, naive):
                     belief.after_own_move(move)
                 assert as_set(fast.positions) == as_set(naive.positions), (to_fen(position), move)

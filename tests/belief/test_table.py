@@ -10,10 +10,9 @@ import pytest
 
 from obscuro.belief import update as update_module
 from obscuro.belief.buffers import MOST_KEPT, Buffers
-from obscuro.belief.hashing import lowered, new_ranking, record_hash, slot_of
 from obscuro.belief.successors import offer_all
-from obscuro.belief.update import Outcome, Updater, most_rows, regions_for, reserve
-from obscuro.belief.workers import Workers
+from obscuro.belief.table import lowered, new_ranking, record_hash, slot_of
+from obscuro.belief.update import Outcome, Updater, Workers, most_rows, regions_for, reserve
 from tests.belief.games import as_set
 from tests.sizes import quick_among
 

@@ -118,7 +118,7 @@ class ServerGame:
         self.winner: str | None = None
         self.extra: Json = {}
         self.challenge: Json = {}
-        self.most_plies = 80
+        self.most_plies = 40
         self.feed = Feed(keeps=server.dialect == "pychess")
         self.said: list[Json] = []
         self._server = server

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import random
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,13 +12,20 @@ from typing import Any
 
 import chess
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from obscuro.bots.bot import EXPECTED_SECONDS, MOST_REFUSALS, Bridge
-from obscuro.bots.client import BotClient, Patience
-from obscuro.bots.game_settings import GameSettings
-from obscuro.bots.games_underway import GamesUnderway
-from obscuro.bots.pgn_archive import PgnArchive
-from obscuro.bots.policy import Policy
+from obscuro.bots.bot import (
+    EXPECTED_SECONDS,
+    MOST_REFUSALS,
+    MOST_UNDERWAY,
+    Bridge,
+    GamesUnderway,
+    RecentIds,
+)
+from obscuro.bots.bot_client import BotClient, Patience
+from obscuro.bots.bot_settings import GameSettings, Policy
+from obscuro.bots.game_log import PgnArchive
 from obscuro.client.engine import Mover, Think
 from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
@@ -36,8 +42,6 @@ from tests.bots.server import (
 )
 from tests.hanging import HANG_SECONDS
 from tests.uci.games import random_moves, turns_of
-
-pytestmark = pytest.mark.xdist_group("timing")
 
 QUICK = Patience(connect=5.0, answer=5.0, silence=5.0, pauses=(0.0, 0.01))
 
@@ -84,9 +88,8 @@ class Live:
             BOT,
             self.client,
             self.pool,
-            policy or Policy(),
+            policy or Policy(leave_after=most_games),
             settings or GameSettings(),
-            most_games,
             underway=underway,
             archive=archive,
         )
@@ -201,10 +204,7 @@ def test_two_games_at_once_and_no_third(server: BotServer) -> None:
     ("over", "reason"),
     [
         ({"variant": {"key": "atomic"}}, "variant"),
-        ({"chess960": True}, "variant"),
-        ({"timeControl": {"type": "unlimited"}}, "timeControl"),
         ({"timeControl": {"type": "clock", "limit": 10, "increment": 0}}, "tooFast"),
-        ({"timeControl": {"type": "clock", "limit": 36000, "increment": 0}}, "tooSlow"),
     ],
 )
 def test_other_challenges_are_declined_with_a_reason(
@@ -683,27 +683,6 @@ def test_draw_offers_and_takebacks_are_answered(lichess: BotServer) -> None:
     assert lichess.count("/draw/no") == lichess.count("/takeback/no") == 1
 
 
-def test_a_draw_is_accepted_in_a_bad_position(lichess: BotServer) -> None:
-    settings = GameSettings(draw_score=-50, draw_plies=1)
-    with living(lichess, mover=QuickMover(score=-80), settings=settings):
-        game = lichess.game(lichess.challenge())
-        lichess.until(lambda: len(game.moves) == 1)
-        with lichess.news:
-            game.extra = {"bdraw": True}
-            game.feed.say(game.state())
-        over(lichess, game)
-        assert game.status == "draw"
-
-
-def test_resigning_when_asked_to(server: BotServer) -> None:
-    settings = GameSettings(resign_score=-1000, resign_moves=2)
-    with living(server, mover=QuickMover(score=-2000), settings=settings, most_games=1) as live:
-        game = server.game(server.challenge(chance=random.Random(1)))
-        live.join()
-    assert game.status == "resign"
-    assert len(game.moves) == 2
-
-
 def test_clocks_of_both_dialects(server: BotServer) -> None:
     with living(server) as live:
         game = server.game(server.challenge(bot=chess.BLACK, clock=90_000))
@@ -796,15 +775,16 @@ def test_people_are_greeted_in_the_chat(server: BotServer) -> None:
         def say_late(game: str, text: str, cancel: threading.Event) -> None:
             if text == "Hello":  # it arrives before the farewell all the same
                 assert ended.wait(HANG_SECONDS)
-                time.sleep(0.3)
             say(game, text, cancel)
 
         live.client.say = say_late
         game = server.game(server.challenge())
         server.until(lambda: len(game.moves) == 1)
+        (played,) = live.bridge._games.values()
         game.play("e7e5")
         server.until(lambda: len(game.moves) == 3)
         game.end("resign", game.bot)
+        server.until(lambda: len(played._asks) == 2)  # both lines are on their way
         ended.set()
         live.join()
         server.until(lambda: len(game.said) == 2)
@@ -840,3 +820,59 @@ def test_the_token_is_nowhere_but_in_the_header(
 def test_boards_of_the_server_are_ours() -> None:
     """The test server has the same rules, so that what it refuses is refused for a reason."""
     assert type(ServerGame(BotServer(), "x", chess.WHITE).board) is FogOfWarBoard
+
+
+# -- what is remembered ---------------------------------------------------------------------
+
+
+def test_games_are_there_at_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "games.json"
+    games = GamesUnderway(path)
+    for name in ("one", "two", "one", "three"):
+        games.add(name)
+    games.remove("two")
+    games.remove("nothing")
+    assert GamesUnderway(path).ids() == ("one", "three")
+    assert [file.name for file in path.parent.iterdir()] == ["games.json"]
+
+
+def test_not_more_than_enough_are_kept() -> None:
+    games = GamesUnderway(None)
+    for number in range(MOST_UNDERWAY + 5):
+        games.add(str(number))
+    assert games.ids()[0] == "5" and len(games.ids()) == MOST_UNDERWAY
+
+
+@pytest.mark.parametrize("text", ["", "no json", "[]", '{"games": 3}', '{"other": []}'])
+def test_a_file_that_cannot_be_read_is_no_obstacle(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "games.json"
+    path.write_text(text)
+    games = GamesUnderway(path)
+    assert games.ids() == ()
+    games.add("one")
+    assert GamesUnderway(path).ids() == ("one",)
+
+
+def test_a_place_that_cannot_be_written_is_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    games = GamesUnderway(tmp_path / "file" / "games.json")
+    caplog.clear()
+    with caplog.at_level(logging.WARNING):
+        games.add("one")
+        games.add("two")
+    assert len(caplog.records) == 1 and games.ids() == ("one", "two")
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from("abcdef"))), st.integers(1, 4))
+def test_it_holds_the_ids_added_last(steps: list[tuple[bool, str]], most: int) -> None:
+    recent, expected = RecentIds(most), list[str]()
+    for adds, name in steps:
+        if adds:
+            assert recent.add(name) == (name not in expected)
+            expected = (expected if name in expected else [*expected, name])[-most:]
+        else:
+            recent.discard(name)
+            expected = [each for each in expected if each != name]
+        assert [each for each in "abcdef" if each in recent] == sorted(expected)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 import chess
 import pytest
 
+from obscuro.bots.bot_settings import GameSettings
 from obscuro.bots.events import GameEnd, GameFull, GameState, OpponentGone, Ping
-from obscuro.bots.game_ending import LOOK_BACK_SECONDS
-from obscuro.bots.game_settings import GameSettings
-from obscuro.bots.messages import (
+from obscuro.bots.game_end import LOOK_BACK_SECONDS
+from obscuro.bots.game_messages import (
     Action,
     Ask,
     Connected,
@@ -30,14 +30,13 @@ from obscuro.bots.messages import (
     Thought,
     Wait,
 )
-from obscuro.bots.opponent_watch import OVERDUE_LOOKS
-from obscuro.bots.our_turn import ECHO_SECONDS, FIRST_MOVE_MS
+from obscuro.bots.game_turns import ECHO_SECONDS, FIRST_MOVE_MS, OVERDUE_LOOKS
 from obscuro.bots.server_game import (
     MOST_IGNORED,
     MOST_UNREADABLE,
+    RESIGNED,
     ServerGame,
 )
-from obscuro.bots.small_talk import RESIGNED
 from obscuro.client.engine import Think
 from obscuro.rules.board import FogOfWarBoard
 from tests.uci.games import turns_of

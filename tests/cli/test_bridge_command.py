@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import random
 import re
 import select
 import signal
@@ -18,6 +17,7 @@ from pathlib import Path
 import chess
 import pytest
 
+from obscuro.cli import bridge_command
 from obscuro.cli.arguments import parse
 from obscuro.cli.bridge_command import _logging as bridge_logging
 from obscuro.cli.bridge_command import (
@@ -27,14 +27,13 @@ from obscuro.cli.bridge_command import (
     server_url,
     take_token,
 )
-from obscuro.cli.command_error import CommandError
+from obscuro.cli.command_support import CommandError
 from obscuro.cli.main import main
+from tests.bots.movers import QuickMover
 from tests.bots.server import BOT, TOKEN, BotServer, Fault, serving
 from tests.hanging import HANG_SECONDS
 from tests.processes import children, is_running
 from tests.sizes import quick_among
-
-pytestmark = pytest.mark.xdist_group("timing")
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-P", "-m", "obscuro.cli.main", "bridge"]
@@ -47,10 +46,15 @@ def server() -> Iterator[BotServer]:
         yield running
 
 
+@pytest.fixture
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OBSCURO_BOT_TOKEN", TOKEN)
+
+
 class Run:
     """The command in a process of its own. A thread keeps each line that it writes to the screen."""
 
-    def __init__(self, server: BotServer, log: Path, *arguments: str, token: str = TOKEN) -> None:
+    def __init__(self, server: BotServer, log: Path, *arguments: str) -> None:
         options = [part for option in QUICK_ENGINE for part in ("--option", option)]
         self.log = log
         self.popen = subprocess.Popen(
@@ -59,7 +63,7 @@ class Run:
             stderr=subprocess.STDOUT,
             text=True,
             cwd=ROOT,
-            env=os.environ | {"OBSCURO_BOT_TOKEN": token, "XDG_STATE_HOME": str(log.parent)},
+            env=os.environ | {"OBSCURO_BOT_TOKEN": TOKEN, "XDG_STATE_HOME": str(log.parent)},
         )
         self.screen: list[str] = []
         self._news = threading.Condition()
@@ -209,53 +213,54 @@ def test_without_httpx_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
-    monkeypatch.delitem(sys.modules, "obscuro.bots.client", raising=False)
+    monkeypatch.delitem(sys.modules, "obscuro.bots.bot_client", raising=False)
     monkeypatch.setenv("OBSCURO_BOT_TOKEN", "x")
     assert main(["bridge"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("obscuro: httpx is not installed; run: ") and "install httpx" in line
 
 
-def test_a_wrong_token_is_one_line(server: BotServer, tmp_path: Path) -> None:
-    run = Run(server, tmp_path / "log", token="another-token")
-    code, text = run.wait()
-    assert code == 1
-    assert text == (
-        "obscuro: the server refuses the token: /api/account: 401 No such token; "
-        "OBSCURO_BOT_TOKEN must be the token of a bot account, with the scope bot:play\n"
-    )
+def refusal(server: BotServer, *words: str) -> str:
+    """Return the line with which the bridge leaves, with an engine of this process."""
+    words = ("bridge", "--url", server.url, "--quiet", *words)
+    with pytest.raises(CommandError) as caught:
+        bridge_command.run(parse(words), make=lambda *_: QuickMover())
+    return str(caught.value)
 
 
-def test_an_event_stream_that_is_refused_is_one_line(server: BotServer, tmp_path: Path) -> None:
+def test_a_wrong_token_is_one_line(server: BotServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OBSCURO_BOT_TOKEN", "another-token")
+    line = refusal(server)
+    assert "refuses the token: /api/account: 401" in line and "bot:play" in line
+    assert "another-token" not in line
+
+
+@pytest.mark.usefixtures("token")
+def test_an_event_stream_that_is_refused_is_one_line(
+    server: BotServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("obscuro.bots.bot_client.Patience.pause", lambda self, failures: 0.0)
     server.fail("/stream/event", *[Fault(status=400, body="Unsupported BOT version.")] * 9)
-    code, text = Run(server, tmp_path / "log").wait()
-    assert code == 1
-    last = [line for line in text.splitlines() if line.startswith("obscuro: ")]
-    assert last == [
-        "obscuro: /api/stream/event: 400 Unsupported BOT version.; "
-        "the server wants what this version of the bridge does not send; try a newer one"
-    ]
+    line = refusal(server, "--games-file", str(tmp_path / "games"))
+    assert "400 Unsupported BOT version." in line and "try a newer one" in line
 
 
-def test_an_account_that_is_no_bot(server: BotServer, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("token")
+def test_an_account_that_is_no_bot(server: BotServer) -> None:
     server.title = ""
-    code, text = Run(server, tmp_path / "log").wait()
-    assert code == 1
-    assert f"obscuro: {BOT} is not a bot account" in text
+    assert f"{BOT} is not a bot account" in refusal(server)
 
 
+@pytest.mark.usefixtures("token")
 def test_a_log_that_cannot_be_written(server: BotServer, tmp_path: Path) -> None:
-    code, text = Run(server, tmp_path / "nowhere" / "log").wait()
-    assert (code, text) == (
-        1,
-        f"obscuro: can't write {tmp_path / 'nowhere' / 'log'}: No such file or directory\n",
-    )
+    path = tmp_path / "nowhere" / "log"
+    assert refusal(server, "--log", str(path)) == f"can't write {path}: No such file or directory"
 
 
 def test_a_token_in_a_failure_is_not_written_down(tmp_path: Path) -> None:
     """It is in no text of ours; should another's error have it, it is taken out."""
     path = tmp_path / "log"
-    logger = logging.getLogger("obscuro.bots.client")
+    logger = logging.getLogger("obscuro.bots.bot_client")
     with bridge_logging(str(path), True, "abc123"):
         logger.warning("a header: %s", {"Authorization": "Bearer abc123"})
         try:
@@ -280,20 +285,22 @@ def test_every_option_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
 # -- with the real engine ------------------------------------------------------------------------
 
 
-def test_a_short_game_with_the_real_engine(server: BotServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", quick_among([False, True], lambda kills: not kills))
+def test_a_short_game_with_the_real_engine(server: BotServer, tmp_path: Path, kills: bool) -> None:
+    """kills: the engine is killed after its first move, and started anew."""
     with running(server, tmp_path, "--leave-after", "1") as run:
-        game = server.game(server.challenge(bot=chess.WHITE, clock=3000))
-        game.increment, game.most_plies = 0, 8
-        rng = random.Random(1)
-        while game.status == "started":
-            server.until(lambda: game.status != "started" or game.board.turn != game.bot)
-            if game.status == "started":
-                game.play(rng.choice(sorted(map(str, game.board.legal_moves))))
+        game = server.game(server.challenge(bot=chess.BLACK, clock=9000))
+        game.increment, game.most_plies = 0, 4
+        game.play("e2e4")
+        server.until(lambda: game.board.turn != game.bot)
+        for pid in children(run.popen.pid) if kills else ():
+            os.kill(pid, signal.SIGKILL)
+        game.play("d2d4")
         code, text = run.wait()
     assert code == 0
-    assert len(game.moves) == 8 or game.board.is_variant_end()
-    assert "challenge game0001 of Guest: accepted" in text
-    assert "Traceback" not in text and "engine:" not in text
+    assert len(game.moves) == 4
+    assert "challenge game0001 of Guest: accepted" in text and "Traceback" not in text
+    assert ("starting it anew" in text) == kills and "there is no engine" not in text
 
 
 @pytest.mark.parametrize(
@@ -323,34 +330,17 @@ def test_leaving_in_mid_game_leaves_no_engine(
     assert game.status == "started"
 
 
-def test_no_engine_outlives_a_bridge_that_is_killed(server: BotServer, tmp_path: Path) -> None:
+def test_no_engine_gets_the_token_or_outlives_a_bridge_that_is_killed(
+    server: BotServer, tmp_path: Path
+) -> None:
     with running(server, tmp_path) as run:
+        for pid in children(run.popen.pid):
+            assert TOKEN.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
+            assert TOKEN.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+        assert TOKEN.encode() not in Path(f"/proc/{run.popen.pid}/cmdline").read_bytes()
         engines = [os.pidfd_open(pid) for pid in children(run.popen.pid)]
         assert engines
         run.popen.kill()
         for engine in engines:
             assert select.select([engine], [], [], HANG_SECONDS)[0]  # readable when it has ended
             os.close(engine)
-
-
-def test_the_engine_does_not_get_the_token(server: BotServer, tmp_path: Path) -> None:
-    with running(server, tmp_path) as run:
-        for pid in children(run.popen.pid):
-            assert TOKEN.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
-            assert TOKEN.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
-        assert TOKEN.encode() not in Path(f"/proc/{run.popen.pid}/cmdline").read_bytes()
-
-
-def test_an_engine_that_is_killed_is_started_anew(server: BotServer, tmp_path: Path) -> None:
-    with running(server, tmp_path, "--leave-after", "1") as run:
-        game = server.game(server.challenge(bot=chess.BLACK, clock=20_000))
-        game.most_plies = 4
-        for move in ("e2e4", "d2d4"):
-            for pid in children(run.popen.pid):
-                os.kill(pid, signal.SIGKILL)
-            game.play(move)
-            server.until(lambda: game.board.turn != game.bot)
-        code, text = run.wait()
-    assert code == 0
-    assert len(game.moves) == 4
-    assert "starting it anew" in text and "there is no engine" not in text

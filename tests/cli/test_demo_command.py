@@ -89,9 +89,9 @@ def test_verdicts() -> None:
     from obscuro.matches.referee import play_game  # noqa: PLC0415
     from tests.matches.scripted import Scripted  # noqa: PLC0415
 
-    won = play_game(Scripted(["e2e4", "d1h5", "h5e8"]), Scripted(["f7f6", "a7a6"]), movetime=1)
+    won = play_game(Scripted(["e2e4", "d1h5", "h5e8"]), Scripted(["f7f6", "a7a6"]), control=1)
     assert verdict(won) == "The engine wins in 3 moves: king captured."
-    drawn = play_game(Scripted(["g1f3", "f3g1"] * 4), Scripted(["g8f6", "f6g8"] * 4), movetime=1)
+    drawn = play_game(Scripted(["g1f3", "f3g1"] * 4), Scripted(["g8f6", "f6g8"] * 4), control=1)
     assert verdict(drawn) == "A draw in 4 moves: threefold repetition."
 
 

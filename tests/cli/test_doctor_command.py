@@ -129,7 +129,7 @@ def test_a_cold_cache_is_a_hint(files: KernelFiles) -> None:
     files.save("obscuro.rules.bits", "folded_product.nbc", b"code")
     (finding,) = doctor.cache()
     assert (finding.level, finding.advice) == (HINT, "run: obscuro warmup")
-    assert "search" in finding.found and "board" not in finding.found.split(": ")[-1]
+    assert "search" in finding.found and "rules" not in finding.found.split(": ")[-1]
 
 
 def test_a_cache_with_kernels_of_every_package_is_warm(files: KernelFiles) -> None:
@@ -146,9 +146,9 @@ def test_a_package_is_cold_if_none_of_its_modules_has_kernels() -> None:
     compiled = {
         "obscuro.rules.moves": [Path("x")],
         "obscuro.rules.make": [],
-        "obscuro.rules.key": [],
+        "obscuro.belief.successors": [],
     }
-    assert doctor.cold_packages(compiled) == ["fog"]
+    assert doctor.cold_packages(compiled) == ["belief"]
 
 
 def test_no_place_to_write_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:

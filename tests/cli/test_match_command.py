@@ -11,9 +11,11 @@ from rich.console import Console
 
 from obscuro.cli import match_command as match
 from obscuro.cli.arguments import parse
-from obscuro.cli.command_error import CommandError
-from obscuro.cli.match_table import MatchTable
+from obscuro.cli.command_support import CommandError
+from obscuro.cli.event_table import MatchTable
 from obscuro.matches.event import GameTask
+from obscuro.matches.game_workers import LocalWorkers
+from obscuro.matches.ray_workers import RayWorkers
 from tests.cli.conftest import written
 
 FAKE = f"{sys.executable} -m tests.matches.fake_engine"
@@ -300,3 +302,37 @@ def test_a_log_with_a_pgn_file_of_other_games_is_refused(console: Console, tmp_p
     (tmp_path / "games.pgn").write_text('[Event "Wijk aan Zee"]\n\n1. e4 *\n')
     with pytest.raises(CommandError, match="holds other games"):
         run(console, "random", "random", "--games", "1", *files(tmp_path))
+
+
+# -- who plays the games --------------------------------------------------------------------
+
+MATCH = ["match", "obscuro", "random", "--games", "2", "--option-a", "Threads=2"]
+
+
+def crew(*words: str) -> object:
+    arguments = parse([*MATCH, *words])
+    return match.crew_maker(arguments, match.make_event(arguments))(1, print)
+
+
+def test_without_an_address_this_machine_plays() -> None:
+    assert isinstance(crew(), LocalWorkers)
+
+
+def test_with_an_address_the_cluster_plays() -> None:
+    assert isinstance(crew("--ray", "auto"), RayWorkers)
+    assert isinstance(crew("--ray", "auto", "--cores-per-game", "4"), RayWorkers)
+
+
+def test_an_address_that_is_none_is_refused_before_anything_is_written() -> None:
+    with pytest.raises(CommandError, match="is not auto, local, HOST:PORT"):
+        crew("--ray", "somewhere")
+
+
+def test_cores_for_a_game_need_a_cluster() -> None:
+    with pytest.raises(CommandError, match="--cores-per-game needs --ray"):
+        crew("--cores-per-game", "2")
+
+
+def test_a_player_with_more_threads_than_cores_is_refused() -> None:
+    with pytest.raises(CommandError, match="obscuro has Threads 2, but a game has 1"):
+        crew("--ray", "auto", "--cores-per-game", "1")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from obscuro.cli.arguments import parse
-from obscuro.cli.command_error import CommandError
+from obscuro.cli.command_support import CommandError
 from obscuro.cli.mistboard_command import TOKEN, run
 from obscuro.client.uci_process import EngineError
 from obscuro.rules.board import FogOfWarBoard
@@ -24,8 +24,6 @@ from tests.bots.mistboard.wire import make, turn
 from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
 from tests.processes import is_running
-
-pytestmark = pytest.mark.xdist_group("timing")
 
 ROOT = Path(__file__).parents[2]
 SECRET = "secret-of-the-tests"
@@ -88,6 +86,14 @@ def test_an_engine_that_does_not_start() -> None:
 
     with pytest.raises(CommandError, match="can't run it"):
         run(parse(["mistboard", "--port", "0"]), make=lambda *_: Broken(), leave=left())
+
+
+@pytest.mark.usefixtures("token")
+def test_without_its_packages_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "obscuro.bots.mistboard.engine_service", raising=False)
+    with pytest.raises(CommandError, match=r"uvicorn is not installed; run: .*starlette uvicorn"):
+        run(parse(["mistboard", "--port", "0"]), make=lambda *_: QuickMover(), leave=left())
 
 
 @pytest.mark.parametrize("option", ["Nonsense=1", "Threads=many", "Stockfish=/bin/sh", "Threads"])

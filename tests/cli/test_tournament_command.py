@@ -10,11 +10,10 @@ from rich.console import Console
 
 from obscuro.cli import tournament_command as tournament
 from obscuro.cli.arguments import parse
-from obscuro.cli.command_error import CommandError
+from obscuro.cli.command_support import CommandError
 from obscuro.client.uci_process import EngineError
 from obscuro.matches.event import Event, GameTask
-from obscuro.matches.game_workers import Played
-from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.game_workers import LocalWorkers, Played
 from tests.cli.conftest import written
 
 FILE = """

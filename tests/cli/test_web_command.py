@@ -13,7 +13,7 @@ import pytest
 
 from obscuro.cli import web_command
 from obscuro.cli.arguments import parse
-from obscuro.cli.command_error import CommandError
+from obscuro.cli.command_support import CommandError
 from obscuro.cli.web_command import announce, data_folder, engine_options, run
 from tests.hanging import HANG_SECONDS
 
@@ -89,7 +89,7 @@ def test_it_serves_the_start_page_until_a_signal(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=HANG_SECONDS)
         assert process.returncode == 0
-        assert "everybody who reaches 0.0.0.0 can play" in said
+        assert "whoever reaches 0.0.0.0 can play" in said
     finally:
         process.kill()
         process.wait()

@@ -7,7 +7,8 @@ import sys
 import chess
 import pytest
 
-from obscuro.matches.entrant import Entrant, check_entrant, make_contestant
+from obscuro.matches.builtin_players import check_entrant, make_contestant
+from obscuro.matches.event import Entrant
 from obscuro.matches.game_record import OWN_OBSERVATIONS, GameRecord
 from obscuro.matches.referee import play_game
 from obscuro.rules.board import FogOfWarBoard
@@ -34,7 +35,7 @@ def matched(example: Entrant, other: Entrant, starts: list[str], plies: int) -> 
     players = [make_contestant(each, warnings.append, True) for each in (example, other)]
     try:
         records = [
-            play_game(*pair, movetime=20, seed=seed, max_plies=plies, board=FogOfWarBoard(start))
+            play_game(*pair, control=20, seed=seed, max_plies=plies, board=FogOfWarBoard(start))
             for seed, start in enumerate(starts)
             for pair in (players, players[::-1])
         ]

@@ -27,7 +27,6 @@ _NEEDED = {
     "match": ["A", "B"],
     "replay": ["LOG"],
     "show": ["GAME.pgn"],
-    "learn": ["check", "DATA.npz"],
 }
 _STARTERS = ("obscuro", "engine_bin/obscuro", ".venv/bin/obscuro")
 HISTORY = "CHANGELOG.md"

@@ -9,7 +9,7 @@ import pytest
 
 from obscuro.cli.arguments import build_parser
 from obscuro.cli.play_command import HELP
-from obscuro.engine import constants
+from obscuro.engine import turn_time
 from obscuro.search import parameters
 from obscuro.uci import order
 from obscuro.web.web_limits import WebLimits
@@ -106,33 +106,20 @@ def percent(share: float) -> str:
 
 
 CLOCK = (
-    f"1/{constants.MOVES_TO_GO} of what remains + {percent(constants.INCREMENT_SHARE)} of the",
-    f"{constants.UNSETTLED_FACTOR:g} times that",
-    f"New positions** at the root have at most {percent(constants.SAMPLING_SHARE)}",
-    f"stops expanding {percent(parameters.SOLVER_TAIL)} before its end",
-    f"has had {percent(parameters.EASY_PROBABILITY)} of the strategy",
-    f"puts the end off by {percent(round(parameters.EXTENSION - 1, 6))}",
-    f"in the last {percent(round(1 - parameters.UNSETTLED_SINCE, 6))} of the time",
-    f"has fallen by {parameters.UNSETTLED_LOSS:g} or more",
-    f"It plays for the search {order.STOP_SECONDS * 1000:g} ms after `stop`",
-    f"{order.FLAG_SECONDS * 1000:g} ms before a clock would run out",
+    f"1/{turn_time.MOVES_TO_GO} of what remains + {percent(turn_time.INCREMENT_SHARE)}",
+    f"{turn_time.UNSETTLED_FACTOR:g} times",
+    f"at most {percent(turn_time.SAMPLING_SHARE)}",
+    f"{percent(parameters.SOLVER_TAIL)} before its end",
+    f"{percent(parameters.EASY_PROBABILITY)} of the strategy",
+    f"off by {percent(round(parameters.EXTENSION - 1, 6))}",
+    f"last {percent(round(1 - parameters.UNSETTLED_SINCE, 6))} of the time",
+    f"by {parameters.UNSETTLED_LOSS:g} or more",
+    f"{order.STOP_SECONDS * 1000:g} ms after `stop`",
+    f"{order.FLAG_SECONDS * 1000:g} ms before",
 )
-ALGORITHM = (
-    f"last part is {percent(parameters.SOLVER_TAIL)} of a search",
-    f"σ never falls below {parameters.PUCT_LEAST_VARIANCE:g}",
-    f"C = {parameters.PUCT_C:g} (option `Puct C`)",
-    f"selects {parameters.BATCH} leaves",
-    f"If {parameters.EXHAUSTED_AFTER} selections in a row find no leaf",
-)
-ARCHITECTURE = (f"with a floor of {parameters.PUCT_LEAST_VARIANCE:g}.",)
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [("clock", each) for each in CLOCK]
-    + [("algorithm", each) for each in ALGORITHM]
-    + [("architecture", each) for each in ARCHITECTURE],
-)
-def test_a_constant_is_told_as_it_is(name: str, sentence: str) -> None:
-    text = " ".join(page(f"docs/{name}.md").text.split())
-    assert sentence in text
+@pytest.mark.parametrize("fact", CLOCK)
+def test_the_page_of_the_clock_tells_its_constants(fact: str) -> None:
+    text = " ".join(page("docs/clock.md").text.split())
+    assert fact in text

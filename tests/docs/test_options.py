@@ -1,30 +1,25 @@
-"""The options table of docs/protocol.md holds exactly the options, with their true facts."""
+"""The tables of options and of `Search`'s keys hold exactly these, with their true facts."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from obscuro.engine.machine import total_memory, usable_cores
-from obscuro.engine.options import OPTIONS
+from obscuro.engine.options import OPTIONS, SEARCH_KEYS
 from tests.docs.pages import page
-from tools.record.option_table import BEGIN, END, OF_MACHINE, with_table
+from tools.record.option_table import BEGIN, END, OF_MACHINE, TABLES, with_table
 
 
-def table() -> str:
-    text = page("docs/protocol.md").text
-    return text.partition(BEGIN)[2].partition(END)[0]
-
-
-def test_the_table_is_what_the_command_writes() -> None:
-    text = page("docs/protocol.md").text
-    assert with_table(text) == text
-
-
-def test_every_option_says_what_it_does() -> None:
-    rows = re.findall(r"^\| `([^`]+)` \|.*\| ([^|]*) \|$", table(), re.M)
-    assert [name for name, _ in rows] == [option.name for option in OPTIONS]
+@pytest.mark.parametrize("page", TABLES, ids=lambda page: page.stem)
+def test_the_table_is_what_the_command_writes_and_each_row_says_what_it_does(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert with_table(text, TABLES[page]) == text
+    table = text.partition(BEGIN)[2].partition(END)[0]
+    rows = re.findall(r"^\| `([^`]+)` \|.*\| ([^|]*) \|$", table, re.M)
+    assert [name for name, _ in rows] == [option.name for option in TABLES[page]]
     assert all(len(what) > 10 for _, what in rows)
 
 
@@ -32,22 +27,22 @@ def test_a_false_default_is_put_right_and_the_words_stay() -> None:
     text = page("docs/protocol.md").text
     false = text.replace("| spin | `30` |", "| spin | `31` |")
     assert false != text
-    assert with_table(false) == text
+    assert with_table(false, OPTIONS) == text
 
 
 def test_a_page_without_marks_is_refused() -> None:
     with pytest.raises(ValueError, match="begin options"):
-        with_table("no table")
+        with_table("no table", OPTIONS)
 
 
 def test_the_words_for_what_depends_on_the_machine_are_true() -> None:
-    by_name = {option.name: option for option in OPTIONS}
+    by_name = {option.name: option for option in (*OPTIONS, *SEARCH_KEYS)}
     memory = total_memory() or 4 << 30
     said = {
         ("Threads", "default"): min(usable_cores(), 4),
         ("Hash", "default"): min(max(memory // (1 << 20) // 8, 64), 1024),
         ("Hash", "maximum"): max(memory // (1 << 20), 1024),
-        ("Eval Cache", "maximum"): max(memory // (1 << 20), 1024),
+        ("eval_cache", "maximum"): max(memory // (1 << 20), 1024),
         ("Max Positions", "default"): min(max(memory // 800, 100_000), 8_000_000),
         ("Max Positions", "maximum"): 8_000_000,
     }

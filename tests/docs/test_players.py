@@ -14,10 +14,13 @@ def test_the_table_names_every_player_with_its_options() -> None:
     assert list(said) == list(PLAYERS)
     assert said.pop("obscuro") == []
     for name, options in said.items():
-        assert options == [option.name for option in PLAYERS[name].options]
+        table = PLAYERS[name].options
+        keys = [key.name for option in table for key in option.keys]
+        assert options == [option.name for option in table] + keys
 
 
-def test_the_default_sample_is_the_one_that_the_page_states() -> None:
-    sample = next(o for o in PLAYERS["depth1"].options if o.name == "Sample Size")
+def test_the_default_sample_is_on_the_page() -> None:
+    keys = next(option for option in PLAYERS["depth1"].options if option.keys).keys
+    sample = next(key for key in keys if key.name == "sample_size")
     text = " ".join(page("docs/protocol.md").text.split())
-    assert f"looks at so many possible positions, by default {sample.default}." in text
+    assert f"by default {sample.default}" in text

@@ -5,10 +5,10 @@ from threading import Event
 import numpy as np
 import pytest
 
-from obscuro.engine.comparison import MOST_REASONS, compare
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice
+from obscuro.engine.turn_report import MOST_REASONS, compare
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_fen
 from obscuro.search.root_values import RootValues
@@ -35,7 +35,7 @@ def stated(*words: np.ndarray) -> np.ndarray:
 
 def test_the_position_in_which_the_queen_is_lost_is_named():
     # With all of the prior at the root every position weighs the same.
-    player = Player(options(Soft_Root=100), lambda text: None)
+    player = Player(options(soft_root=1), lambda text: None)
     tell(player, 0, "h1g1 g7g6", HIDDEN_KNIGHT)
     player.search(go(nodes=30_000), Event())
     possible = len(player.knowledge.belief)

@@ -42,7 +42,7 @@ def test_the_whole_belief_shares_the_root_where_it_is_small(player):
 
 
 def test_a_root_of_few_positions_leaves_the_others_out():
-    player = Player(options(Min_Infoset_Size=3), lambda text: None)
+    player = Player(options(min_infoset_size=3), lambda text: None)
     tell(player, 0, "e2e4 d7d5 e4d5 g8f6")
     player.search(go(nodes=3000), Event())
     answers = [player.coverage(words) for words in player.knowledge.belief.positions]
@@ -56,7 +56,7 @@ def test_a_root_of_few_positions_leaves_the_others_out():
 def test_a_position_that_was_expanded_while_it_searched_does_not_count_as_expanded():
     player = Player(options(), lambda text: None)
     tell(player, 0, "e2e4 d7d5 e4d5 g8f6")
-    build = player.build_subgame
+    build = player.begin_search
 
     def without_expansions(search, deadline, stop):
         begin = search.begin
@@ -66,7 +66,7 @@ def test_a_position_that_was_expanded_while_it_searched_does_not_count_as_expand
         build(search, deadline, stop)
         search.begin, search.expand_our_infoset = begin, expand_ours
 
-    player.build_subgame = without_expansions
+    player.begin_search = without_expansions
     choice = player.search(go(nodes=20_000), Event())
     assert choice.info is not None and choice.info.expansions > 100
     answers = [player.coverage(words) for words in player.knowledge.belief.positions]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.engine.diverse_roots import ExtraTime, diverse
+from obscuro.engine.roots import ExtraTime, diverse
 
 VALUES = st.lists(
     st.floats(-1, 1, width=32) | st.sampled_from([-0.5, 0.0, 0.5]), min_size=2, max_size=60
@@ -40,9 +40,9 @@ def test_where_values_are_equal_their_mass_is_shared() -> None:
 
 def test_extra_time_begins_with_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter([100.0, 100.4, 100.5])
-    monkeypatch.setattr("obscuro.engine.diverse_roots.time.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("obscuro.engine.roots.time.monotonic", lambda: next(seconds))
     extra = ExtraTime(0.5)
     assert [extra.is_over() for _ in range(3)] == [False, False, True]
     endless = ExtraTime(None)
-    monkeypatch.setattr("obscuro.engine.diverse_roots.time.monotonic", lambda: 1e9)
+    monkeypatch.setattr("obscuro.engine.roots.time.monotonic", lambda: 1e9)
     assert not endless.is_over()

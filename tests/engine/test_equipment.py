@@ -9,20 +9,16 @@ import pytest
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.options import Options
 from obscuro.evaluation.cache import CachedEvaluator
-from obscuro.evaluation.factory import make_evaluator, unwrapped
-from obscuro.evaluation.fallback import FallbackEvaluator
+from obscuro.evaluation.factory import FallbackEvaluator, make_evaluator, unwrapped
 from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.rules.position import from_fen
 from obscuro.search.tree import NODES
 
-BASE = {"Evaluator": "material", "Threads": "1", "Hash": "16", "Eval Cache": "0"}
+from .given_options import options as quick_options
 
 
-def options(**changes: str) -> Options:
-    made = Options()
-    for name, value in {**BASE, **{key.replace("_", " "): v for key, v in changes.items()}}.items():
-        made.set(name, value)
-    return made
+def options(**changes: object) -> Options:
+    return quick_options(**{"Hash": 16, "eval_cache": 0, **changes})
 
 
 @pytest.fixture
@@ -50,12 +46,12 @@ def test_what_depends_on_a_changed_option_is_made_anew_and_nothing_else(
     equipment: Equipment,
 ) -> None:
     search, evaluators = equipment.search, list(equipment.evaluators)
-    equipment.set_options(options(Puct_C="7"))
+    equipment.set_options(options(puct_c=0.07))
     assert equipment.search is search and search.parameters.puct_c == 0.07
     equipment.set_options(options(Hash="17"))
     assert equipment.search is not search and equipment.evaluators == evaluators
     search = equipment.search
-    equipment.set_options(options(Hash="17", Tau="500"))
+    equipment.set_options(options(Hash="17", tau=5))
     assert not equipment.evaluators
     assert equipment.search is not search and equipment.evaluators != evaluators
 
@@ -67,13 +63,6 @@ def test_a_changed_rule_of_stalemate_drops_the_tree(equipment: Equipment) -> Non
     assert equipment.search is search
     equipment.set_options(options(Stalemate="draw"))
     assert equipment.search is not search
-
-
-def test_the_options_are_a_copy() -> None:
-    given = options()
-    made = Equipment(given, pytest.fail)
-    given.set("Hash", "32")
-    assert made.options.integer("Hash") == 16
 
 
 def test_a_turn_sets_up_every_game(equipment: Equipment) -> None:
@@ -96,7 +85,7 @@ def test_a_new_game_drops_the_tree(equipment: Equipment) -> None:
 def test_an_evaluator_is_found_behind_its_fallback_and_its_cache() -> None:
     material = make_evaluator("material")
     assert unwrapped(material) is material and isinstance(material, MaterialEvaluator)
-    made = Equipment(options(Evaluator="nnue", Eval_Cache="1"), pytest.fail)
+    made = Equipment(options(Evaluator="nnue", eval_cache="1"), pytest.fail)
     wrapped = (made.search, made.evaluators)[1][0]
     assert isinstance(wrapped, FallbackEvaluator)
     assert isinstance(wrapped.primary, CachedEvaluator)

@@ -13,18 +13,19 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, GoLimits
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
 from obscuro.evaluation.factory import unwrapped
 from obscuro.rules.position import from_fen
-from obscuro.search.invariants import check
 from obscuro.search.tree import EDGES, IN_FLIGHT
 from tests.evaluation.fakes import is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 from tests.processes import children
+from tests.search.invariants import check
 from tools.proofs.evaluator_faults import write_proxy
+
+from .given_options import options as quick_options
 
 pytestmark = pytest.mark.xdist_group("timing")
 
@@ -58,12 +59,10 @@ class Table:
     """
 
     def __init__(self, **options: object) -> None:
-        made = Options()
         # Without a cache every batch is one for Stockfish.
-        defaults = {"Threads": 2, "Hash": 64, "Seed": 3, "Eval_Cache": 0}
+        defaults = {"Threads": 2, "Seed": 3, "eval_cache": 0}
         defaults |= {"Evaluator": "stockfish", "Stockfish": STOCKFISH}
-        for name, value in {**defaults, **options}.items():
-            made.set(name.replace("_", " "), str(value))
+        made = quick_options(**{**defaults, **options})
         self.warnings: list[str] = []
         self.player = Player(made, self.warnings.append)
         self.player.prepare()
@@ -235,7 +234,7 @@ def test_each_thread_has_a_process_and_none_is_left() -> None:
 
 @needs_stockfish
 def test_the_cache_is_used_and_told_of_and_changes_nothing_that_repeats() -> None:
-    table = Table(Threads=1, Eval_Cache=1)
+    table = Table(Threads=1, eval_cache=1)
     limits = GoLimits(time.monotonic(), nodes=3000)
     told = []
     for _ in range(2):
@@ -255,7 +254,7 @@ def test_the_cache_is_used_and_told_of_and_changes_nothing_that_repeats() -> Non
 
 
 def test_without_a_cache_there_is_nothing_to_tell_of() -> None:
-    for options in ({"Eval_Cache": 0}, {"Evaluator": "material"}):
+    for options in ({"eval_cache": 0}, {"Evaluator": "material"}):
         table = Table(**{"Evaluator": "material", **options})
         choice = table.search()
         assert choice.info is not None and choice.info.cache is None
@@ -267,7 +266,7 @@ def test_without_memory_for_a_cache_there_is_none(monkeypatch: pytest.MonkeyPatc
         raise MemoryError
 
     monkeypatch.setattr("obscuro.engine.equipment.ExpansionCache", no_memory)
-    table = Table(Evaluator="material", Eval_Cache=7)
+    table = Table(Evaluator="material", eval_cache=7)
     assert table.search().move is not None
-    assert table.warnings == ["there is no memory for an Eval Cache of 7 MiB; doing without"]
+    assert table.warnings == ["there is no memory for an eval_cache of 7 MiB; doing without"]
     table.player.close()

@@ -9,8 +9,7 @@ import psutil
 import pytest
 
 from obscuro.engine import equipment as equipment_module
-from obscuro.engine.machine import MEBIBYTE
-from obscuro.engine.memory import usable_mebibytes
+from obscuro.engine.machine import MEBIBYTE, usable_mebibytes
 from obscuro.engine.options import LEAST_HASH, Options
 from obscuro.engine.player import Player
 from obscuro.search.search import Search

@@ -10,31 +10,17 @@ import pytest
 
 from obscuro.belief import update
 from obscuro.engine.knowledge import GameError
-from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits, SearchInfo
 from obscuro.rules.layout import KINGS
 from obscuro.rules.make import make_move
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import find_move, from_fen, legal_moves, move_to_uci
-from obscuro.search.invariants import check
+from tests.search.invariants import check
+
+from .given_options import options
 
 START = from_fen(chess.STARTING_FEN)
-
-
-def options(**values: object) -> Options:
-    """Options for a quick, deterministic player without Stockfish."""
-    made = Options()
-    defaults = {
-        "Threads": 1,
-        "Evaluator": "material",
-        "Hash": 64,
-        "Seed": 7,
-        "Max Positions": 10**6,
-    }
-    for name, value in {**defaults, **values}.items():
-        made.set(name.replace("_", " "), str(value).lower())
-    return made
 
 
 @pytest.fixture
@@ -237,17 +223,17 @@ def test_every_switch_of_the_paper_changes_the_search_and_still_plays():
 
     base = outcome()
     for switch in (
-        {"Unfrozen": False},
-        {"One_Sided": False},
-        {"Min_Infoset_Size": 5},
-        {"Puct_C": 300},
+        {"unfrozen": False},
+        {"one_sided": False},
+        {"min_infoset_size": 5},
+        {"puct_c": 3},
     ):
         assert outcome(**switch) != base, switch
 
 
 @pytest.mark.parametrize("prior", ["mixed", "uniform"])
 def test_the_resolve_prior_follows_the_last_strategy_or_not(prior):
-    player = Player(options(Resolve_Prior=prior), lambda text: None)
+    player = Player(options(resolve_prior=prior), lambda text: None)
     words = tell(player, 0, "")
     choice = player.search(go(nodes=20_000), Event())
     for uci in choice.info.line[:2]:  # the reply that the last strategy holds likeliest
@@ -331,3 +317,10 @@ def test_a_full_tree_ends_expansion_and_not_the_search():
     assert choice.info.nodes < 10**6
     check(player.equipment.search.tree)
     player.close()
+
+
+def test_the_options_are_a_copy():
+    given = options(Hash=16)
+    player = Player(given, lambda text: None)
+    given.set("Hash", "32")
+    assert player.options.integer("Hash") == player.equipment.options.integer("Hash") == 16

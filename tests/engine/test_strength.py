@@ -79,7 +79,7 @@ def test_the_elo_of_a_level_gives_its_limits_and_one_between_lies_between():
 
 
 def test_without_the_limit_every_option_counts_as_it_was_set():
-    made = options(Threads=2, Min_Infoset_Size=77)
+    made = options(Threads=2, min_infoset_size=77)
     made.set("UCI_Elo", str(LEAST_ELO))
     effective = made.effective()
     assert effective.strength is None
@@ -89,13 +89,13 @@ def test_without_the_limit_every_option_counts_as_it_was_set():
 
 def test_a_strength_takes_one_thread_and_lowers_what_is_larger():
     strength = LEVELS[4].strength
-    effective = at(LEVELS[4], Threads=2, Max_Kept_Infosets=0).effective()
+    effective = at(LEVELS[4], Threads=2, max_kept_infosets=0).effective()
     assert effective.integer("Threads") == 1
     assert effective.integer("Max Positions") == strength.positions
     parameters = effective.search_parameters()
     assert parameters.min_infoset_size == parameters.max_kept_infosets == strength.roots
-    smaller = at(LEVELS[4], Min_Infoset_Size=1, Max_Positions=1000).effective()
-    assert smaller.integer("Min Infoset Size") == 1
+    smaller = at(LEVELS[4], min_infoset_size=1, Max_Positions=1000).effective()
+    assert smaller.integer("min_infoset_size") == 1
     assert smaller.integer("Max Positions") == 1000
 
 
@@ -207,7 +207,7 @@ def test_at_a_level_the_same_seed_gives_the_same_moves():
 
 def test_a_game_between_two_levels_ends_by_the_rules():
     players = [InProcessPlayer(Player(at(level, Seed=3), quiet)) for level in LEVELS[:2]]
-    record = play_game(*players, movetime=60_000)
+    record = play_game(*players, control=60_000)
     for player in players:
         player.close()
     assert record.regular and record.ending

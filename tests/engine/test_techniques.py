@@ -19,12 +19,13 @@ from obscuro.rules.layout import WORDS
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_fen, legal_moves
 from obscuro.search.game import MAX, MIN
-from obscuro.search.invariants import check
 from obscuro.search.search import Search
 from obscuro.search.tree import CHANCE, EDGES, INFOSETS, LEAF, NODES, ROOTS, TERMINAL, Tree
+from tests.search.invariants import check
 
 from ..evaluation.naive import needs_stockfish
-from .test_player import START, after, go, options, tell
+from .given_options import options
+from .test_player import START, after, go, tell
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -80,7 +81,7 @@ def consistent_histories(tree: Tree, our_key: int, plies: int) -> int:
 
 
 def test_new_positions_are_worth_what_they_look_or_what_the_last_search_said_if_that_is_less():
-    player = Player(options(Min_Infoset_Size=60), quiet)
+    player = Player(options(min_infoset_size=60), quiet)
     words = tell(player, 0, "b1c3 a7a6 a2a3 h7h6")
     player.search(go(nodes=3000), Event())
     last = search_of(player).last_value
@@ -104,7 +105,7 @@ def test_new_positions_are_worth_what_they_look_or_what_the_last_search_said_if_
 def test_positions_drawn_by_diversity_are_as_many_and_span_more_values():
     found = {}
     for sampling in ("uniform", "diversity"):
-        player = Player(options(Min_Infoset_Size=12, Sampling=sampling), quiet)
+        player = Player(options(min_infoset_size=12, sampling=sampling), quiet)
         tell(player, 0, "e2e4 d7d5 e4d5 d8d5 b1c3 d5a5 d2d4 g8f6 g1f3 c8g4 f1e2 e7e6")
         player.search(go(nodes=100), Event())
         assert player.belief_size > 100
@@ -126,7 +127,7 @@ def test_positions_drawn_by_diversity_are_as_many_and_span_more_values():
 def test_a_belief_that_is_wanted_whole_is_the_same_by_diversity():
     played = []
     for sampling in ("uniform", "diversity"):
-        player = Player(options(Min_Infoset_Size=1000, Sampling=sampling), quiet)
+        player = Player(options(min_infoset_size=1000, sampling=sampling), quiet)
         tell(player, 0, "e2e4 d7d5 e4d5 g8f6")
         choice = player.search(go(nodes=3000), Event())
         assert choice.info is not None
@@ -146,7 +147,7 @@ def test_the_start_is_common_knowledge_so_that_the_first_move_may_mix():
 
 def test_black_too_begins_with_the_whole_game_whose_start_both_know():
     """White's first move is solved for, so that Black's answer is one to what White would play."""
-    player = Player(options(Max_Kept_Infosets=0), quiet)
+    player = Player(options(max_kept_infosets=0), quiet)
     words = tell(player, 1, "e2e4")
     choice = player.search(go(nodes=20_000), Event())
     assert choice.info is not None and choice.info.gadget == "maxmargin"
@@ -202,7 +203,7 @@ def expanded_positions(search: Search) -> tuple[int, int]:
 @pytest.mark.parametrize("least", [1, 30, 256])
 def test_so_many_positions_are_expanded_before_the_search_and_some_are_new_each_turn(least):
     """A position that the kept tree holds as several histories, or as a leaf, counts once at most."""
-    player = Player(options(Min_Infoset_Size=least), quiet)
+    player = Player(options(min_infoset_size=least), quiet)
     words = tell(player, 0, "b1c3 a7a6 a2a3 h7h6")
     for ours, theirs in (("h2h3", "g8f6"), ("c3e4", "b7b6"), ("e4f6", "g7f6"), ("", "")):
         player.search(go(nodes=6000), Event())
@@ -221,7 +222,7 @@ def test_so_many_positions_are_expanded_before_the_search_and_some_are_new_each_
 
 
 def test_the_infosets_at_the_root_are_no_more_than_the_budget_in_a_long_game():
-    player = Player(options(Max_Kept_Infosets=40, Min_Infoset_Size=64), quiet)
+    player = Player(options(max_kept_infosets=40, min_infoset_size=64), quiet)
     words = tell(player, 0, "")
     kept = []
     for moves in ("b1c3 a7a6", "a2a3 h7h6", "h2h3 g8f6", "g1f3 b7b6", "e2e3 g7g6"):
@@ -251,7 +252,7 @@ def infosets_with_unequal_moves(tree: Tree) -> int:
 
 @pytest.mark.parametrize("unfrozen", [True, False])
 def test_over_turns_the_tree_keeps_its_invariants_and_infosets_their_moves(unfrozen):
-    player = Player(options(Unfrozen=unfrozen), quiet)
+    player = Player(options(unfrozen=unfrozen), quiet)
     words = tell(player, 0, "")
     for ours, theirs in (("e2e4", "d7d5"), ("b1c3", "g8f6"), ("e4d5", "f6d5"), ("d1f3", "c7c6")):
         player.search(go(nodes=3000), Event())
@@ -281,9 +282,9 @@ def test_purification_and_its_support_change_what_is_played_and_not_what_is_sear
     policy, played = first_search()
     assert len(policy) == len(played) == 3
     for support in (1, 2):
-        same, other = first_search(Max_Support=support)
+        same, other = first_search(max_support=support)
         assert same == policy and len(other) == support
-        same, other = first_search(Max_Support=support, Purification=False)
+        same, other = first_search(max_support=support, purification=False)
         assert same == policy and other == played  # all that is stable
 
 
@@ -427,7 +428,7 @@ def test_a_full_tree_stops_growing_goes_on_solving_and_grows_again_next_turn(thr
 
 
 def test_more_positions_than_the_tree_has_room_for_are_not_added():
-    made = options(Hash=16, Min_Infoset_Size=10_000)
+    made = options(Hash=16, min_infoset_size=10_000)
     player = Player(made, quiet)
     tell(player, 0, "b1c3 a7a6 c3b1 a6a5 b1c3 b7b6 c3b1 h7h6")
     choice = player.search(go(nodes=1000), Event())

@@ -9,16 +9,16 @@ import pytest
 from obscuro.engine.player import Player
 from obscuro.rules.observation import Observation
 from obscuro.search import joint
-from obscuro.search.invariants import check
 from obscuro.search.search import Search
 from obscuro.search.tree import EDGES, IN_FLIGHT
+from tests.search.invariants import check
 
 from .test_player import after, go, options, tell
 
 
 def searched(threads: int) -> tuple[Player, Search]:
     """A player of Black after two searches, the second with what the first one kept."""
-    player = Player(options(Threads=threads, Edges_Per_Expansion=2000), lambda text: None)
+    player = Player(options(Threads=threads, edges_per_expansion=2000), lambda text: None)
     words = tell(player, 1, "e2e4")
     player.search(go(nodes=24_000), Event())
     words = after(words, "d7d5")

@@ -12,8 +12,7 @@ import pytest
 
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.scale import value_of_mate, value_of_pawns
-from obscuro.evaluation.stockfish.process import stockfish_path
-from obscuro.evaluation.stockfish.versions import pawns_per_centipawn, scale_of
+from obscuro.evaluation.stockfish_program import pawns_per_centipawn, scale_of, stockfish_path
 from obscuro.rules.position import Words, from_board, move_to_uci
 from tests.reference import fog_moves, goes_on, has_moves, random_game
 
@@ -140,7 +139,7 @@ class NaiveStockfish:
 
 
 def game_boards(seed: int, count: int) -> list[chess.Board]:
-    """Boards of random games in which nobody minds check; the game goes on in each of them."""
+    """Boards of random games in which no player minds check; the game goes on in each of them."""
     rng = random.Random(seed)
     boards: list[chess.Board] = []
     while len(boards) < count:

@@ -8,8 +8,14 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.evaluation.cache import CachedEvaluator, ExpansionCache
-from obscuro.evaluation.cache_table import MOST_CHILDREN, SLOT_BYTES, WAYS, new_table
+from obscuro.evaluation.cache import (
+    MOST_CHILDREN,
+    SLOT_BYTES,
+    WAYS,
+    CachedEvaluator,
+    ExpansionCache,
+    new_table,
+)
 from obscuro.evaluation.evaluator import CacheUse, ChildValues, EvaluatorFailed
 from obscuro.evaluation.material import MaterialEvaluator
 from tests.evaluation.naive import game_boards, words_of

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from obscuro.matches.builtin_players import Warn
-from obscuro.matches.entrant import Entrant
-from obscuro.matches.event import Event
+from obscuro.matches.event import Entrant, Event, match_games
 from obscuro.matches.game_record import Contestant
-from obscuro.matches.local_workers import LocalWorkers
+from obscuro.matches.game_workers import LocalWorkers
 from obscuro.matches.openings import PLAIN, Opening
-from obscuro.matches.schedule import match_games
 from obscuro.matches.sprt import SprtBounds
 from obscuro.matches.time_control import TimeControl
 

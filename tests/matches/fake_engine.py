@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.uci.witness import Witness
+from obscuro.uci.positions import FogGame
 
 VARIANT = "option name UCI_Variant type combo default fogofwar var fogofwar"
 STALEMATE = "option name Stalemate type combo default loss var loss var draw"
@@ -48,7 +48,7 @@ def read_position(words: list[str]) -> tuple[list[str], int]:
     keyword = "turns" if fog else "moves"
     tokens = words[words.index(keyword) + 1 :] if keyword in words else []
     if fog:
-        witness = Witness(words[2] == "white", board)
+        witness = FogGame(words[2] == "white", board)
         for token in tokens:
             witness.take(token)
         return sorted(witness.history().moves), len(tokens)

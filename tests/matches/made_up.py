@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 
 import chess
 
 from obscuro.client.move_report import Report
-from obscuro.matches.entrant import Entrant
-from obscuro.matches.event import Event, GameTask
+from obscuro.matches.event import Entrant, Event, GameTask, paired_games, round_robin_pairings
 from obscuro.matches.game_record import GameRecord, PlayedPly, Turn
 from obscuro.matches.openings import PLAIN, Opening
-from obscuro.matches.schedule import paired_games, round_robin_pairings
+from obscuro.matches.rating import MEAN_IS_ZERO, Anchor
+from obscuro.matches.standings import Standings
 from obscuro.matches.time_control import TimeControl
 from obscuro.rules.board import FogOfWarBoard
 
+HOSTILE = "<img src=x onerror='document.title=1'> & a name that goes on and on and on for ever"
+TIMES = [62, 125, 250, 500, 1000, 2000, 4000]
 OPENINGS = [PLAIN, Opening("French", FogOfWarBoard.starting_fen, ("e2e4", "e7e6"))]
 EVENT_TIME = TimeControl(200)
 SHUFFLE = (("g1f3", "Nf3"), ("g8f6", "Nf6"), ("f3g1", "Ng1"), ("f6g8", "Ng8"))
@@ -89,3 +93,12 @@ def played(
             event, task, 0.5 if drawn else score, plies=plies, ending=ending
         )
     return games
+
+
+@cache
+def sample_standings(anchor: Anchor = MEAN_IS_ZERO) -> Standings:
+    """A tournament of 112 games with a family of times, a hostile name and an irregular game."""
+    event = made_up_event([*timed("engine", TIMES), *entrants_named(HOSTILE)], 4)
+    games = played(event, [0, 30, 60, 90, 120, 150, 180, -900])
+    games[3] = replace(games[3], regular=False, ending=f"white said '{HOSTILE}'")
+    return Standings(event, games, anchor)

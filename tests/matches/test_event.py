@@ -1,23 +1,25 @@
 """Events as data: they survive JSON, and their fingerprint knows them; schedules; entrants."""
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from obscuro.matches.entrant import Entrant, check_entrant, make_contestant
-from obscuro.matches.event import Event
-from obscuro.matches.light_contestant import LightContestant
-from obscuro.matches.openings import parse_openings
-from obscuro.matches.schedule import (
-    gauntlet_pairings,
-    match_games,
-    paired_games,
-    round_robin_pairings,
+from obscuro.matches.builtin_players import (
+    LightContestant,
+    check_entrant,
+    make_contestant,
 )
+from obscuro.matches.event import Entrant, Event, match_games, paired_games, round_robin_pairings
+from obscuro.matches.game_record import OWN_OBSERVATIONS, Contestant
+from obscuro.matches.openings import parse_openings
+from obscuro.matches.referee import play_game
 from obscuro.matches.sprt import SprtBounds
 from obscuro.matches.time_control import TimeControl
 from obscuro.matches.uci_player import UciPlayer
+from obscuro.players.roster import PLAYERS
 from tests.matches.events import match_event
 
 BOOK = parse_openings("one: e4\ntwo: d4\nthree: c4", "test")
@@ -69,7 +71,7 @@ class TestEvents:
         assert match_event(2).control_of(0) == TimeControl(1)
 
     @pytest.mark.parametrize(
-        "damage", [{"tasks": [[0, 0, 1, 9, 1, 0]]}, {"control": {}}, {"sprt": {"elo9": 1}}]
+        "damage", [{"tasks": [[0, 0, 1, 9, 1, 0]]}, {"control": {}}, {"sprt": {"elo0": "much"}}]
     )
     def test_nonsense_is_an_error(self, damage: dict[str, object]) -> None:
         with pytest.raises((KeyError, TypeError, ValueError, IndexError)):
@@ -114,7 +116,6 @@ class TestSchedules:
 
     def test_pairings(self) -> None:
         assert round_robin_pairings(3) == [(0, 1), (0, 2), (1, 2)]
-        assert gauntlet_pairings(3, hero=1) == [(1, 0), (1, 2)]
 
 
 class TestEntrants:
@@ -140,3 +141,53 @@ class TestEntrants:
         assert isinstance(light, LightContestant)
         assert isinstance(process, UciPlayer)
         assert (light.name, process.name) == ("a", "b")
+
+
+LIGHT = [name for name, kind in PLAYERS.items() if kind.light]
+
+
+def contestant(name: str, **options: str) -> Contestant:
+    return make_contestant(Entrant(name, name, options), pytest.fail)
+
+
+def moves(white: Contestant, black: Contestant, seed: int) -> list[str]:
+    record = play_game(white, black, control=1, seed=seed, max_plies=120)
+    assert record.regular or record.ending == "stopped after 120 plies"
+    return [move.uci() for move in record.board.move_stack]
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_games_depend_on_the_seed_alone(name: str) -> None:
+    players = contestant(name), contestant(name)
+    first = moves(*players, seed=3)
+    assert moves(*players, seed=3) == first
+    assert moves(*players, seed=4) != first
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_the_option_seed_replaces_the_seed_of_the_game(name: str) -> None:
+    players = contestant(name, Seed="7"), contestant(name, Seed="8")
+    assert moves(*players, seed=3) == moves(*players, seed=4)
+
+
+def test_greedy_beats_random() -> None:
+    greedy, chance = contestant("greedy"), contestant("random")
+    for seed in range(5):
+        assert play_game(greedy, chance, control=1, seed=seed, max_plies=400).winner is True
+        assert play_game(chance, greedy, control=1, seed=seed, max_plies=400).winner is False
+
+
+def test_every_player_of_the_table_can_enter_and_the_heavy_ones_get_a_process() -> None:
+    for name, kind in PLAYERS.items():
+        made = contestant(name)
+        assert isinstance(made, UciPlayer) is not kind.light
+        assert made.name == name
+        if kind.light:
+            assert made.told == OWN_OBSERVATIONS
+        made.close()
+
+
+def test_an_option_that_a_player_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no such option: 'Hash' \(player greedy\)"):
+        check_entrant(Entrant("g", "greedy", {"Hash": "16"}))
+    check_entrant(Entrant("o", "obscuro", {"Hash": "16"}))

@@ -9,7 +9,7 @@ import pytest
 
 from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.matches.log_replay import LoggedSearch, Replay
-from obscuro.uci.logged_session import read_sessions
+from obscuro.uci.log import read_sessions
 from tests.matches.fake_engine import go, read_position
 
 ENGINE = Path(__file__).parent / "fake_engine.py"

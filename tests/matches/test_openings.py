@@ -1,4 +1,6 @@
-"""Files of openings: every form of a line, every mistake, and where games begin."""
+"""Openings: every form of a line, every mistake, and the book of the package."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
@@ -11,11 +13,13 @@ from obscuro.matches.openings import (
     PLAIN,
     Opening,
     OpeningsError,
+    default_openings,
     openings_named,
     parse_openings,
     read_openings,
 )
 from obscuro.rules.board import FogOfWarBoard
+from tools.record.choose_openings import largest_gain
 
 PAWN = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
 
@@ -106,3 +110,41 @@ def test_any_text_is_openings_or_one_line(text: str) -> None:
         assert "\n" not in str(error)
     else:
         assert all(opening.start().outcome() is None for opening in openings)
+
+
+OPENINGS = default_openings()
+
+
+def test_there_are_enough_openings_for_a_long_match() -> None:
+    assert 60 <= len(OPENINGS) <= 100
+
+
+def test_names_and_positions_differ() -> None:
+    positions = {opening.start().epd(en_passant="legal") for opening in OPENINGS}
+    assert len(positions) == len(OPENINGS)
+    assert len({opening.name for opening in OPENINGS}) == len(OPENINGS)
+
+
+def test_a_line_is_short_and_legal() -> None:
+    for opening in OPENINGS:
+        assert 2 <= len(opening.moves) <= 6
+        board = FogOfWarBoard()
+        for text in opening.moves:
+            assert chess.Move.from_uci(text) in board.legal_moves
+            board.push_uci(text)
+        assert not board.is_game_over(), opening.name
+
+
+def test_both_sides_have_all_pieces_and_no_king_is_attacked() -> None:
+    for opening in OPENINGS:
+        board = opening.start()
+        for color in chess.COLORS:
+            own = chess.popcount(board.occupied_co[color])
+            assert own >= 15  # a pawn may be gone
+            king = board.king(color)
+            assert king is not None and not board.is_attacked_by(not color, king), opening.name
+
+
+def test_no_side_can_win_more_than_a_pawn_at_once() -> None:
+    for opening in OPENINGS:
+        assert largest_gain(opening.start()) <= 1, opening.name

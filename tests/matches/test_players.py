@@ -90,7 +90,7 @@ class TestInProcessPlayer:
     def test_is_told_its_moves_and_that_the_other_has_moved(self) -> None:
         engine = FakePlayer()
         player = InProcessPlayer(engine, check_belief=True)
-        record = play_game(player, RandomPlayer(), movetime=1, seed=5, max_plies=60)
+        record = play_game(player, RandomPlayer(), control=1, seed=5, max_plies=60)
         own = [ply.turn.uci for ply in record.plies[::2]]
         ended = record.regular
         expected = [move for uci in own for move in (uci, None)][: len(record.plies) - ended]
@@ -103,7 +103,7 @@ class TestInProcessPlayer:
 
     def test_plays_black_too(self) -> None:
         engine = FakePlayer()
-        record = play_game(RandomPlayer(), InProcessPlayer(engine), movetime=1, max_plies=60)
+        record = play_game(RandomPlayer(), InProcessPlayer(engine), control=1, max_plies=60)
         assert record.regular or len(record.plies) == 60
         assert engine.plies[:2] == [None, record.plies[1].turn.uci]
 
@@ -112,7 +112,7 @@ class TestInProcessPlayer:
         with pytest.raises(
             BeliefError, match=r"obscuro \(white\) has 4321 positions in its belief"
         ):
-            play_game(player, RandomPlayer(), movetime=1)
+            play_game(player, RandomPlayer(), control=1)
 
     def test_closes_its_engine(self) -> None:
         engine = FakePlayer()

@@ -1,11 +1,15 @@
-"""Ratings against scipy's optimiser, the Elo of a score, and players of known strength."""
+"""Ratings against statsmodels, the Elo of a score, and players of known strength."""
 
+from __future__ import annotations
+
+import itertools
 import math
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from hypothesis import given
+from hypothesis import strategies as st
 
 from obscuro.matches.elo import elo_of_score, pentanomial
 from obscuro.matches.rating import (
@@ -14,8 +18,11 @@ from obscuro.matches.rating import (
     Anchor,
     RatedGame,
     RatingList,
+    connected_groups,
     draw_share,
+    loose_players,
     rate,
+    tiers,
 )
 
 
@@ -86,22 +93,37 @@ def test_games_of_a_pair_count_as_one_sample() -> None:
     )
 
 
-def test_ratings_and_advantage_equal_those_of_an_independent_optimiser() -> None:
-    games = simulated([0, 150, 40, -200], 12, white=60, nu=0.7)
+def test_ratings_are_those_of_a_logistic_regression_by_statsmodels() -> None:
+    """The prior is a ridge penalty; without it, errors by pairs are those of clusters.
 
-    def loss(parameters: np.ndarray) -> float:
-        value = 0.0
-        for white, black, score, _ in games:
-            units = parameters[white] - parameters[black] + parameters[4]
-            value += score * math.log1p(math.exp(-units))
-            value += (1 - score) * math.log1p(math.exp(units))
-        weight = (POINTS_PER_UNIT / PRIOR_DEVIATION) ** 2 / 2
-        return value + weight * float(parameters @ parameters)
+    statsmodels multiplies the latter by G / (G - 1) for G pairs, and by none for k parameters.
+    """
+    from statsmodels.genmod.families import Binomial  # noqa: PLC0415 - takes a second
+    from statsmodels.genmod.generalized_linear_model import GLM  # noqa: PLC0415
 
-    best = minimize(loss, np.zeros(5), method="BFGS", options={"gtol": 1e-7}).x * POINTS_PER_UNIT
+    games = simulated([0, 150, 40, -200], 40, white=60, nu=0.7)
+    scores = np.array([game.score for game in games])
+    pairs = np.array([game.pair for game in games])
+    design = np.zeros((len(games), 5))
+    for row, game in enumerate(games):
+        design[row, [game.white, game.black, 4]] = 1, -1, 1
     found = rate(games, 4)
-    assert elo_by_player(found) == pytest.approx(best[:4].tolist(), abs=1e-2)
-    assert found.white_advantage.value == pytest.approx(best[4], abs=1e-2)
+
+    penalty = (POINTS_PER_UNIT / PRIOR_DEVIATION) ** 2 / len(games)
+    model = GLM(scores, design, family=Binomial())
+    ridge = model.fit_regularized(alpha=penalty, L1_wt=0.0).params * POINTS_PER_UNIT
+    assert elo_by_player(found) == pytest.approx(ridge[:4].tolist(), abs=0.05)
+    assert found.white_advantage.value == pytest.approx(ridge[4], abs=0.05)
+
+    free = GLM(scores, design[:, 1:], family=Binomial())  # player 0 is the zero
+    fit = free.fit(cov_type="cluster", cov_kwds={"groups": pairs})
+    count, parameters = len(set(pairs.tolist())), 4
+    scale = math.sqrt((count - 1) / (count - parameters))
+    for player in (1, 2, 3):
+        difference = found.difference(player, 0)
+        error = 1.959964 * fit.bse[player - 1] * POINTS_PER_UNIT * scale
+        assert difference.value == pytest.approx(fit.params[player - 1] * POINTS_PER_UNIT, abs=2)
+        assert difference.error == pytest.approx(error, rel=0.005)
 
 
 def test_known_strengths_are_found_again() -> None:
@@ -232,3 +254,64 @@ def test_without_games_nothing_is_known() -> None:
     assert math.isinf(found.of(0).error)
     assert found.groups == 2
     assert rate([], 0).ratings == ()
+
+
+PLAYERS = 6
+Game = tuple[int, int, float]
+GAMES = st.lists(
+    st.tuples(
+        st.integers(0, PLAYERS - 1), st.integers(0, PLAYERS - 1), st.sampled_from([0.0, 0.5, 1.0])
+    ).filter(lambda game: game[0] != game[1]),
+    max_size=10,
+)
+
+
+def arrays(games: list[Game]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    white, black, scores = zip(*games, strict=True) if games else ((), (), ())
+    return np.array(white, int), np.array(black, int), np.array(scores, float)
+
+
+def is_path(steps: set[tuple[int, int]], begin: int, end: int) -> bool:
+    """Whether steps lead from one player to another, by a search of its own."""
+    seen, pending = {begin}, [begin]
+    while pending:
+        here = pending.pop()
+        fresh = {there for start, there in steps if start == here} - seen
+        seen |= fresh
+        pending.extend(fresh)
+    return end in seen
+
+
+@given(GAMES)
+def test_groups_are_players_with_a_path_of_meetings(games: list[Game]) -> None:
+    white, black, _ = arrays(games)
+    groups = connected_groups(white, black, PLAYERS)
+    steps = {(one, two) for a, b, _ in games for one, two in ((a, b), (b, a))}
+    for one, two in itertools.combinations(range(PLAYERS), 2):
+        assert (groups[one] == groups[two]) == is_path(steps, one, two)
+
+
+@given(GAMES)
+def test_tiers_are_players_with_points_both_ways(games: list[Game]) -> None:
+    found = tiers(*arrays(games), PLAYERS)
+    steps = {(a, b) for a, b, score in games if score > 0}
+    steps |= {(b, a) for a, b, score in games if score < 1}
+    for one, two in itertools.combinations(range(PLAYERS), 2):
+        both = is_path(steps, one, two) and is_path(steps, two, one)
+        assert (found[one] == found[two]) == both
+
+
+def test_groups_count_in_the_order_of_their_players() -> None:
+    white, black = np.array([4, 3, 2, 0]), np.array([3, 2, 5, 1])
+    assert connected_groups(white, black, 7).tolist() == [0, 0, 1, 1, 1, 1, 2]
+    assert connected_groups(white[:0], black[:0], 0).tolist() == []
+
+
+def test_a_player_in_the_middle_can_be_loose() -> None:
+    # 0 and 1 beat each other and all others; 2 beats 3 alone. 4 and 5 never met them.
+    games = [(0, 1, 1.0), (1, 0, 1.0), (0, 2, 1.0), (3, 1, 0.0), (2, 3, 1.0), (4, 5, 0.5)]
+    white, black, scores = arrays(games)
+    groups = connected_groups(white, black, 6)
+    found = tiers(white, black, scores, 6)
+    assert found.tolist() == [0, 0, 1, 2, 3, 3]
+    assert loose_players(groups, found).tolist() == [False, False, True, True, False, False]

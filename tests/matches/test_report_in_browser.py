@@ -8,13 +8,11 @@ import pytest
 from playwright.sync_api import Page
 
 from obscuro.matches.report_page import report_html
-from obscuro.matches.standings import Standings
 from tests.browser import GROUP, browser_or_skip
-from tests.matches.made_up import entrants_named, made_up_event, played, timed
+from tests.matches.made_up import HOSTILE, sample_standings
 
 pytestmark = pytest.mark.xdist_group(GROUP)
 
-HOSTILE = "<img src=x onerror='document.title=1'> & a name that goes on and on and on for ever"
 PHONE, DESK = 390, 1280
 
 STICKING_OUT = """() => [...document.querySelectorAll("svg text")].filter(text => {
@@ -27,12 +25,9 @@ STICKING_OUT = """() => [...document.querySelectorAll("svg text")].filter(text =
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """The report of a tournament with a time scaling, and an endless name."""
-    entrants = [*timed("engine", [62, 125, 250, 500, 1000, 2000, 4000]), *entrants_named(HOSTILE)]
-    event = made_up_event(entrants, 4)
-    standings = Standings(event, played(event, [0, 30, 60, 90, 120, 150, 180, -900]))
+    """The report of the sample."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(report_html(standings, "Played.", complete=True), encoding="utf-8")
+    path.write_text(report_html(sample_standings(), "Played.", complete=True), encoding="utf-8")
     with browser_or_skip() as browser:
         page = browser.new_page()
         requests: list[str] = []

@@ -1,14 +1,22 @@
-"""Tournament files: what they ask for, and one clear line for every mistake."""
+"""Tournament files: what they ask for, one clear line for every mistake, and those of the docs."""
 
+from __future__ import annotations
+
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from obscuro.matches.game_workers import LocalWorkers
 from obscuro.matches.openings import PLAIN, default_openings
+from obscuro.matches.play_event import play_event
 from obscuro.matches.rating import Anchor
+from obscuro.matches.report_page import report_html
+from obscuro.matches.standings import Standings
 from obscuro.matches.time_control import TimeControl
 from obscuro.matches.tournament_file import (
     FILE_KEYS,
@@ -18,6 +26,7 @@ from obscuro.matches.tournament_file import (
     parse_tournament,
     read_tournament,
 )
+from tests.docs.pages import ROOT
 
 PATH = Path("cup.toml")
 TWO = """
@@ -249,3 +258,69 @@ def test_whatever_stands_in_a_file_is_read_or_refused(
     except TournamentFileError as error:
         assert str(error).startswith("cup.toml")
         assert "\n" not in str(error)
+
+
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.toml"))
+
+
+def small(wanted: TournamentFile) -> TournamentFile:
+    """The same tournament between random players, of the first game of each pair of players."""
+    event = wanted.event
+    entrants = tuple(replace(one, player="random", options={}) for one in event.entrants)
+    meetings = {frozenset((task.white, task.black)): task for task in reversed(event.tasks)}
+    tasks = tuple(replace(task, number=number) for number, task in enumerate(meetings.values()))
+    return replace(wanted, event=replace(event, entrants=entrants, tasks=tasks, max_plies=16))
+
+
+def test_there_are_examples() -> None:
+    assert [path.stem for path in EXAMPLES] == [
+        "gauntlet",
+        "opponents",
+        "round_robin",
+        "time_scaling",
+    ]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_can_be_played(path: Path) -> None:
+    event = small(read_tournament(path)).event
+    result = play_event(event, LocalWorkers(1, lambda text: None))
+    assert result.complete
+    html = report_html(Standings(event, result.games), "Played.", complete=True)
+    assert all(entrant.name in html for entrant in event.entrants)
+
+
+def test_the_time_scaling_has_a_curve() -> None:
+    path = ROOT / "docs" / "examples" / "time_scaling.toml"
+    event = read_tournament(path).event
+    seconds = [event.control_of(player).movetime for player in range(len(event.entrants))]
+    assert seconds == [62, 125, 250, 500, 1000, 2000, 4000]
+    assert len({(one.player, tuple(one.options)) for one in event.entrants}) == 1
+
+
+def test_what_is_commented_out_can_be_taken_in() -> None:
+    path = ROOT / "docs" / "examples" / "gauntlet.toml"
+    text = path.read_text().replace("\n# [[", "\n[[").replace("\n# name", "\nname")
+    text = text.replace('\n# player = "/opt/other/engine --uci"', '\nplayer = "sh -c exit"')
+    event = parse_tournament(text, path).event
+    assert event.entrants[-1].name == "other"
+
+
+PAGE = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
+
+
+def keys_of_table(after: str) -> set[str]:
+    """The keys in the first column of the first table after this text."""
+    rows = PAGE.partition(after)[2].partition("|---|---|---|\n")[2].partition("\n\n")[0]
+    return {key for row in rows.splitlines() for key in re.findall(r"`(\w+)`", row.split("|")[1])}
+
+
+def test_every_key_is_on_the_page() -> None:
+    assert keys_of_table("The keys of the file are:") == FILE_KEYS.keys() - {"player"}
+    assert keys_of_table("Each table `[[player]]` is one player:") == PLAYER_KEYS.keys()
+
+
+def test_the_files_on_the_page_can_be_read() -> None:
+    files = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    events = [parse_tournament(text, Path("page.toml")).event for text in files]
+    assert [event.name for event in events] == ["First round robin", "Time scaling"]

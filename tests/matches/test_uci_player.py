@@ -49,7 +49,7 @@ def played(
     """Play a game of an engine against random moves."""
     player = UciPlayer([*FAKE, mode], **settings)  # type: ignore[arg-type]
     pair = (player, RandomPlayer()) if side else (RandomPlayer(), player)
-    record = play_game(*pair, movetime=1, seed=1, max_plies=plies)
+    record = play_game(*pair, control=1, seed=1, max_plies=plies)
     player.close()
     return record, player
 
@@ -100,7 +100,7 @@ class TestWhatItIsTold:
     def test_a_start_that_both_sides_know(self, mode: str, first: str, heard: Path) -> None:
         player = UciPlayer([*FAKE, mode])
         board = FogOfWarBoard(ENDGAME)
-        record = play_game(Scripted([]), player, movetime=1, board=board)
+        record = play_game(Scripted([]), player, control=1, board=board)
         player.close()
         assert record.ending == "white resigned"
         assert positions(heard) == [first]
@@ -109,7 +109,7 @@ class TestWhatItIsTold:
         player = UciPlayer([*FAKE, "fog"])
         for side in chess.COLORS:
             pair = (player, RandomPlayer()) if side else (RandomPlayer(), player)
-            play_game(*pair, movetime=1, max_plies=2)
+            play_game(*pair, control=1, max_plies=2)
         player.close()
         assert positions(heard)[0] == "position fog white startpos turns"
         assert positions(heard)[1].startswith("position fog black startpos turns rnbqkbnr/")
@@ -131,7 +131,7 @@ class TestWhatItIsTold:
     ) -> None:
         player = UciPlayer([*FAKE, "fog"])
         for _ in range(2):
-            play_game(player, RandomPlayer(), movetime=1, max_plies=2, board=board())
+            play_game(player, RandomPlayer(), control=1, max_plies=2, board=board())
         player.close()
         assert stalemates(heard) == [f"setoption name Stalemate value {board.stalemate}"] * 2
 
@@ -143,7 +143,7 @@ class TestWhatItIsTold:
         for board, warned in ((FogOfWarBoard(), 0), (DrawnStalemateBoard(), 1)):
             warnings: list[str] = []
             player = UciPlayer([*FAKE, "orthodox"], name="old", on_warning=warnings.append)
-            play_game(player, RandomPlayer(), movetime=1, max_plies=2, board=board)
+            play_game(player, RandomPlayer(), control=1, max_plies=2, board=board)
             player.close()
             assert (
                 sum(text.startswith("old: ") and "no option Stalemate" in text for text in warnings)
@@ -154,7 +154,7 @@ class TestWhatItIsTold:
     def test_draws_that_the_engine_cannot_see_end_the_game(self, heard: Path) -> None:
         player = UciPlayer([*FAKE, "fog"])
         board = FogOfWarBoard("4k3/8/8/8/8/8/4P3/4K3 b - - 98 120")
-        record = play_game(Scripted(["e1d1"]), player, movetime=1, board=board)
+        record = play_game(Scripted(["e1d1"]), player, control=1, board=board)
         player.close()
         assert (record.result, record.ending) == ("1/2-1/2", "fifty-move rule")
         assert len(positions(heard)) == 1
@@ -201,14 +201,14 @@ class TestWhatItIsAsked:
     def test_a_forced_move_has_no_root(self) -> None:
         player = UciPlayer([*FAKE, "fog"], coverage=True)
         board = FogOfWarBoard("7k/8/8/8/1p1p4/pP1P4/PP1P4/KRB5 w - - 0 1")
-        record = play_game(player, Scripted([]), movetime=1, board=board)
+        record = play_game(player, Scripted([]), control=1, board=board)
         player.close()
         assert record.turns(chess.WHITE)[0].coverage == Coverage(True)
 
     def test_a_belief_without_the_truth_stops_everything(self) -> None:
         player = UciPlayer([*FAKE, "wrong-belief"], coverage=True)
         with pytest.raises(BeliefError, match=r"2 positions in its belief, .* moves e2e4"):
-            play_game(Scripted(["e2e4"]), player, movetime=1)
+            play_game(Scripted(["e2e4"]), player, control=1)
         player.close()
 
     def test_a_cut_belief_may_lack_the_truth(self) -> None:
@@ -234,7 +234,7 @@ class TestHowItPlays:
         player = UciPlayer(
             FAKE, options={"Move Overhead": "5"}, coverage=True, on_warning=warnings.append
         )
-        record = play_game(player, RandomPlayer(), movetime=1, seed=1, max_plies=40)
+        record = play_game(player, RandomPlayer(), control=1, seed=1, max_plies=40)
         assert record.white == "Fake 1.0"
         turns = record.turns(chess.WHITE)
         assert record.result == "1-0" or record.regular or len(turns) == 20
@@ -257,13 +257,13 @@ class TestHowItPlays:
     def test_misbehaving_loses_and_the_next_game_starts(self, mode: str, ending: str) -> None:
         player = UciPlayer([*FAKE, mode], grace=0.01 if mode == "hang" else 60)
         for _ in range(2):
-            record = play_game(Scripted(["e2e4"]), player, movetime=1)
+            record = play_game(Scripted(["e2e4"]), player, control=1)
             assert (record.result, record.ending, record.regular) == ("1-0", ending, False)
         player.close()
 
     def test_an_engine_that_cannot_start_is_an_error_not_a_loss(self) -> None:
         with pytest.raises(EngineError):
-            play_game(UciPlayer(["/nowhere/engine"]), RandomPlayer(), movetime=1)
+            play_game(UciPlayer(["/nowhere/engine"]), RandomPlayer(), control=1)
 
 
 class TestItsSeed:

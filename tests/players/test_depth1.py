@@ -10,7 +10,7 @@ from threading import Event
 import chess
 import pytest
 
-from obscuro.engine.belief_player import Words
+from obscuro.engine.game_follower import Words
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
@@ -27,7 +27,11 @@ from tests.players.test_onlooker import after
 
 def player(sample: int = 10_000, seed: int = 1, evaluator: str = "material") -> Depth1Player:
     options = Options(PLAYERS["depth1"].options)
-    for name, value in (("Seed", seed), ("Sample Size", sample), ("Evaluator", evaluator)):
+    for name, value in (
+        ("Seed", seed),
+        ("Search", f"sample_size={sample}"),
+        ("Evaluator", evaluator),
+    ):
         options.set(name, str(value))
     return Depth1Player(options, pytest.fail)
 
@@ -252,7 +256,7 @@ def test_other_options_make_another_evaluator(depth1: Depth1Player) -> None:
     depth1.prepare()
     assert depth1.evaluator == "material"
     options = depth1.options.copy()
-    options.set("Tau", "300")
+    options.set("Search", "tau=3")
     tell(depth1, after("e2e4", "d7d5"))
     wide = choice(depth1).info
     depth1.set_options(options)

@@ -11,9 +11,8 @@ import pytest
 
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
-from obscuro.players.greedy import gain, greedy_move, risk
-from obscuro.players.onlooker import Onlooker
 from obscuro.players.roster import PLAYERS
+from obscuro.players.view_player import ViewPlayer, gain, greedy_move, risk
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.side_view import SideView
@@ -123,10 +122,10 @@ def test_black_plays_as_white_does() -> None:
         assert choices(mirrored) == turned
 
 
-def player(seed: int) -> Onlooker:
+def player(seed: int) -> ViewPlayer:
     options = Options(PLAYERS["greedy"].options)
     options.set("Seed", str(seed))
-    return Onlooker(options, greedy_move)
+    return ViewPlayer(options, greedy_move)
 
 
 def play(seed: int, most_plies: int) -> FogOfWarBoard:

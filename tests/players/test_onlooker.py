@@ -12,27 +12,27 @@ import pytest
 
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
-from obscuro.players.onlooker import Onlooker, random_move
 from obscuro.players.roster import PLAYERS
+from obscuro.players.view_player import ViewPlayer, random_move
 from obscuro.rules.account import plies
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.side_view import SideView
 
 
-def player(seed: int = 1) -> Onlooker:
+def player(seed: int = 1) -> ViewPlayer:
     options = Options(PLAYERS["random"].options)
     options.set("Seed", str(seed))
-    return Onlooker(options, random_move)
+    return ViewPlayer(options, random_move)
 
 
-def tell(onlooker: Onlooker, board: FogOfWarBoard) -> None:
+def tell(onlooker: ViewPlayer, board: FogOfWarBoard) -> None:
     """Tell a player all of a game, as the side to move."""
     onlooker.new_game_from_fen(0 if board.turn else 1, board.root().epd(en_passant="fen"))
     for ply in plies(board, board.turn):
         ply.tell(onlooker)
 
 
-def choice(onlooker: Onlooker) -> str | None:
+def choice(onlooker: ViewPlayer) -> str | None:
     return onlooker.search(GoLimits(time.monotonic()), Event(), lambda info: None).move
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from obscuro.cli.main import uci
 from obscuro.engine.options import Option
-from obscuro.matches.builtin_players import BUILT_IN
+from obscuro.matches.builtin_players import check_entrant
+from obscuro.matches.event import Entrant
 from obscuro.players.roster import PLAYERS, player_kind
 from obscuro.uci.uci import run
 from tests.uci.dialogue import Dialogue
@@ -122,4 +123,4 @@ def test_a_player_without_its_package_says_how_to_install_it(
     assert uci(None, "zs21") == 1
     assert capsys.readouterr().err == f"obscuro: {said}\n"
     with pytest.raises(ValueError, match="zs21 needs highspy"):
-        BUILT_IN["zs21"].check({})
+        check_entrant(Entrant("zs21", "zs21"))

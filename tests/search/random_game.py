@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.research.games.information import mix
+from obscuro.research.games.extensive_form import mix
 from obscuro.search.game import CHANCE, MAX, MIN, Expansion
 from obscuro.search.subgame import NewRoots
 

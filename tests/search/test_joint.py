@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from obscuro.search import joint
-from obscuro.search.invariants import check
 from obscuro.search.joint import JointSolver
 from obscuro.search.search import Search
 from obscuro.search.solver import iterate
 from obscuro.search.team import Team
 from obscuro.search.tree import EDGES, INFOSETS, Tree
+from tests.search.invariants import check
 
 from .random_game import RandomGame
 from .trees import (

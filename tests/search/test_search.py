@@ -12,12 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 from obscuro.search.game import MAX, Expansion
-from obscuro.search.invariants import check
-from obscuro.search.pace import Limits
+from obscuro.search.pace import Limits, Progress
 from obscuro.search.parameters import BATCH, EXHAUSTED_AFTER, SearchParameters
-from obscuro.search.progress import Progress
 from obscuro.search.search import Search
 from obscuro.search.tree import EDGES, IN_FLIGHT, LEAF, NODES, OPEN, ROOTS, Tree, find_infoset
+from tests.search.invariants import check
 
 from .random_game import OUR_KEY, RandomGame
 from .trees import actions_of, random_search, run_iterations
@@ -50,7 +49,7 @@ def contents(tree: Tree) -> dict[str, bytes]:
 
 
 class Stopper(RandomGame):
-    """Asks for the end of the search when so many leaves are expanded; calls: how many in each."""
+    """Asks for the end of the search after some expansions; calls: the leaves of each."""
 
     def __init__(self, seed: int, stops_at: int) -> None:
         super().__init__(seed, plies=30)
@@ -189,7 +188,7 @@ def test_before_our_infoset_is_expanded_there_is_no_line() -> None:
 
 
 def test_a_game_expanded_to_its_end_is_exhausted_and_solved_on() -> None:
-    everything = SearchParameters(puct_c=100, puct_by_deviation=True)
+    everything = SearchParameters(puct_c=100, puct_least_variance=1)
     search = new_search(game=RandomGame(9, plies=2), parameters=everything)
     progress = go(search, 10**9)
     assert progress.exhausted and not progress.full
@@ -239,7 +238,7 @@ def test_new_roots_can_come_expanded() -> None:
 PLAIN = """
 import json, threading
 from obscuro.search.pace import Limits
-from obscuro.search.invariants import check
+from tests.search.invariants import check
 from tests.search.trees import random_search, run_iterations
 search = random_search(0, expansions=60)
 run_iterations(search, 5)

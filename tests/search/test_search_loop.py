@@ -1,4 +1,4 @@
-"""The loop of a search, with one thread and with several."""
+"""The steps and the loop of a search, with one thread and with several."""
 
 from __future__ import annotations
 
@@ -12,21 +12,115 @@ from numpy.typing import NDArray
 
 from obscuro.research.games.catalog import CATALOG
 from obscuro.research.games.game_tree import enumerate_game
-from obscuro.research.games.search_game import SearchGame
-from obscuro.research.games.solve import PARAMETERS
-from obscuro.search import joint, search_loop
-from obscuro.search.expanders import Expanders
+from obscuro.research.games.search_game import PARAMETERS, SearchGame
+from obscuro.search import joint, steps
+from obscuro.search import search as search_loop
 from obscuro.search.game import Expansion
-from obscuro.search.invariants import check
-from obscuro.search.pace import Limits
-from obscuro.search.parameters import EXHAUSTED_AFTER
-from obscuro.search.progress import Progress
-from obscuro.search.search import Search
+from obscuro.search.pace import Limits, Progress
+from obscuro.search.parameters import BATCH, EXHAUSTED_AFTER, LEAST_SOLVING, SearchParameters
+from obscuro.search.search import Balance, Search
 from obscuro.search.selection import Batch
+from obscuro.search.team import Expanders
 from obscuro.search.tree import ACTIONS, IN_FLIGHT, INFOSETS, NODES, ROOTS
+from tests.search.invariants import check
 
 from .random_game import RandomGame
 from .test_search import FOREVER, Stopper, go, new_search
+
+PRICE = SearchParameters(iterations_per_expansion=4, edges_per_expansion=1000)
+
+
+def test_leaves_are_paid_by_iterations_or_edges_whichever_is_more() -> None:
+    balance = Balance(PRICE, 3, BATCH)
+    balance.selected(1)
+    assert balance.leaves == 0
+    balance.solved(8, 100, BATCH)
+    assert balance.leaves == 2
+    balance.solved(1, 5000, BATCH)
+    assert balance.leaves == 7
+
+
+def test_a_solver_that_is_ahead_does_not_save_up() -> None:
+    balance = Balance(PRICE, 3, 2 * BATCH)
+    balance.solved(10**6, 10**9, 2 * BATCH)
+    assert balance.leaves == 2 * BATCH
+    balance.selected(2)
+    balance.selected(1)
+    assert balance.leaves == 0
+    balance.solved(4 * BATCH, 0, 2 * BATCH)
+    assert balance.leaves == 0  # it pays its debt first
+
+
+@pytest.mark.parametrize(("threads", "share"), [(2, LEAST_SOLVING), (3, 1.0), (8, 1.0)])
+def test_two_threads_pay_less(threads: int, share: float) -> None:
+    balance = Balance(PRICE, threads, 0)
+    balance.solved(40, 0, 10**6)
+    assert balance.leaves == 10 / share
+
+
+class Waiting(RandomGame):
+    """Returns when another thread works."""
+
+    def __init__(self, seed: int, other_works: threading.Event) -> None:
+        super().__init__(seed, plies=30)
+        self.other_works = other_works
+
+    def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
+        assert self.other_works.wait(60), "no thread takes the other leaves"
+        return super().expand(states, keys)
+
+
+class Telling(Waiting):
+    """Says that it works."""
+
+    def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
+        self.other_works.set()
+        return super().expand(states, keys)
+
+
+def test_many_threads_select_several_batches_before_the_solver_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(steps, "NODES_PER_BATCH", 1000)
+    search = new_search(threads=6)
+    search.solve(10_000)
+    assert search.expand_once() == 1  # the tree is small
+    while search.tree.nodes < 2000:
+        search.solve(10_000)
+        search.expand_once()
+    select, found = search.select, list[int]()
+
+    def counted(explorer: int, random: NDArray[np.uint64]) -> Batch | None:
+        batch = select(explorer, random)
+        found.append(0 if batch is None else len(batch.edges))
+        return batch
+
+    monkeypatch.setattr(search, "select", counted)
+    seen = set()
+    for _ in range(10):
+        found.clear()
+        before = search.progress.expansions
+        batches = search.expand_once()
+        seen.add(batches)
+        assert search.progress.expansions - before == sum(found)
+        assert batches == np.count_nonzero(found)
+        assert all(size == BATCH for size in found[:-1])
+        assert len(found) == 3 or found[-1] < BATCH  # only the solver can open the way to others
+        search.solve(10_000)
+    assert max(seen) == 3
+    check(search.tree)
+
+
+def test_every_thread_expands_by_its_own_game() -> None:
+    search = new_search(threads=2)
+    for _ in range(20):
+        search.expand_once()
+        search.solve(10_000)
+    other_works = threading.Event()
+    search.games = [Waiting(9, other_works), Telling(9, other_works)]
+    assert search.expand_once() == 1
+    assert other_works.is_set()
+
 
 LONG = 60.0  # seconds; no test that passes waits for so long
 
@@ -78,7 +172,7 @@ class Slow(RandomGame):
 
 
 def fails_and_goes_on(search: Search, error: type[BaseException], match: str, more: int) -> None:
-    """Search until it fails; all is in order then, and so many more nodes can be added."""
+    """Search until it fails; all is in order then, and `more` nodes can be added."""
     before = threading.active_count()
     with pytest.raises(error, match=match):
         go(search, 10**9)
@@ -96,7 +190,7 @@ def even_small_trees(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-def test_the_solver_waits_for_nobody_who_expands(
+def test_the_solver_does_not_wait_for_expansions(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = Slow(9)

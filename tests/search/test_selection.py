@@ -1,3 +1,5 @@
+"""Random numbers, and which leaf to expand."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -6,7 +8,6 @@ from numpy.typing import NDArray
 
 from obscuro.search.game import CHANCE, MAX, MIN
 from obscuro.search.parameters import SearchParameters
-from obscuro.search.random import uniform
 from obscuro.search.search import Search
 from obscuro.search.selection import (
     BLOCKED,
@@ -17,8 +18,10 @@ from obscuro.search.selection import (
     exploration,
     explore,
     release,
+    sample,
     select_batch,
     select_leaf,
+    uniform,
 )
 from obscuro.search.tree import (
     IN_FLIGHT,
@@ -42,11 +45,52 @@ from .trees import (
     run_iterations,
 )
 
+
+def state(seed: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    return np.array([seed], np.uint64)
+
+
+def test_uniform_is_in_the_unit_interval_and_even() -> None:
+    random = state(1)
+    numbers = np.array([uniform(random) for _ in range(20_000)])
+    assert (numbers >= 0).all() and (numbers < 1).all()
+    counts, _ = np.histogram(numbers, 20, (0, 1))
+    assert (np.abs(counts - 1000) < 150).all()  # five standard deviations
+    assert abs(np.corrcoef(numbers[:-1], numbers[1:])[0, 1]) < 0.03
+
+
+def test_same_state_same_numbers() -> None:
+    one, same, other = state(7), state(7), state(8)
+    numbers = [uniform(one) for _ in range(5)]
+    assert numbers == [uniform(same) for _ in range(5)]
+    assert numbers != [uniform(other) for _ in range(5)]
+    assert one[0] == same[0]
+
+
+@pytest.mark.parametrize("weights", [[1.0, 2.0, 3.0, 4.0], [0.0, 0.25, 0.0, 0.75], [1e-6, 3e-6]])
+def test_sample_draws_in_proportion_to_any_weights(weights: list[float]) -> None:
+    random, draws = state(3), 10_000
+    weighted = np.array(weights, np.float32)
+    counts = np.bincount([sample(random, weighted) for _ in range(draws)], minlength=len(weights))
+    expected = draws * weighted / weighted.sum()
+    assert (np.abs(counts - expected) <= 5 * np.sqrt(expected)).all()
+
+
+def test_sample_never_draws_what_has_no_weight() -> None:
+    random = state(5)
+    weights = np.array([0, 1e-30, 0, 1e-30, 0], np.float32)
+    assert {sample(random, weights) for _ in range(500)} == {1, 3}
+
+
+def test_sample_of_nothing_says_so() -> None:
+    assert sample(state(1), np.zeros(4, np.float32)) == -1
+    assert sample(state(1), np.zeros(0, np.float32)) == -1
+
+
 ONE_SIDED = exploration(SearchParameters())
 TWO_SIDED = ONE_SIDED._replace(one_sided=False)
 LITERAL = ONE_SIDED._replace(least_variance=np.float32(0))
 FLOORED = ONE_SIDED._replace(least_variance=np.float32(0.4))
-BY_DEVIATION = ONE_SIDED._replace(by_deviation=True)
 
 
 def with_c(rule: Exploration, c: float) -> Exploration:
@@ -80,17 +124,13 @@ class NaiveExplorer:
         self.rule = rule
 
     def sigma(self, action: int) -> float:
-        if self.rule.by_deviation:
-            return float(np.std(self.samples[action]))
         return max(float(np.var(self.samples[action])), float(self.rule.least_variance))
 
     def visit(self, values: list[float]) -> list[float]:
         """Take in u(I, a) for all a; returns Q̄(I, a)."""
         self.visits += 1
-        self.values = values
-        if not self.rule.by_deviation:
-            for samples, value in zip(self.samples, values, strict=True):
-                samples.append(value)
+        for samples, value in zip(self.samples, values, strict=True):
+            samples.append(value)
         c = float(self.rule.puct_c)
         return [
             value + c * self.sigma(a) * self.visits**0.5 / (1 + self.picks[a])
@@ -99,14 +139,12 @@ class NaiveExplorer:
 
     def pick(self, action: int) -> None:
         self.picks[action] += 1
-        if self.rule.by_deviation:
-            self.samples[action].append(self.values[action])
 
 
 # -- one infoset -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", [LITERAL, FLOORED, BY_DEVIATION])
+@pytest.mark.parametrize("rule", [LITERAL, FLOORED])
 @pytest.mark.parametrize("c", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("player", [MAX, MIN])
 def test_statistics_and_choices_are_the_naive_ones(
@@ -160,7 +198,7 @@ def test_half_is_even_over_the_support_and_half_is_the_best_by_puct() -> None:
     assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
 
 
-def test_an_infoset_that_nobody_reaches_is_worth_nothing_but_explored() -> None:
+def test_an_unreached_infoset_is_worth_nothing_but_explored() -> None:
     tree = solved_search(0).tree
     infoset = widest_infoset(tree, MIN)
     actions = actions_of(tree, infoset)
@@ -170,11 +208,8 @@ def test_an_infoset_that_nobody_reaches_is_worth_nothing_but_explored() -> None:
     assert tree.infoset_visits[infoset] == tree.picks[actions].sum() == 1
 
 
-@pytest.mark.parametrize("rule", [FLOORED, BY_DEVIATION])
 @pytest.mark.parametrize("at_root", [False, True])
-def test_what_enters_the_statistics_is_within_the_range_of_values(
-    rule: Exploration, at_root: bool
-) -> None:
+def test_what_enters_the_statistics_is_within_the_range_of_values(at_root: bool) -> None:
     """Whatever a counterfactual value over a small reach would give."""
     tree = solved_search(0).tree
     infoset = ROOT_INFOSET if at_root else widest_infoset(tree, MAX)
@@ -187,7 +222,7 @@ def test_what_enters_the_statistics_is_within_the_range_of_values(
     tree.picks[actions] = 0
     random = random_state(1)
     for _ in range(200):
-        explore(tree, infoset, rule, random)
+        explore(tree, infoset, FLOORED, random)
     assert (np.abs(tree.value_mean[actions]) <= most).all()
     assert np.abs(tree.value_mean[actions]).max() > 0.9 * most
     assert (tree.value_spread[actions] <= 202 * most**2).all()
@@ -214,16 +249,6 @@ def test_the_variance_of_settled_actions_vanishes_but_for_its_least_value() -> N
     assert min(again[1:]) > max(many[1:])
     more = picks_of_settled_actions(FLOORED, 0.3, 120_000)
     assert min(more[1:]) > max(again[1:])
-
-
-def test_by_deviation_actions_that_look_bad_are_tried_early_and_for_ever() -> None:
-    few, more, many = (
-        min(picks_of_settled_actions(BY_DEVIATION, 0.8, visits)[1:])
-        for visits in (100, 1000, 10_000)
-    )
-    assert 0 < few < more < many
-    assert max(picks_of_settled_actions(LITERAL, 0.8, 1000)[1:]) == 0
-    assert max(picks_of_settled_actions(ONE_SIDED, 0.8, 1000)[1:]) < more
 
 
 def test_the_variance_keeps_its_accuracy_over_many_visits() -> None:

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from obscuro.search.average import AVERAGE_POWER, AverageStrategy, last_iterate
+from obscuro.research.games.average import AVERAGE_POWER, AverageStrategy, last_iterate
 from obscuro.search.gadget import new_gadget, root_strategy, update_gadget
 from obscuro.search.game import CHANCE, MAX, MIN
-from obscuro.search.invariants import check
 from obscuro.search.search import Search
 from obscuro.search.solver import iterate, refresh_values, sweep, update_strategies
 from obscuro.search.tree import INFOSETS, NODES, ROOT_INFOSET, find_infoset
+from tests.search.invariants import check
 
 from .naive import NaivePcfr, NaiveSubgame, all_histories
 from .random_game import OUR_KEY
@@ -27,7 +27,7 @@ from .trees import (
 SINGLE_STEP = 1e-5
 """Measured at most 1e-6, in 16 games."""
 ROUNDING = {1: 1e-5, 2: 1e-5, 10: 1e-4, 50: 1e-3}
-"""Of single precision after so many iterations. Where all regrets are tiny, predictive regret
+"""Of single precision after these iterations. Where all regrets are tiny, predictive regret
 matching magnifies it: measured up to 1e-4 after 50, and how much depends on the processor. The tight
 test is the one of single steps."""
 

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from obscuro.research.any_game.turn_tree import untimed_roots
 from obscuro.search.gadget import Gadget
 from obscuro.search.game import CHANCE, MAX, MIN
-from obscuro.search.invariants import check
 from obscuro.search.keeping import (
-    ANY_DEPTH,
     MAX_ROOT_SHARE,
     KeptRoots,
     keep_roots,
@@ -34,6 +33,7 @@ from obscuro.search.tree import (
     allocate_tree,
     find_infoset,
 )
+from tests.search.invariants import check
 
 from .naive import History, NaiveSubgame, all_histories
 from .random_game import OUR_KEY, RandomGame, UntimedRandomGame
@@ -89,8 +89,8 @@ def next_subgame(turn: Turn, new: NewRoots | None = None, **switches: bool) -> t
     tree = allocate_tree(40_000, 2)
     kept = keep_roots(turn.search.tree, turn.search.gadget, turn.our_key, turn.depth)
     new = new or no_roots()
-    options = {"mixed_prior": True, "freeze": False} | switches
-    gadget = build_subgame(turn.search.tree, tree, kept, new, turn.our_key, **options)
+    parameters = SearchParameters(**switches)  # type: ignore[arg-type]
+    gadget = build_subgame(turn.search.tree, tree, kept, new, turn.our_key, parameters)
     return tree, gadget
 
 
@@ -137,7 +137,7 @@ def compare_kept(kept: KeptRoots, tree: Tree, naive: NaiveSubgame) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_kept_infosets_of_untimed_games_are_the_naive_ones(seed: int) -> None:
     search, our_key, naive = an_untimed_turn(seed)
-    kept = keep_roots(search.tree, search.gadget, our_key, ANY_DEPTH)
+    kept = untimed_roots(search, our_key)
     compare_kept(kept, search.tree, naive)
 
 
@@ -363,7 +363,7 @@ def test_our_infoset_is_made_of_the_roots_with_our_key() -> None:
 @pytest.mark.parametrize("unfrozen", [True, False])
 def test_freezing_touches_our_infosets_outside_the_present_one(unfrozen: bool) -> None:
     turn = a_turn(1, 2)
-    tree, gadget = next_subgame(turn, freeze=not unfrozen)
+    tree, gadget = next_subgame(turn, unfrozen=unfrozen)
     roots, nodes = int(tree.counts[ROOTS]), int(tree.counts[NODES])
     for node in range(roots, nodes):
         outside = tree.node_player[node] == MAX and not tree.node_ours[node]
@@ -386,7 +386,7 @@ def test_what_does_not_fit_stays_a_leaf_with_its_value() -> None:
     old = turn.search.tree
     kept = keep_roots(old, turn.search.gadget, turn.our_key, 0)
     small = allocate_tree(4096, 2, nodes=600)
-    build_subgame(old, small, kept, no_roots(), turn.our_key, True, False)
+    build_subgame(old, small, kept, no_roots(), turn.our_key, SearchParameters())
     check(small)
     assert small.counts[FULL] == 0
     assert small.counts[NODES] == int(CARRY_SHARE * 600) < old.counts[NODES]  # the rest can grow
@@ -401,7 +401,7 @@ def test_what_does_not_fit_stays_a_leaf_with_its_value() -> None:
 def test_without_a_last_search_only_the_new_roots_are_there() -> None:
     new = GAME.roots(4, 5, np.random.default_rng(1))
     old, tree = allocate_tree(4096, 2), allocate_tree(4096, 2)
-    gadget = build_subgame(old, tree, nothing_kept(), new, OUR_KEY, True, False)
+    gadget = build_subgame(old, tree, nothing_kept(), new, OUR_KEY, SearchParameters())
     check(tree)
     assert tree.counts[NODES] == tree.counts[ROOTS] == 4
     assert tree.nodes == new.offsets[-1]
@@ -418,7 +418,12 @@ def test_a_new_root_counts_for_those_that_it_stands_for(temperature: float) -> N
         old, tree = allocate_tree(4096, 2), allocate_tree(4096, 2)
         roots = new._replace(masses=stands_for)
         gadget = build_subgame(
-            old, tree, nothing_kept(), roots, OUR_KEY, True, False, 0.0, temperature
+            old,
+            tree,
+            nothing_kept(),
+            roots,
+            OUR_KEY,
+            SearchParameters(root_temperature=temperature),
         )
         priors.append(gadget.prior)
     plain, even, weighed = priors

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obscuro.search import search_loop
-from obscuro.search.average import AverageStrategy
+from obscuro.research.games.average import AverageStrategy
+from obscuro.search import search as search_loop
 from obscuro.search.game import MAX, MIN, Expansion
 from obscuro.search.keeping import keep_roots
 from obscuro.search.pace import Limits
@@ -115,7 +115,6 @@ def test_freezing_changes_what_is_frozen_and_nothing_else(base: Search) -> None:
         {"one_sided": False},
         {"puct_c": 3.0},
         {"puct_least_variance": 0.5},
-        {"puct_by_deviation": True},
     ],
 )
 def test_exploration_changes_selection_and_neither_the_subgame_nor_the_solver(

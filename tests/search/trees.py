@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.search.gadget import Gadget
-from obscuro.search.growth import attach
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
 from obscuro.search.solver import iterate
-from obscuro.search.tree import EDGES, INFOSETS, LEAF, NODES, OPEN, Tree
+from obscuro.search.tree import EDGES, INFOSETS, LEAF, NODES, OPEN, Tree, attach
 
 from .random_game import OUR_KEY, RandomGame
 
@@ -40,7 +39,7 @@ def grow_at_random(
     our_key: int = OUR_KEY,
     freeze: bool = False,
 ) -> None:
-    """Expand so many leaves, chosen at random, in batches."""
+    """Expand `expansions` leaves, chosen at random, in batches."""
     while expansions > 0:
         edges, above = open_leaves(tree)
         if not len(edges):

@@ -27,9 +27,8 @@ from obscuro.engine.report import (
 )
 from obscuro.rules.observation import Observation
 from obscuro.uci.channel import read_lines
-from obscuro.uci.start import start_board
+from obscuro.uci.positions import FogGame, start_board
 from obscuro.uci.uci import run
-from obscuro.uci.witness import Witness
 from tests.hanging import HANG_SECONDS
 from tests.uci.test_printing import INFO
 
@@ -254,7 +253,7 @@ class FakePlayer:
 
     def __init__(self, fakes: Fakes) -> None:
         self._fakes = fakes
-        self._witness: Witness | None = None
+        self._witness: FogGame | None = None
 
     def set_options(self, options: Options) -> None:
         self._fakes.options.append(options)
@@ -269,7 +268,7 @@ class FakePlayer:
 
     def new_game_from_fen(self, side: int, fen: str) -> None:
         self._fakes.record(("new_game", side, fen))
-        self._witness = Witness(side == 0, start_board(fen))
+        self._witness = FogGame(side == 0, start_board(fen))
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
         seen = None if observation is None else observation.text()

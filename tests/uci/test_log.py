@@ -10,8 +10,7 @@ import pytest
 
 from obscuro import __version__
 from obscuro.engine.options import OPTIONS, Options
-from obscuro.uci.log import Log, facts
-from obscuro.uci.logged_session import Entry, read_sessions
+from obscuro.uci.log import Entry, Log, facts, read_sessions
 from tests.uci.dialogue import Fakes, InProcess
 
 WARNING = "info string warning "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.uci.logged_session import Entry, read_sessions
+from obscuro.uci.log import Entry, read_sessions
 
 LOG = """\
 garbage before it

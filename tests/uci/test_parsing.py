@@ -10,12 +10,12 @@ from obscuro.engine.report import GoLimits
 from obscuro.uci.parsing import (
     Go,
     PositionArguments,
+    ProtocolError,
     parse_belief,
     parse_go,
     parse_position,
     parse_setoption,
 )
-from obscuro.uci.protocol_error import ProtocolError
 
 KEYWORDS = ["fog", "white", "black", "startpos", "fen", "moves", "turns", "infinite", "ponder"]
 KEYWORDS += ["wtime", "nodes", "movetime", "depth", "searchmoves", "name", "value", "-", "/"]

@@ -3,8 +3,8 @@ from __future__ import annotations
 import chess
 import pytest
 
+from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import PositionReader
-from obscuro.uci.protocol_error import ProtocolError
 from tests.uci.games import random_moves, turns_of
 
 MOVES = random_moves(7, 30)

@@ -83,7 +83,10 @@ DIALOGUES: dict[str, list[tuple[str, list[str]]]] = {
         ("setoption name Threads value x", [ERROR + "Threads must be a whole number"]),
         ("setoption name Threads value " + "9" * 5000, [ERROR + "Threads must be a whole number"]),
         ("setoption name Threads", [ERROR + "Threads must be a whole number"]),
-        ("setoption name Purification value maybe", [ERROR + "Purification must be true or false"]),
+        (
+            "setoption name Search value purification=maybe",
+            [ERROR + "Search: purification must be"],
+        ),
         ("setoption name Clear Hash", [ERROR + "no such option: 'Clear Hash'"]),
         ("setoption", [ERROR + "setoption: name"]),
         ("setoption Threads 4", [ERROR + "setoption: name"]),

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obscuro.rules.position import from_board, is_well_formed
-from obscuro.uci.protocol_error import ProtocolError
-from obscuro.uci.start import start_board
+from obscuro.uci.parsing import ProtocolError
+from obscuro.uci.positions import start_board
 from tests.uci.games import FENS
 
 

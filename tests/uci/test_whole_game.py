@@ -7,10 +7,8 @@ from obscuro.rules.account import Ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_board
-from obscuro.uci.history import KING_CAPTURED, NO_MOVE, History
-from obscuro.uci.protocol_error import ProtocolError
-from obscuro.uci.start import start_board
-from obscuro.uci.whole_game import WholeGame
+from obscuro.uci.parsing import ProtocolError
+from obscuro.uci.positions import KING_CAPTURED, NO_MOVE, History, WholeGame, start_board
 from tests.uci.games import FENS, START, look_alikes, random_moves
 
 

@@ -5,19 +5,22 @@ import pytest
 
 from obscuro.rules.account import Ply
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.uci.history import KING_CAPTURED, History
-from obscuro.uci.positions import fog_position
-from obscuro.uci.protocol_error import ProtocolError
-from obscuro.uci.start import start_board
-from obscuro.uci.whole_game import WholeGame
-from obscuro.uci.witness import Witness
+from obscuro.uci.parsing import ProtocolError
+from obscuro.uci.positions import (
+    KING_CAPTURED,
+    FogGame,
+    History,
+    WholeGame,
+    fog_position,
+    start_board,
+)
 from tests.uci.games import FENS, START, random_moves, turns_of
 
 AFTER_E4 = "********/********/********/1*****1*/2*3*1/3P4/PPP1PPPP/RNBQKBNR"  # any observation
 
 
 def account(side: chess.Color, tokens: list[str], fen: str = START) -> History:
-    witness = Witness(side, start_board(fen))
+    witness = FogGame(side, start_board(fen))
     for token in tokens:
         witness.take(token)
     return witness.history()
@@ -48,7 +51,7 @@ def test_a_sides_account_gives_what_the_whole_game_gives(fen: str, seed: int) ->
 def test_what_a_side_sees_gives_its_legal_moves(fen: str, side: chess.Color) -> None:
     for seed in range(6):
         board = FogOfWarBoard(fen)
-        witness = Witness(side, start_board(fen))
+        witness = FogGame(side, start_board(fen))
         for move in random_moves(seed + 50, 80, fen):
             if board.turn == side:
                 legal = sorted(legal.uci() for legal in board.legal_moves)

@@ -20,6 +20,9 @@ from tests.viewer.recorded import SHORT_GAME, analysed, game_of
 
 pytestmark = pytest.mark.xdist_group(GROUP)
 
+_TWO_FRAMES = """() => new Promise(done => {
+  requestAnimationFrame(() => requestAnimationFrame(done));
+})"""
 HOSTILE = "</script><img src=x onerror='document.title=1'>"
 
 
@@ -314,6 +317,7 @@ def test_curves_are_drawn_where_the_values_are(
 ) -> None:
     page = opened.open(written)
     page.emulate_media(color_scheme=scheme)
+    page.evaluate(_TWO_FRAMES)  # the curves are drawn anew in the first
     evaluation = page.locator(".curve").first
     # A point of each side, at least two plies from where the cursor is.
     for at, pawns, side in [(2, 1.5, "white"), (3, 0.0, "black")]:

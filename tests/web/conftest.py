@@ -1,4 +1,4 @@
-"""The browser and the server that the tests of a module share."""
+"""The browser and the server that the tests of pages share."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from playwright.sync_api import Browser
 
 from tests.browser import browser_or_skip
 from tests.web.board_page import BoardPage
-from tests.web.web_process import WebProcess, web_process
+from tests.web.served_app import ServedApp, served_app
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with browser_or_skip() as browser:
         yield browser
 
 
-@pytest.fixture(scope="module")
-def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
+@pytest.fixture(scope="package")
+def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedApp]:
     """A server for all tests that don't harm it. It starts only if there is a browser."""
-    with web_process(tmp_path_factory.mktemp("web")) as server:
+    with served_app(tmp_path_factory.mktemp("web")) as server:
         yield server
 
 
 @pytest.fixture
-def board(browser: Browser, server: WebProcess) -> Iterator[BoardPage]:
+def board(browser: Browser, server: ServedApp) -> Iterator[BoardPage]:
     """A tab of a new visitor. Whatever a test does, nothing may fail in it."""
-    context = browser.new_context()
-    board = BoardPage(context, server.url)
+    board = BoardPage(browser.new_context(), server.url)
     yield board
     board.leave()
     assert board.faults == []

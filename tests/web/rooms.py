@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import chess.pgn
 from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 
 from obscuro.client.engine import Think
-from obscuro.web.web_app import make_app
+from obscuro.viewer.analysis import AnalysisError
+from obscuro.viewer.document import ShownAdvice, ShownAnalysis
 from obscuro.web.web_limits import WebLimits
+from obscuro.web.web_server import make_app
 from tests.bots.movers import QuickMover
+from tests.hanging import HANG_SECONDS
+from tests.viewer.recorded import ADVICE
+
+Result = TypeVar("Result")
 
 ORIGIN = "http://localhost"
 QUICK = replace(
@@ -25,6 +35,12 @@ QUICK = replace(
     message_burst=1e9,
 )
 """Limits under which tests can hurry."""
+
+
+def run_alone(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine in a thread of its own: Playwright keeps a loop in the tests' thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def scripted(moves: list[str]) -> Callable[[Think], str]:
@@ -91,3 +107,48 @@ def move(state: dict[str, Any], uci: str) -> dict[str, Any]:
 def join(client: TestClient, game: str, **headers: str) -> WebSocketTestSession:
     """Return the socket of a game, for a `with` statement."""
     return client.websocket_connect(f"ws://localhost/ws/play/{game}", headers=headers)
+
+
+class QuickAnalyst:
+    """Gives the same advice everywhere. hold: it waits with each answer until `go_on` is set."""
+
+    def __init__(self, hold: bool = False, fails: bool = False) -> None:
+        self.asked: list[int] = []
+        self.closed = 0
+        self.go_on = threading.Event()
+        self._fails = fails
+        if not hold:
+            self.go_on.set()
+
+    @property
+    def description(self) -> ShownAnalysis:
+        return ShownAnalysis(by="Quick", limit="1 s a move")
+
+    def advise(self, game: chess.pgn.Game, ply: int) -> ShownAdvice:
+        plies = self._think(game)
+        if ply > plies:
+            raise AnalysisError(f"the game has {plies} plies, and no ply {ply}")
+        self.asked.append(ply)
+        return ADVICE
+
+    def analyse(
+        self,
+        game: chess.pgn.Game,
+        on_ply: Callable[[int, ShownAdvice | None], None],
+        cancel: threading.Event,
+    ) -> list[ShownAdvice | None]:
+        plies = self._think(game)
+        for ply in range(plies):
+            on_ply(ply, ADVICE)
+        return [ADVICE] * plies
+
+    def close(self) -> None:
+        self.closed += 1
+        self.go_on.set()
+
+    def _think(self, game: chess.pgn.Game) -> int:
+        """Wait, and return how many plies the game has."""
+        assert self.go_on.wait(HANG_SECONDS)
+        if self._fails:
+            raise AnalysisError("can't start the engine")
+        return sum(1 for _ in game.mainline())

@@ -19,9 +19,9 @@ STARTER = """
 import sys
 from pathlib import Path
 from obscuro.client.engine import Engine
-from obscuro.web.web_app import make_app
+from obscuro.web.web_server import make_app
 from obscuro.web.web_limits import WebLimits
-from obscuro.web.web_service import WebService
+from obscuro.web.web_server import WebService
 folder, *engine = sys.argv[1:]
 limits = WebLimits(pause=0.0)
 service = WebService("127.0.0.1", 0)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, WebSocketRoute, expect
 
 from tests.browser import GROUP
 from tests.web.board_page import BoardPage
-from tests.web.web_process import WebProcess, web_process
+from tests.web.served_app import ServedApp, served_app
 
 pytestmark = pytest.mark.xdist_group(GROUP)
 
@@ -43,13 +43,6 @@ class Cable:
     def mend(self) -> None:
         """Put it back."""
         self.is_cut = False
-
-
-@pytest.fixture(scope="module")
-def own_server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebProcess]:
-    """A server that a test may harm, if it runs again at the end."""
-    with web_process(tmp_path_factory.mktemp("harmed")) as server:
-        yield server
 
 
 def test_a_move_made_without_a_connection_is_sent_when_it_is_back(board: BoardPage) -> None:
@@ -214,41 +207,35 @@ def test_nobody_else_sees_the_game(browser: Browser, board: BoardPage) -> None:
     stranger.page.context.close()
 
 
-def test_the_game_goes_on_after_the_server_was_killed(
-    browser: Browser, own_server: WebProcess
+def test_the_game_goes_on_after_the_server_was_stopped(browser: Browser, tmp_path: Path) -> None:
+    with served_app(tmp_path) as server:
+        board = BoardPage(browser.new_context(), server.url)
+        board.new_game()
+        board.await_turn()
+        board.type("e4")
+        board.await_square("e4, white pawn")
+        board.await_turn()
+        server.stop()
+        expect(board.notice).to_have_text(LOST)
+        server.start()
+        expect(board.notice).to_have_text("")
+        board.type("d4")
+        board.await_square("d4, white pawn")
+        board.await_square("e4, white pawn")
+        board.await_turn()
+        expect(board.sheet.get_by_role("row")).to_have_count(2)
+        assert board.unexpected_faults() == []
+        board.leave()
+
+
+def test_an_engine_that_died_in_mid_move_is_started_anew(
+    board: BoardPage, server: ServedApp
 ) -> None:
-    board = BoardPage(browser.new_context(), own_server.url)
     board.new_game()
-    board.await_turn()
-    board.type("e4")
-    board.await_square("e4, white pawn")
-    board.await_turn()
-    own_server.kill()
-    expect(board.notice).to_have_text(LOST)
-    own_server.start()
-    expect(board.notice).to_have_text("")
-    board.type("d4")
-    board.await_square("d4, white pawn")
-    board.await_square("e4, white pawn")
-    board.await_turn()
-    expect(board.sheet.get_by_role("row")).to_have_count(2)
-    assert board.unexpected_faults() == []
-    board.leave()
-
-
-def test_an_engine_killed_in_mid_move_is_started_anew(
-    browser: Browser, own_server: WebProcess
-) -> None:
-    board = BoardPage(browser.new_context(), own_server.url)
-    board.new_game(time={"move": 5}, level=None)
     board.await_ready()
-    board.type("e4")
-    board.await_turn("Black thinks …")
-    for engine in own_server.engines():
-        engine.kill()
-    board.await_turn("The engine starts anew …")
+    with server.engine.frozen(dies=True):
+        board.type("e4")
+        board.await_turn("The engine starts anew …")
     board.await_turn()
     board.type("d4")
     board.await_square("d4, white pawn")
-    assert board.faults == []
-    board.leave()

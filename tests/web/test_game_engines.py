@@ -13,10 +13,10 @@ import pytest
 
 from obscuro.client.engine import Engine, PlayResult, Think
 from obscuro.client.uci_process import EngineError
-from obscuro.web.game_engines import GameEngine, GameEngines
+from obscuro.web.play.game_engines import GameEngine, GameEngines
 from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
-from tests.web.loops import run_alone
+from tests.web.rooms import run_alone
 from tests.web.server_process import scripted_engine
 
 THINK = Think(1, "position startpos", ("e2e4", "d2d4"), True, None, 10)

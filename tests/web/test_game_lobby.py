@@ -11,18 +11,17 @@ import chess
 import pytest
 
 from obscuro.matches.time_control import TimeControl
-from obscuro.web.game_engines import GameEngines
-from obscuro.web.game_lobby import GameLobby, is_game_id
-from obscuro.web.game_room import GameRoom
-from obscuro.web.game_setup import UNTIMED_MOVE, GameSetup
-from obscuro.web.game_store import GameStore
-from obscuro.web.hosted_game import HostedGame, Status
-from obscuro.web.web_app import game_options
-from obscuro.web.web_error import WebError
+from obscuro.web.play.game_engines import GameEngines
+from obscuro.web.play.game_lobby import GameLobby, is_game_id
+from obscuro.web.play.game_room import GameRoom, GameServices
+from obscuro.web.play.game_setup import UNTIMED_MOVE, GameSetup
+from obscuro.web.play.game_store import GameStore
+from obscuro.web.play.hosted_game import HostedGame, Status
+from obscuro.web.web_limits import WebError
+from obscuro.web.web_server import game_options
 from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
-from tests.web.loops import run_alone
-from tests.web.rooms import QUICK
+from tests.web.rooms import QUICK, run_alone
 
 NO_LEVELS = dict.fromkeys(chess.COLORS)
 GAME = GameSetup(chess.WHITE, UNTIMED_MOVE, NO_LEVELS)
@@ -57,7 +56,7 @@ def in_lobby(
         store = GameStore(folder)
         pool = GameEngines(make, QUICK.games)
         limits = replace(QUICK, sleep_after=600.0, pause=pause)
-        lobby = GameLobby(store, pool, game_options, limits, hours)
+        lobby = GameLobby(GameServices(store, pool, game_options, limits, hours))
         try:
             await asyncio.wait_for(test(lobby, hours), HANG_SECONDS)
         finally:
@@ -193,7 +192,7 @@ def test_people_have_time_to_see_an_engines_move(
         waited.append(delay)
         await sleep(0)
 
-    monkeypatch.setattr("obscuro.web.game_room.asyncio.sleep", note)
+    monkeypatch.setattr("obscuro.web.play.game_room.asyncio.sleep", note)
 
     async def test(lobby: GameLobby, hours: Hours) -> None:
         room = lobby.create(setup, "visitor")

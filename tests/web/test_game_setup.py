@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -10,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.web.game_setup import GameSetup, read_game, read_match
-from obscuro.web.web_error import WebError
+from obscuro.web.play.game_setup import GameSetup, read_game, read_match
+from obscuro.web.web_limits import WebError
 
 LEVELS = (1, 2, 3)
 ANYTHING = st.recursive(
@@ -22,7 +23,7 @@ ANYTHING = st.recursive(
 
 
 def game(**wish: Any) -> GameSetup:
-    return read_game(wish, LEVELS, random.Random(0))
+    return read_game(json.dumps(wish).encode(), LEVELS, random.Random(0))
 
 
 def test_an_empty_wish_is_a_game_with_white_against_the_whole_engine() -> None:
@@ -50,7 +51,7 @@ def test_everything_can_be_chosen() -> None:
 
 def test_the_colour_may_be_left_to_chance() -> None:
     colors = {
-        read_game({"color": "random"}, LEVELS, random.Random(seed)).human for seed in range(9)
+        read_game(b'{"color": "random"}', LEVELS, random.Random(seed)).human for seed in range(9)
     }
     assert colors == set(chess.COLORS)
 
@@ -91,13 +92,15 @@ def test_a_bad_wish_is_one_line(wish: dict[str, Any]) -> None:
 
 @given(ANYTHING)
 def test_nothing_else_than_an_error_comes_of_anything(wish: object) -> None:
+    text = json.dumps(wish).encode()
     for read in (
-        lambda: read_game(wish, LEVELS, random.Random(0)),
-        lambda: read_match(wish, LEVELS),
+        lambda: read_game(text, LEVELS, random.Random(0)),
+        lambda: read_match(text, LEVELS),
     ):
         try:
             setup = read()
-        except WebError:
+        except WebError as error:
+            assert "\n" not in str(error)
             continue
         assert GameSetup.from_json(setup.to_json()) == setup
 
@@ -112,7 +115,7 @@ def test_a_fen_is_read_or_refused(fen: str) -> None:
 
 
 def test_a_match_has_two_engines() -> None:
-    setup = read_match({"white": 1, "black": None, "move": 0.1}, LEVELS)
+    setup = read_match(b'{"white": 1, "black": null, "move": 0.1}', LEVELS)
     assert setup.human is None
     assert setup.levels == {chess.WHITE: 1, chess.BLACK: None}
     assert setup.control.movetime == 100

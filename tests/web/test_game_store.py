@@ -10,10 +10,9 @@ import pytest
 from obscuro.client.engine import PlayResult
 from obscuro.client.move_report import Report
 from obscuro.matches.time_control import TimeControl
-from obscuro.web.game_database import StoreError
-from obscuro.web.game_setup import GameSetup
-from obscuro.web.game_store import FILE, GameStore
-from obscuro.web.hosted_game import HostedGame
+from obscuro.web.play.game_setup import GameSetup
+from obscuro.web.play.game_store import FILE, GameStore, StoreError
+from obscuro.web.play.hosted_game import HostedGame
 
 SETUP = GameSetup(
     chess.WHITE, TimeControl(None, 60_000, 0), dict.fromkeys(chess.COLORS), takebacks=True

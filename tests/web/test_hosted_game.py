@@ -12,8 +12,8 @@ from obscuro.client.engine import PlayResult
 from obscuro.client.move_report import Report
 from obscuro.matches.time_control import TimeControl
 from obscuro.rules.stalemate import DRAW, LOSS
-from obscuro.web.game_setup import UNTIMED_MOVE, GameSetup
-from obscuro.web.hosted_game import HostedGame, RefusedMove, Status
+from obscuro.web.play.game_setup import UNTIMED_MOVE, GameSetup
+from obscuro.web.play.hosted_game import HostedGame, RefusedMove, Status
 
 MINUTE = TimeControl(None, 60_000, 2_000)
 

@@ -1,4 +1,4 @@
-"""Looking at games in a real browser, with the real server and the real engine."""
+"""Looking at games in a real browser, with scripted engines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 from tests.browser import GROUP
 from tests.viewer.recorded import SHORT_GAME
 from tests.web.board_page import EXPECTED_FAULTS, WAIT
-from tests.web.web_process import WebProcess
+from tests.web.served_app import ServedApp
 
 pytestmark = pytest.mark.xdist_group(GROUP)
 
@@ -71,34 +71,36 @@ class LookTab:
 
 
 @pytest.fixture
-def tab(browser: Browser, server: WebProcess) -> Iterator[LookTab]:
+def tab(browser: Browser, server: ServedApp) -> Iterator[LookTab]:
     with browser.new_context() as context:
         tab = LookTab(context.new_page(), server.url)
         yield tab
     assert [fault for fault in tab.faults if not EXPECTED_FAULTS.search(fault)] == []
 
 
-def test_two_engines_are_watched_as_they_play(tab: LookTab) -> None:
-    tab.look(tab.start_match())
-    tab.await_plies(3)
-    live = tab.button("Live")
-    expect(live).to_have_attribute("aria-pressed", "true")
-    assert tab.button("What would you do here?").is_hidden()
-    tab.page.keyboard.press("Home")
-    expect(live).to_have_attribute("aria-pressed", "false")
-    plies = int(tab.page.locator("#ply").get_attribute("max") or "")
-    tab.await_plies(plies + 2)
-    assert tab.ply == 0  # who looks at an earlier ply stays there
-    assert tab.page.locator("#moves button").count() >= plies + 2
-    assert tab.page.locator(".curve").count() >= 2
-    live.click()
-    plies = tab.ply
-    assert plies > 0
-    expect(tab.page.locator("#ply")).not_to_have_value(str(plies))
-    expect(live).to_have_attribute("aria-pressed", "true")
+def test_two_engines_are_watched_as_they_play(tab: LookTab, server: ServedApp) -> None:
+    with server.engine.frozen():
+        game = tab.start_match()
+        server.engine.allow(3)
+        tab.look(game)
+        tab.await_plies(3)
+        live = tab.button("Live")
+        expect(live).to_have_attribute("aria-pressed", "true")
+        assert tab.button("What would you do here?").is_hidden()
+        tab.page.keyboard.press("Home")
+        expect(live).to_have_attribute("aria-pressed", "false")
+        server.engine.allow(2)
+        tab.await_plies(5)
+        assert tab.ply == 0  # who looks at an earlier ply stays there
+        expect(tab.page.locator("#moves button")).to_have_count(5)
+        live.click()
+        assert tab.ply == 5
+        server.engine.allow(1)
+        expect(tab.page.locator("#ply")).to_have_value("6")
+        expect(live).to_have_attribute("aria-pressed", "true")
 
 
-def test_after_a_lost_connection_the_page_has_all_plies(tab: LookTab) -> None:
+def test_after_a_lost_connection_the_page_has_all_plies(tab: LookTab, server: ServedApp) -> None:
     routes: list[WebSocketRoute] = []
 
     def connect(route: WebSocketRoute) -> None:
@@ -106,17 +108,19 @@ def test_after_a_lost_connection_the_page_has_all_plies(tab: LookTab) -> None:
         routes.append(route)
 
     tab.page.route_web_socket(re.compile("/ws/look/"), connect)
-    tab.look(tab.start_match())
-    tab.await_plies(2)
-    tab.page.keyboard.press("Home")
-    tab.page.keyboard.press("ArrowRight")
-    routes[0].close(code=1001)
-    plies = int(tab.page.locator("#ply").get_attribute("max") or "")
-    tab.await_plies(plies + 2)
-    assert len(routes) > 1
-    assert tab.ply == 1
-    moves = tab.page.locator("#moves button").all_inner_texts()
-    assert len(moves) >= plies + 2
+    with server.engine.frozen():
+        game = tab.start_match()
+        server.engine.allow(2)
+        tab.look(game)
+        tab.await_plies(2)
+        tab.page.keyboard.press("Home")
+        tab.page.keyboard.press("ArrowRight")
+        routes[0].close(code=1001)
+        server.engine.allow(2)
+        tab.await_plies(4)
+        assert len(routes) > 1
+        assert tab.ply == 1
+        expect(tab.page.locator("#moves button")).to_have_count(4)
 
 
 def test_a_game_of_a_file_is_analysed(tab: LookTab, tmp_path: Path) -> None:
@@ -132,14 +136,14 @@ def test_a_game_of_a_file_is_analysed(tab: LookTab, tmp_path: Path) -> None:
     tab.page.keyboard.press("ArrowLeft")
     expect(advice).to_have_count(0)
     tab.button("Analyse the game").click()
-    expect(tab.page.locator("#method")).to_contain_text("Analysis: by Obscuro")
+    expect(tab.page.locator("#method")).to_contain_text("Analysis: by Quick")
     expect(advice).to_be_visible()
     expect(tab.button("Analyse the game")).to_be_hidden()
     expect(tab.status).to_have_text("")
     tab.page.keyboard.press("End")
     expect(tab.button("What would you do here?")).to_be_disabled()
     tab.page.reload()  # the server has kept it
-    expect(tab.page.locator("#method")).to_contain_text("Analysis: by Obscuro")
+    expect(tab.page.locator("#method")).to_contain_text("Analysis: by Quick")
 
 
 def test_texts_of_a_file_stay_texts(tab: LookTab, tmp_path: Path) -> None:

@@ -14,14 +14,14 @@ from starlette.websockets import WebSocketDisconnect
 from obscuro.client.engine import Think
 from obscuro.viewer.game_file import games_of_text
 from obscuro.viewer.make_document import make_document
-from obscuro.web.look_room import LookLimits
-from obscuro.web.play_socket import UNKNOWN_GAME
+from obscuro.web.look.watched_game import LookLimits
+from obscuro.web.web_requests import UNKNOWN_GAME
 from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
 from tests.viewer.recorded import ADVICE, SHORT_GAME
-from tests.web.analysts import QuickAnalyst
 from tests.web.rooms import (
     ORIGIN,
+    QuickAnalyst,
     browser,
     is_over,
     join,

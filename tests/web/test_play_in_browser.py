@@ -1,8 +1,7 @@
-"""Games against the real engine in a real browser: by mouse, by keys, by touch and by words."""
+"""Games in a real browser against scripted engines: by mouse, keys, touch and words."""
 
 from __future__ import annotations
 
-import random
 import re
 
 import chess
@@ -13,7 +12,7 @@ from obscuro.engine.strength import LEVELS
 from obscuro.rules.board import FogOfWarBoard
 from tests.browser import GROUP
 from tests.web.board_page import BoardPage
-from tests.web.web_process import WebProcess
+from tests.web.served_app import ServedApp
 
 pytestmark = pytest.mark.xdist_group(GROUP)
 
@@ -235,10 +234,10 @@ def test_the_king_castles_through_an_attack(board: BoardPage, target: str) -> No
     expect(board.sheet).to_contain_text("O-O")
 
 
-def test_a_premove_is_made_when_the_turn_comes(board: BoardPage, server: WebProcess) -> None:
+def test_a_premove_is_made_when_the_turn_comes(board: BoardPage, server: ServedApp) -> None:
     board.new_game()
     board.await_ready()
-    with server.frozen_engines():
+    with server.engine.frozen():
         board.type("e4")
         board.await_turn("Black thinks …")
         board.type("Nf3")
@@ -251,12 +250,12 @@ def test_a_premove_is_made_when_the_turn_comes(board: BoardPage, server: WebProc
 
 
 def test_a_premove_is_dropped_by_a_click_or_where_it_became_illegal(
-    board: BoardPage, server: WebProcess
+    board: BoardPage, server: ServedApp
 ) -> None:
     board.new_game(fen=LONE_PAWN)
     board.await_ready()
     premove = board.page.locator("cg-board square.current-premove").filter(visible=True)
-    with server.frozen_engines():
+    with server.engine.frozen():
         board.type("Ka2")
         board.await_turn("Black thinks …")
         board.drag("e4", "f5")
@@ -271,10 +270,10 @@ def test_a_premove_is_dropped_by_a_click_or_where_it_became_illegal(
     assert [state["ply"] for state in board.states][-1] == 2
 
 
-def test_a_premove_promotes_to_a_queen(board: BoardPage, server: WebProcess) -> None:
+def test_a_premove_promotes_to_a_queen(board: BoardPage, server: ServedApp) -> None:
     board.new_game(fen=PROMOTION)
     board.await_ready()
-    with server.frozen_engines():
+    with server.engine.frozen():
         board.type("Ka2")
         board.await_turn("Black thinks …")
         board.square("e7").focus()
@@ -302,7 +301,7 @@ def test_a_clock_of_ones_own_is_kept_for_the_next_game(board: BoardPage) -> None
     board.await_turn()
 
 
-def test_clocks_count_down_and_turn_red(board: BoardPage) -> None:
+def test_clocks_count_down_and_turn_red(board: BoardPage, server: ServedApp) -> None:
     board.new_game(time={"base": 5, "increment": 0})
     board.await_turn()
     clock = board.page.get_by_role("timer", name="Clock of White")
@@ -312,6 +311,8 @@ def test_clocks_count_down_and_turn_red(board: BoardPage) -> None:
     expect(clock).to_contain_class("running")
     expect(clock).to_contain_class("low")
     expect(clock).to_have_text(re.compile(r"0:0[0-4]\.\d"))
+    server.skipped += 4.9
+    board.button("Offer draw").click()  # the server looks at its clock
     board.await_result(re.compile("You lost: .* on time"))
 
 
@@ -400,7 +401,7 @@ def test_a_wrong_position_is_refused_in_words(board: BoardPage) -> None:
 
 
 def test_on_a_phone_the_board_has_the_width_and_taps_move(
-    browser: Browser, server: WebProcess
+    browser: Browser, server: ServedApp
 ) -> None:
     context = browser.new_context(
         viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
@@ -421,30 +422,3 @@ def test_on_a_phone_the_board_has_the_width_and_taps_move(
     finally:
         board.leave()
     assert board.faults == []
-
-
-@pytest.mark.slow
-def test_a_whole_game_from_the_start_by_drag_and_by_keyboard(board: BoardPage) -> None:
-    """A beginner who takes what it sees, king first: it plays until a king is captured."""
-    worth = ["empty", "fog", "pawn", "knight", "bishop", "rook", "queen", "king"]
-    chance = random.Random(1)
-    board.new_game()
-    for number in range(1, 200):
-        board.await_turn(re.compile("^Your move|^You (won|lost)|^Draw"))
-        state = board.states[-1]
-        if state["status"] == "over":
-            break
-        taken = {move: board.content(move[2:4]) for move in state["moves"]}
-        uci = max(state["moves"], key=lambda move: (worth.index(taken[move]), chance.random()))
-        start, end = uci[:2], uci[2:4]
-        if len(uci) == 5:
-            board.type(uci)
-        elif number % 2:
-            board.drag(start, end)
-        else:
-            board.square(start).focus()
-            board.page.keyboard.press("Enter")
-            board.walk(start, end)
-            board.page.keyboard.press("Enter")
-        expect(board.sheet.get_by_role("row")).to_have_count(number)
-    board.await_result(re.compile("king captured"))

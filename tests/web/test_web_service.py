@@ -12,7 +12,7 @@ import psutil
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from obscuro.web.web_service import ListenError, WebService
+from obscuro.web.web_server import ListenError, WebService
 from tests.hanging import HANG_SECONDS
 from tests.processes import is_running
 from tests.web.server_process import (

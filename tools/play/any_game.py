@@ -36,15 +36,17 @@ import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
-from obscuro.research.any_game.game_player import GamePlayer
-from obscuro.research.any_game.game_referee import SeatedPlayer, play
+from obscuro.research.any_game.game_player import GamePlayer, played_strategy
 from obscuro.research.any_game.histories import HistoryTable
-from obscuro.research.any_game.history_belief import HistoryBelief
-from obscuro.research.any_game.play_settings import PARAMETERS, ROLLOUTS, PlaySettings
-from obscuro.research.any_game.played_strategy import played_strategy
-from obscuro.research.games.best_response import exploitability
+from obscuro.research.any_game.history_belief import (
+    PARAMETERS,
+    ROLLOUTS,
+    HistoryBelief,
+    PlaySettings,
+)
+from obscuro.research.any_game.solved_game import SeatedPlayer, play
 from obscuro.research.games.extensive_form import Observation
-from obscuro.research.games.game_tree import enumerate_game
+from obscuro.research.games.game_tree import enumerate_game, exploitability
 from obscuro.research.games.openspiel import OpenSpielGame
 from obscuro.search.game import MAX, MIN
 from obscuro.search.parameters import SearchParameters

@@ -26,12 +26,11 @@ from typing import Any
 import chess
 
 from obscuro.cli.bench.common import progress
-from obscuro.matches.arena_error import ArenaError
-from obscuro.matches.entrant import Entrant, check_entrant
-from obscuro.matches.event import Event, GameTask
+from obscuro.matches.builtin_players import check_entrant
+from obscuro.matches.event import ArenaError, Entrant, Event, GameTask
 from obscuro.matches.game_record import GameRecord
+from obscuro.matches.game_workers import LocalWorkers
 from obscuro.matches.journal import Journal
-from obscuro.matches.local_workers import LocalWorkers
 from obscuro.matches.pgn import write_pgn
 from obscuro.matches.play_event import EventResult, play_event
 from obscuro.matches.time_control import TimeControl

@@ -18,34 +18,43 @@ from collections.abc import Callable, Sequence
 from threading import Event
 
 import chess
+import numpy as np
 
 from obscuro.engine.game_follower import Words
 from obscuro.engine.options import OPTIONS, Options
+from obscuro.engine.player import Player
 from obscuro.engine.player_kind import OBSCURO, AnyPlayer, PlayerKind
 from obscuro.search.search import Search
+from obscuro.search.tree import find_infoset
 from obscuro.uci.uci import run as run_uci
 from tools.common import given, tool_parser
-from tools.play.held_first_move import HeldPlayer
 
 
-class FirstMovePlayer(HeldPlayer):
+class FirstMovePlayer(Player):
     """A player whose first move as Black is given, and free from then on. first: the move, in UCI."""
 
     def __init__(self, options: Options, warn: Callable[[str], None], first: str) -> None:
         super().__init__(options, warn)
         self._first = first
+        self._held = False
 
     def new_game(self, side: int, start: Words) -> None:
         """Start a game; as Black, hold the first move."""
         super().new_game(side, start)
-        self.held = {self._first: 1.0} if side == 1 else None
+        self._held = side == 1
 
-    def build_subgame(self, search: Search, deadline: float | None, stop: Event) -> None:
-        """Build the subgame; hold the strategy if this is the first decision, and only there."""
-        if self._first not in self.legal_moves():
-            self.held = None
-        super().build_subgame(search, deadline, stop)
-        self.held = None
+    def begin_search(self, search: Search, deadline: float | None, stop: Event) -> None:
+        """Build the subgame; hold the strategy at our infoset if this is the first decision."""
+        super().begin_search(search, deadline, stop)
+        names = self.legal_moves()
+        if self._held and self._first in names:
+            tree = search.tree
+            infoset = int(find_infoset(tree, np.uint64(self.knowledge.key)))
+            first, count = int(tree.infoset_first[infoset]), int(tree.infoset_actions[infoset])
+            assert len(names) == count
+            tree.strategy[first : first + count] = [name == self._first for name in names]
+            tree.infoset_frozen[infoset] = 1
+        self._held = False
 
 
 def make_parser() -> argparse.ArgumentParser:

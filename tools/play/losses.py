@@ -52,9 +52,8 @@ from obscuro.matches.coverage_table import size_name, size_names
 from obscuro.rules.layout import WORDS
 from obscuro.rules.make import make_move
 from obscuro.rules.position import from_board, legal_moves, move_to_uci
-from obscuro.search.root_share import edges_along
 from obscuro.search.solver import refresh_values
-from obscuro.search.tree import LEAF, TERMINAL
+from obscuro.search.tree import LEAF, TERMINAL, Tree
 from tools.common import publish, table
 from tools.play.recorded_games import (
     FiledGame,
@@ -121,6 +120,22 @@ class Fall:
 
 
 # -- the move that lost -------------------------------------------------------------------------
+
+
+def edges_along(tree: Tree, edge: int, actions: Sequence[int]) -> list[int]:
+    """Follow actions from the history that an edge leads to; return their edges in the tree.
+
+    actions: indices in the order of each node's actions. The edges are fewer than the actions where
+    a leaf ends the line: nothing below it is in the tree.
+    """
+    found = []
+    for action in actions:
+        node = int(tree.edge_child[edge])
+        if node == LEAF:
+            break
+        edge = int(tree.node_first_edge[node]) + action
+        found.append(edge)
+    return found
 
 
 def truths(game: FiledGame, side: chess.Color) -> Iterator[tuple[int, chess.Board]]:

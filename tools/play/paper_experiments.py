@@ -10,8 +10,51 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import NamedTuple
 
+from obscuro.engine.options import SEARCH_KEYS
 from obscuro.matches.elo import Tally
-from tools.play.paper_rules import ABLATIONS, DEVIATION, PAPER_RULES
+
+PAPER_RULES: Mapping[str, str] = {
+    "Evaluator": "nnue",  # Stockfish 14 in the paper (§3.3, C.5)
+    "tau": "6.0",  # six pawns, of ZS21; the paper: "in the same manner as done by ZS21" (C.5)
+    "purification": "true",  # §3.5, C.8
+    "max_support": "3",  # Fig. 8, MAXSUPPORT
+    "unfrozen": "true",  # KLUSS (C.6)
+    "one_sided": "true",  # one-sided GT-CFR (C.4)
+    "resolve_prior": "mixed",  # α (C.3)
+    "soft_root": "0.0",  # ours; the paper has Resolve and Maxmargin alone (C.1)
+    "root_temperature": "0",  # ours; all new positions are alike in α (C.3)
+    "min_infoset_size": "256",  # Fig. 9, MININFOSETSIZE
+    "fresh_share": "0.0",  # ours is 0.5: positions are only drawn where I has too few (Fig. 9)
+    "sampling": "uniform",  # "get random state s ∈ P∖I" (Fig. 9)
+    "max_kept_infosets": "0",  # ours is 256: J₀ holds all J of the kept tree (Fig. 9)
+    "puct_c": "1.0",  # C = 1 (C.4)
+    "puct_least_variance": "0.0",  # ours is 0.02: σ has no floor (C.4)
+}
+"""The engine as the paper describes it: values of options, and of keys of the option `Search`."""
+
+ABLATIONS: Mapping[str, Mapping[str, str]] = {
+    "purification": {"purification": "false"},
+    "klss": {"unfrozen": "false"},
+    "two-sided": {"one_sided": "false"},
+    "uniform-prior": {"resolve_prior": "uniform"},
+    "all-off": {
+        "purification": "false",
+        "unfrozen": "false",
+        "one_sided": "false",
+        "resolve_prior": "uniform",
+    },
+    "simple-evaluation": {"Evaluator": "material"},
+}
+"""The ablations of Obscuro §4.1 (Table 3's order): what each sets in place of a technique."""
+
+
+def as_options(rules: Mapping[str, str]) -> dict[str, str]:
+    """Return rules as options that a GUI can set: the keys of `Search` in one text."""
+    keys = {key.name for key in SEARCH_KEYS}
+    options = {name: value for name, value in rules.items() if name not in keys}
+    search = ",".join(f"{name}={value}" for name, value in rules.items() if name in keys)
+    return {**options, "Search": search} if search else options
+
 
 OBSCURO, ZS21, RANDOM = "obscuro", "zs21", "random"
 OLD_COMMIT = "909392b"
@@ -41,7 +84,7 @@ def percent(tally: Tally) -> str:
 class Contender(NamedTuple):
     """One side of an experiment.
 
-    player: as `obscuro match` takes it. options: UCI options beside Threads, Hash and the overhead.
+    player: as `obscuro match` takes it. options: rules beside Threads, Hash and the overhead.
     milliseconds: for a move; None: what the experiment says. threads: a factor of the experiment's.
     """
 
@@ -64,7 +107,7 @@ class Contender(NamedTuple):
             count = self.threads * threads
             seconds = math.ceil((self.milliseconds or milliseconds) * count / 1000)
             common |= {"Threads": str(count), "Hash": str(min(LEAST_HASH * seconds, MOST_HASH))}
-        return {**common, **self.options}
+        return {**common, **as_options(self.options)}
 
 
 class Experiment(NamedTuple):
@@ -238,8 +281,6 @@ def _beyond() -> Iterator[Experiment]:
         openings="none",
     )
     yield Experiment("default-paper", BEYOND, "default rules against the paper's", _DEFAULT, _PAPER)
-    deviation, label = Contender(OBSCURO, DEVIATION), "PUCT's σ the deviation against the variance"
-    yield Experiment("deviation", BEYOND, label, deviation, _DEFAULT)
     eight, one = Contender(OBSCURO, {}, 500), Contender(OBSCURO, {}, 62)
     yield Experiment(*("eight-times", BEYOND, "0.5 s against 1/16 s", eight, one), 400, 62)
     simple, won = _with("simple-evaluation"), PAPER_RESULTS["simple-evaluation"]

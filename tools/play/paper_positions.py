@@ -40,12 +40,11 @@ from tools.common import (
     table,
     tool_parser,
 )
-from tools.play.paper_rules import DEVIATION, PAPER_RULES
+from tools.play.paper_experiments import PAPER_RULES, as_options
 
 RULES: Mapping[str, Mapping[str, str]] = {
     "default": {},
     "paper": PAPER_RULES,
-    "deviation": DEVIATION,
 }
 SHOWN = 0.01  # moves that are played less often are left out of the table
 Row = dict[str, Any]
@@ -185,7 +184,7 @@ def measure(
         for name in rules:
             for seed in range(1, seeds + 1):
                 made = options.copy()
-                for option, value in {**RULES[name], "Seed": str(seed)}.items():
+                for option, value in {**as_options(RULES[name]), "Seed": str(seed)}.items():
                     made.set(option, value)
                 yield {"rules": name, "seed": seed, **search(position, made, movetime)}
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 from obscuro.engine.machine import usable_cores
 from tools.common import INTERRUPTED, ROOT, say
@@ -38,66 +38,6 @@ START_SECONDS = 1.5
 ROUND = re.compile(r'^\[Round "(\d+)"\]$', re.MULTILINE)
 POLICY = re.compile(r" \[%policy [^]]*\]")
 """The strategies: two thirds of a PGN file, and the only part of a comment that is left out."""
-
-
-class Series(Protocol):
-    """Something of which there is more after each block."""
-
-    @property
-    def name(self) -> str:
-        """What the user calls it."""
-
-    @property
-    def stem(self) -> str:
-        """The name of its files, without an ending."""
-
-    @property
-    def cores(self) -> int:
-        """How many cores are needed."""
-
-    def played(self) -> int:
-        """Return how much there is."""
-
-    def wanted(self, games: int | None) -> int:
-        """Return how much there shall be. games: what the user says of matches."""
-
-    def next_block(self, size: int | None, most: int, folder: Path) -> AnyBlock:
-        """Return the next block, or the one that was begun.
-
-        size: what the user says of matches. most: how much is missing. folder: where begun blocks
-        lie.
-        """
-
-    def seconds(self, concurrency: int | None) -> float:
-        """Return how long one probably takes."""
-
-    def result(self) -> str:
-        """Describe in one line what there is, beside the paper's."""
-
-    def about(self, whole: bool) -> list[str]:
-        """Return lines about it. whole: with the complete commands."""
-
-
-class AnyBlock(Protocol):
-    """The next part of a series."""
-
-    @property
-    def series(self) -> Series:
-        """What it is a part of."""
-
-    @property
-    def size(self) -> int:
-        """How many games or searches it has."""
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether a part of it was played before."""
-
-    def play(self, concurrency: int | None) -> bool:
-        """Play it, or the rest of it, and store it; returns whether that went well.
-
-        Raises KeyboardInterrupt when Ctrl-C or TERM breaks it off.
-        """
 
 
 # -- matches ------------------------------------------------------------------------------------
@@ -237,9 +177,9 @@ class MatchBlock(NamedTuple):
         return self.journal.exists()
 
     def play(self, concurrency: int | None) -> bool:
-        """Play the games that are missing, and put all into the files; see `AnyBlock.play`.
+        """Play the games that are missing, and put all into the files; tell whether that went well.
 
-        The journal stays if the block does not end.
+        The journal stays if the block does not end. Raises KeyboardInterrupt after Ctrl-C or TERM.
         """
         series, experiment = self.series, self.series.experiment
         if OLD_ENGINE in (experiment.first.player, experiment.second.player):
@@ -385,9 +325,15 @@ class ToolBlock(NamedTuple):
         return False
 
     def play(self, concurrency: int | None) -> bool:
-        """Let the tool measure some more; see `AnyBlock.play`."""
+        """Let the tool measure some more; tell whether that went well."""
         words = [*self.series.measurement.words, "--raw", str(self.series.file)]
         return run([sys.executable, "-m", *words, "--at-most", str(self.size)], quiet=True) == 0
+
+
+Series: TypeAlias = MatchSeries | ToolSeries
+"""Something of which there is more after each block."""
+AnyBlock: TypeAlias = MatchBlock | ToolBlock
+"""The next part of a series."""
 
 
 # -- processes ----------------------------------------------------------------------------------

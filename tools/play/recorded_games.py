@@ -1,33 +1,37 @@
-"""What the tools share that replay recorded games: their command line, a player, and a judge.
-
-`obscuro.learn.filed_games` reads the games, and `obscuro.learn.followed_turns` follows them.
-"""
+"""What the tools share that replay recorded games: their command line, a player, and a judge."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeAlias
 
 import chess
+import chess.pgn
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.client.move_report import Report
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
 from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
-from obscuro.engine.report import GoLimits
+from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
 from obscuro.evaluation.factory import make_evaluator
-from obscuro.learn.filed_games import BOTH, FiledGame, load_games
-from obscuro.learn.followed_turns import FollowedTurn, follow
-from obscuro.matches.journal import JournalError
+from obscuro.matches.journal import JournalError, read_journal
+from obscuro.matches.pgn import read_comment, time_headers
+from obscuro.rules.account import last_ply
+from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.layout import WORDS
-from obscuro.rules.position import legal_moves, move_to_uci
-from obscuro.viewer.game_file import GameFileError
+from obscuro.rules.position import from_board, legal_moves, move_to_uci
+from obscuro.viewer.game_file import GameFileError, all_games
 from tools.common import (
     INTERRUPTED,
     add_options,
@@ -38,25 +42,170 @@ from tools.common import (
     tool_parser,
 )
 
-__all__ = [
-    "BOTH",
-    "FiledGame",
-    "FollowedTurn",
-    "Judge",
-    "Limits",
-    "Row",
-    "Side",
-    "by_time",
-    "collect",
-    "follow",
-    "load_games",
-    "prepared",
-    "read_arguments",
-    "replay_parser",
-    "replay_words",
-]
+BOTH = "both"
+_JOURNAL = ".jsonl"
+
+
+@dataclass(frozen=True)
+class FiledGame:
+    """One game of a file.
+
+    number: its place in the file, from 1. winner: None for a draw. regular: whether the rules ended
+    it; False after a forfeit, or at the limit of moves. coverages: what the mover's search knew of
+    the true position at each ply, and beliefs: the |P| of the mover; None: the file does not say.
+    time: of both players, such as `200 ms`; empty if it is not the same, or not told.
+    """
+
+    number: int
+    names: Mapping[chess.Color, str]
+    start: FogOfWarBoard
+    moves: tuple[chess.Move, ...]
+    winner: chess.Color | None
+    regular: bool
+    coverages: tuple[Coverage | None, ...]
+    beliefs: tuple[int | None, ...]
+    time: str
+
+    def result(self, side: chess.Color) -> int:
+        """The result for one side: 1, 0 or -1."""
+        return 0 if self.winner is None else 1 if self.winner == side else -1
+
+    def sides(self, wanted: str) -> list[chess.Color]:
+        """The sides that `--side` names: a colour, `both`, or a player's name."""
+        if wanted == BOTH:
+            return [chess.WHITE, chess.BLACK]
+        if wanted in chess.COLOR_NAMES:
+            return [wanted == chess.COLOR_NAMES[chess.WHITE]]
+        return [color for color in (chess.WHITE, chess.BLACK) if self.names[color] == wanted]
+
+    @cached_property
+    def key(self) -> int:
+        """A hash of the start and the moves, 64 bits: the same in whatever file the game is."""
+        text = " ".join([self.start.fen(), *(move.uci() for move in self.moves)])
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def load_games(path: Path) -> list[FiledGame]:
+    """Read all games of a PGN file, or of a journal (`.jsonl`).
+
+    Raises GameFileError or JournalError, with one line for the user.
+    """
+    if path.suffix != _JOURNAL:
+        return [_from_pgn(game, path, number) for number, game in enumerate(all_games(path), 1)]
+    records = sorted(read_journal(path).games.items())
+    return [
+        FiledGame(
+            number + 1,
+            {chess.WHITE: record.white, chess.BLACK: record.black},
+            record.board.root(),
+            tuple(record.board.move_stack),
+            record.winner,
+            record.regular,
+            tuple(ply.turn.coverage for ply in record.plies),
+            tuple(_belief(ply.turn.report) for ply in record.plies),
+            _time(time_headers(record)),
+        )
+        for number, record in records
+    ]
+
+
+def _from_pgn(game: chess.pgn.Game, path: Path, number: int) -> FiledGame:
+    headers, end = game.headers, game.end().board()
+    winners = {"1-0": chess.WHITE, "0-1": chess.BLACK, "1/2-1/2": None}
+    if headers["Result"] not in winners:
+        raise GameFileError(f"game {number} of {path} has no result")
+    moves = tuple(node.move for node in game.mainline())
+    notes = [read_comment(node.comment, not node.turn()) for node in game.mainline()]
+    if headers.get("PlyCount", str(len(moves))) != str(len(moves)):
+        raise GameFileError(
+            f"game {number} of {path} is torn: it has {len(moves)} of {headers['PlyCount']} plies"
+        )
+    start = game.board()
+    assert isinstance(start, FogOfWarBoard)
+    return FiledGame(
+        number,
+        {chess.WHITE: headers["White"], chess.BLACK: headers["Black"]},
+        start,
+        moves,
+        winners[headers["Result"]],
+        end.is_game_over(),
+        tuple(note.coverage for note in notes),
+        tuple(_belief(note.report) for note in notes),
+        _time(headers),
+    )
+
+
+def _time(headers: Mapping[str, str]) -> str:
+    return headers.get("MoveTime", headers.get("TimeControl", ""))
+
+
+def _belief(report: Report | None) -> int | None:
+    return None if report is None else report.belief
+
 
 Words = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class FollowedTurn:
+    """One turn of a side in a game, after the search.
+
+    ply: plies of the game before it. board: the true position, before the recorded move. choice:
+    what the search chose.
+    """
+
+    ply: int
+    board: FogOfWarBoard
+    move: chess.Move
+    choice: Choice
+    coverage: Coverage
+
+    @property
+    def words(self) -> Words:
+        """The true position, uint64[8]."""
+        return from_board(self.board)
+
+    @property
+    def info(self) -> SearchInfo:
+        """The last report of the search."""
+        assert self.choice.info is not None
+        return self.choice.info
+
+
+def follow(
+    player: Player,
+    game: FiledGame,
+    side: chess.Color,
+    limits: Callable[[int], GoLimits | None],
+    *,
+    until: int | None = None,
+) -> Iterator[FollowedTurn]:
+    """Yield turns of one side, each after the player's search in it; then play the recorded move.
+
+    The belief is brought up to date before the clock of the search begins, so P does not depend on
+    how busy the machine is.
+
+    limits: makes the limits of the search that begins now, from the plies before it; None: there is
+    no search at this turn, and it is not yielded. until: the last turn is the one after so many
+    plies; None: the last one of the game.
+    """
+    board = game.start.copy()
+    player.new_game(0 if side == chess.WHITE else 1, from_board(board))
+    for ply, move in enumerate(game.moves):
+        if until is not None and ply > until:
+            return
+        if board.turn == side:
+            player.update()
+            limit = limits(ply)
+            if limit is not None:
+                choice = player.search(limit, Event())
+                coverage = player.coverage(from_board(board))
+                yield FollowedTurn(ply, board.copy(), move, choice, coverage)
+        board.push(move)
+        if not board.is_game_over():
+            last_ply(board, side).tell(player)
+
+
 Row = dict[str, Any]
 """Figures by their names."""
 Limits = Callable[[], GoLimits]
@@ -76,7 +225,7 @@ class Judge:
         self._evaluator = make_evaluator(
             options.text("Evaluator"),
             stockfish=options.text("Stockfish") or None,
-            tau=options.integer("Tau") / 100,
+            tau=options.number("tau"),
             on_warning=warn,
         )
         self._evaluator.start()

@@ -87,7 +87,7 @@ PROOFS = (
     Proof(
         "tests",
         "the slow tests, and every property on ten times as many examples",
-        "python -m pytest -n 2 --dist loadgroup -m 'slow or hypothesis' --hypothesis-profile nightly",
+        "python -m pytest -n 2 --dist loadfile -m 'slow or hypothesis' --hypothesis-profile nightly",
     ),
 )
 

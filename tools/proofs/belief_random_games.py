@@ -34,6 +34,7 @@ from obscuro.rules.moves import generate_moves
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_fen, hash_positions, legal_moves, load, to_fen
 from obscuro.rules.tables import TABLES
+from tests.belief.naive import NaiveBelief
 from tools.common import given, tool_parser
 
 Words = npt.NDArray[np.uint64]
@@ -94,7 +95,7 @@ def sorted_hashes(positions: Words) -> Words:
 def measure(belief: Belief, move: int, observation: Observation, naive: bool) -> Measured:
     """Update the belief, and a naive copy of it if asked for."""
     before, ours = belief.positions, belief.our_turn
-    slow = belief.copy(naive=True) if naive else None
+    slow = NaiveBelief.of(belief) if naive else None
     seconds = update(belief, move, observation)
     candidates = len(before)
     if not ours:

@@ -32,10 +32,9 @@ import chess
 import numpy as np
 
 from obscuro.cli.bench.common import progress
-from obscuro.engine.constants import BELIEF_SHARE
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.player import Player
-from obscuro.engine.turn_time import turn_time
+from obscuro.engine.turn_time import BELIEF_SHARE, turn_time
 from obscuro.matches.game_record import OWN_OBSERVATIONS, Turn
 from obscuro.matches.referee import play_game
 from obscuro.matches.time_control import Allowance
@@ -185,7 +184,7 @@ def play(number: int, settings: Settings) -> Played:
     try:
         record = play_game(
             *both,
-            movetime=settings.movetime,
+            control=settings.movetime,
             seed=settings.seed + number,
             max_plies=settings.max_plies,
             board=board,

@@ -30,7 +30,7 @@ from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.evaluation.evaluator import ChildValues, Evaluator
 from obscuro.evaluation.factory import unwrapped
-from obscuro.evaluation.stockfish.process import stockfish_path
+from obscuro.evaluation.stockfish_program import stockfish_path
 from obscuro.rules.position import from_fen
 from tools.common import engine_options, given, publish, say, table, tool_parser
 

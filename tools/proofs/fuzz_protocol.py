@@ -34,10 +34,8 @@ with (
 ):
     from obscuro.engine.options import OptionError, Options
     from obscuro.rules.observation import Observation
-    from obscuro.uci.parsing import parse_belief, parse_go, parse_setoption
-    from obscuro.uci.positions import PositionReader
-    from obscuro.uci.protocol_error import ProtocolError
-    from obscuro.uci.start import start_board
+    from obscuro.uci.parsing import ProtocolError, parse_belief, parse_go, parse_setoption
+    from obscuro.uci.positions import PositionReader, start_board
 
 SEEDS = (
     "position startpos moves e2e4 e7e5 g1f3",

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.research.games.cfr import CounterfactualRegret
-from obscuro.research.games.extensive_form import ExtensiveForm
+from obscuro.research.games.extensive_form import ExtensiveForm, Mirrored
 from obscuro.research.games.game_tree import GameTree, enumerate_game
 from obscuro.research.games.generative import DiverseBlock, RandomBlock, both_have_acted
 from obscuro.research.games.goofspiel import Goofspiel
@@ -46,10 +46,9 @@ from obscuro.research.games.klss import SubgameSolver, guaranteed, least_exploit
 from obscuro.research.games.leduc import LeducPoker
 from obscuro.research.games.liars_dice import LiarsDice
 from obscuro.research.games.limited_maxmargin import LimitedMaxmargin
-from obscuro.research.games.maxmargin import AsSolved, Choice, Margins
-from obscuro.research.games.mirrored import Mirrored
 from obscuro.research.games.root_rules import RootBudget, RootRule, SoftRoot, belief_prior
 from obscuro.research.games.shedding import SheddingGame
+from obscuro.research.games.subgame_program import AsSolved, Choice, Margins
 from obscuro.search.game import MAX, MIN
 from tools.common import given, publish, say, table, tool_parser
 from tools.results.manifest import Loaded

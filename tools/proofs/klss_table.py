@@ -29,8 +29,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.research.games.best_response import best_response
-from obscuro.research.games.game_tree import GameTree, enumerate_game
+from obscuro.research.games.game_tree import (
+    GameTree,
+    best_response,
+    enumerate_game,
+    policy_of,
+    strategy_of,
+)
 from obscuro.research.games.infoset_hypergraph import (
     COMMON_KNOWLEDGE,
     KnowledgeSizes,
@@ -45,8 +50,7 @@ from obscuro.research.games.klss_rows import (
     floor_of,
     normalisation,
 )
-from obscuro.research.games.maxmargin import Against, AsSolved, AtRandom, Choice, Margins
-from obscuro.research.games.strategy import policy_of, strategy_of
+from obscuro.research.games.subgame_program import Against, AsSolved, AtRandom, Choice, Margins
 from obscuro.search.game import MIN
 from tools.common import given, publish, table, tool_parser
 

@@ -21,8 +21,16 @@ from typing import Any
 
 from tests.bots.lichess_server import lichess_serving
 from tools.common import given, publish, say, table, tool_parser
-from tools.proofs.bot_clients import BotClient, BridgeClient, CheckoutError, LichessBotClient
-from tools.proofs.bot_scenarios import SCENARIOS, ClientScenario, ClientStage, StageError
+from tools.proofs.bot_scenarios import (
+    SCENARIOS,
+    BotClient,
+    BridgeClient,
+    CheckoutError,
+    ClientScenario,
+    ClientStage,
+    LichessBotClient,
+    StageError,
+)
 from tools.results.manifest import Loaded
 
 TOKEN_ROW = "token"

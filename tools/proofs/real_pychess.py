@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.common import INTERRUPTED, given, publish, say, table, tool_parser
-from tools.proofs.pychess.children import NotAsExpectedError
+from tools.proofs.pychess.processes import NotAsExpectedError
 
 UNUSABLE = 2
 """The exit code where the proof can't be begun."""

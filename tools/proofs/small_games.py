@@ -25,17 +25,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from obscuro.research.games.best_response import exploitability
 from obscuro.research.games.catalog import CATALOG, KnownGame
 from obscuro.research.games.extensive_form import TERMINAL
-from obscuro.research.games.game_tree import GameTree, enumerate_game
-from obscuro.research.games.search_game import SearchGame
-from obscuro.research.games.solve import (
+from obscuro.research.games.game_tree import GameTree, enumerate_game, exploitability
+from obscuro.research.games.search_game import (
     LEAST_VARIANCE,
     METHODS,
     PARAMETERS,
     GameSolver,
     Method,
+    SearchGame,
     growing_iterations,
     solve,
 )

@@ -34,11 +34,10 @@ from obscuro.matches.openings import default_openings
 from obscuro.matches.players import InProcessPlayer, RandomPlayer
 from obscuro.matches.referee import play_game
 from obscuro.players.roster import ZS21_OPTIONS
-from obscuro.research.zs21.certificate import bound, guaranteed
+from obscuro.research.zs21.blueprint import bound, guaranteed
+from obscuro.research.zs21.chess_trunk import information_price
 from obscuro.research.zs21.gadget_program import Size
-from obscuro.research.zs21.planting import information_price
-from obscuro.research.zs21.trunk import LEAF, Trunk
-from obscuro.research.zs21.trunk_game import MAX
+from obscuro.research.zs21.trunk import LEAF, MAX, Trunk
 from obscuro.research.zs21.turn_search import Round, TurnSearch
 from obscuro.research.zs21.zs21_constants import LEAST_ROOTS
 from obscuro.research.zs21.zs21_player import Zs21Player
@@ -188,13 +187,13 @@ def checked_turns(arguments: argparse.Namespace) -> Iterator[Checked]:
 
 def won_against_random(arguments: argparse.Namespace) -> int:
     """Play games against the random player; return how many ZS21 wins."""
-    player = InProcessPlayer(new_player(arguments), name="zs21")
+    player = InProcessPlayer(new_player(arguments), name="zs21")  # type: ignore[arg-type]  # has what a game uses
     rival = RandomPlayer()
     won = 0
     for number in range(arguments.random_games):
         color = chess.WHITE if number % 2 == 0 else chess.BLACK
         pair = (player, rival) if color == chess.WHITE else (rival, player)
-        game = play_game(*pair, movetime=arguments.random_movetime, seed=arguments.seed + number)
+        game = play_game(*pair, control=arguments.random_movetime, seed=arguments.seed + number)
         won += game.winner == color
         say(f"game {number + 1} against random: {'won' if game.winner == color else 'not won'}")
     player.close()

@@ -1,9 +1,9 @@
-"""Write the facts of the options table in docs/protocol.md: name, type, default and range.
+"""Write the tables of options in docs/protocol.md and of `Search`'s keys in docs/algorithm.md.
 
     python -m tools.record.option_table
 
-The facts come from `obscuro.engine.options`. What an option does is written by hand, in the last
-column, and stays as it is. A new option gets a row with its help text.
+The facts, name, type, default and range, come from `obscuro.engine.options`. What an option does is
+written by hand, in the last column, and stays as it is. A new option gets a row with its help text.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from obscuro.engine.options import OPTIONS, Option
+from obscuro.engine.options import OPTIONS, SEARCH_KEYS, Option, text_of
 from obscuro.evaluation.factory import BUILT_IN
 from tools.common import given, tool_parser
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+TABLES = {DOCS / "protocol.md": OPTIONS, DOCS / "algorithm.md": SEARCH_KEYS}
 BEGIN = "<!-- begin options: made by python -m tools.record.option_table -->"
 END = "<!-- end options -->"
 
@@ -26,7 +27,7 @@ OF_MACHINE = {
     ("Threads", "default"): "cores, at most 4",
     ("Hash", "default"): "memory / 8, 64 to 1024",
     ("Hash", "maximum"): "memory",
-    ("Eval Cache", "maximum"): "memory",
+    ("eval_cache", "maximum"): "memory",
     ("Max Positions", "default"): "memory / 800 B, 100000 to 8000000",
     ("Max Positions", "maximum"): "8000000",
 }
@@ -40,13 +41,14 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Write the table into the page; returns the exit code."""
+    """Write the tables into their pages; returns the exit code."""
     make_parser().parse_args(given(words))
-    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page, options in TABLES.items():
+        page.write_text(with_table(page.read_text(encoding="utf-8"), options), encoding="utf-8")
     return 0
 
 
-def with_table(page: str) -> str:
+def with_table(page: str, options: Sequence[Option]) -> str:
     """Return the page's text with the facts of the table brought up to date.
 
     Raises ValueError if the page lacks the marks that the table stands between.
@@ -57,7 +59,7 @@ def with_table(page: str) -> str:
         raise ValueError(f"the page lacks {BEGIN!r} or {END!r}")
     told = dict(re.findall(r"^\| `([^`]+)` .*\| ([^|]+) \|$", old, re.M))
     rows = ["| option | type | default | range | what it does |", "|---|---|---|---|---|"]
-    for option in OPTIONS:
+    for option in options:
         facts = [f"`{option.name}`", option.kind, default(option), values(option)]
         rows.append(f"| {' | '.join((*facts, told.get(option.name, option.help)))} |")
     return "\n".join([before + begin, *rows, end + after])
@@ -68,9 +70,7 @@ def default(option: Option) -> str:
     told = OF_MACHINE.get((option.name, "default"))
     if told is not None:
         return told
-    if option.kind == "check":
-        return f"`{str(option.default).lower()}`"
-    return f"`{option.default}`" if option.default != "" else "empty"
+    return f"`{text_of(option.default)}`" if option.default != "" else "empty"
 
 
 def values(option: Option) -> str:
@@ -81,7 +81,7 @@ def values(option: Option) -> str:
         # Plug-ins add their names to the evaluators; the page lists ours.
         ours = BUILT_IN if option.name == "Evaluator" else option.choices
         return ", ".join(f"`{name}`" for name in ours)
-    if option.kind == "spin":
+    if option.kind in ("spin", "number"):
         most = OF_MACHINE.get((option.name, "maximum"), str(option.maximum))
         return f"{option.minimum} to {most}"
     return "any text"

@@ -31,7 +31,6 @@ import numpy.typing as npt
 from numba import njit
 
 from obscuro.belief.belief import Belief
-from obscuro.cli.bench.belief_steps import new_belief, steps, take_in
 from obscuro.cli.bench.recorded import (
     GAMES_FILE,
     LARGEST,
@@ -39,7 +38,10 @@ from obscuro.cli.bench.recorded import (
     RecordedGame,
     RecordedUpdate,
     all_updates,
+    new_belief,
     read_games,
+    steps,
+    take_in,
     write_games,
 )
 from obscuro.engine.options import Options
@@ -151,7 +153,7 @@ def player_options(seed: int) -> Options:
         Evaluator="material",
         Threads=1,
         Hash=64,
-        Min_Infoset_Size=64,
+        Search="min_infoset_size=64",
         Max_Positions=PLAYING_BELIEF,
         Seed=seed,
     )

@@ -82,7 +82,9 @@ def self_play(seed: int) -> list[str]:
 
 def options(seed: int) -> Options:
     """Those of a player that repeats itself."""
-    return engine_options(Threads=1, Hash=64, Min_Infoset_Size=64, Max_Positions=100_000, Seed=seed)
+    return engine_options(
+        Threads=1, Hash=64, Search="min_infoset_size=64", Max_Positions=100_000, Seed=seed
+    )
 
 
 def make_parser() -> argparse.ArgumentParser:

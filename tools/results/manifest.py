@@ -4,9 +4,7 @@ A page `NAME` is the table `[NAME]`, and has
 
 - `[NAME.runs.RUN]`: `command`, exactly as one types it at the top of the repository; `raw`, the file
   under docs/results/raw; `label`, what a table calls it;
-- `[NAME.data.DATA]`: `command`, an `obscuro learn collect` that makes `file`, a file of samples under
-  docs/results/raw that commands of the page read; perhaps `broken_off`, the games that the file has
-  when the command was ended before all that it wants;
+- `[NAME.kept]`: raw files whose command is no longer in the code, each with the commit to run it at;
 - `[NAME.sections.SECTION]`: `runs`, and either `render`, a function that turns the data of one run
   into lines of Markdown, or `render_runs`, one that does so for all of them (`Loaded`); perhaps
   `planned = true`: then runs without a raw file are still to come and are left out, and the
@@ -55,21 +53,6 @@ class Run(NamedTuple):
         return shlex.split(self.command)
 
 
-class SampleData(NamedTuple):
-    """A file that runs read, and the command that collects it."""
-
-    page: str
-    name: str
-    command: str
-    file: str  # below docs/results/raw
-    broken_off: int | None = None  # games in the file, if fewer than the command wants
-
-    @property
-    def words(self) -> list[str]:
-        """The command, split as a shell does it."""
-        return shlex.split(self.command)
-
-
 class Section(NamedTuple):
     """A part of a page that is rendered, between its marks."""
 
@@ -107,7 +90,7 @@ class Page:
 
     name: str
     runs: dict[str, Run] = field(default_factory=dict)
-    data: dict[str, SampleData] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)  # files below docs/results/raw
     sections: dict[str, Section] = field(default_factory=dict)
     pictures: dict[str, Picture] = field(default_factory=dict)
     by_hand: dict[str, str] = field(default_factory=dict)
@@ -140,10 +123,6 @@ class Manifest:
         shown = [section for section in page.sections.values() if run.name in section.runs]
         planned = bool(shown) and all(section.planned for section in shown)
         return planned and not self.raw_file(run).exists()
-
-    def data_file(self, data: SampleData) -> Path:
-        """Return where a file of samples is."""
-        return self.folder / "raw" / data.file
 
     def runs_of(self, page: Page, section: Section) -> Iterator[Run]:
         """Yield the runs that a section reads, those of other pages last."""
@@ -191,17 +170,11 @@ def find_function(reference: str) -> Callable[..., Any]:
 
 
 def _page(name: str, value: Any) -> Page:
-    parts = ("runs", "data", "sections", "pictures", "by_hand")
+    parts = ("runs", "kept", "sections", "pictures", "by_hand")
     fields = _fields(name, value, dict.fromkeys(parts, dict))
     runs = {
         each: Run(name, each, **_fields(f"{name}.runs.{each}", told, _RUN, ("command", "raw")))
         for each, told in fields.get("runs", {}).items()
-    }
-    data = {
-        each: SampleData(
-            name, each, **_fields(f"{name}.data.{each}", told, _DATA, ("command", "file"))
-        )
-        for each, told in fields.get("data", {}).items()
     }
     sections = {}
     for each, told in fields.get("sections", {}).items():
@@ -216,12 +189,13 @@ def _page(name: str, value: Any) -> Page:
     }
     notes = fields.get("by_hand", {})
     by_hand = _fields(f"{name}.by_hand", notes, dict.fromkeys(notes, str))
-    page = Page(name, runs, data, sections, pictures, by_hand)
+    files = fields.get("kept", {})
+    kept = _fields(f"{name}.kept", files, dict.fromkeys(files, str))
+    page = Page(name, runs, kept, sections, pictures, by_hand)
     _check(page)
     return page
 
 
-_DATA = {"command": str, "file": str, "broken_off": int}
 _RUN = {"command": str, "raw": str, "label": str}
 _SECTION = {"runs": list, "others": list, "render": str, "render_runs": str, "planned": bool}
 _PICTURE = {"file": str, "run": str, "section": str, "draw": str}
@@ -246,23 +220,15 @@ def _fields(
     return value
 
 
-_COMMANDS = ("python -m tools.", "obscuro match ", "obscuro bench", "obscuro learn check ")
-_COLLECT = "obscuro learn collect "
+_COMMANDS = ("python -m tools.", "obscuro match ", "obscuro bench")
 
 
 def _check(page: Page) -> None:
     for run in page.runs.values():
         if not run.command.startswith(_COMMANDS):
-            raise ManifestError(
-                f"{_at(run)}: a command is a tool, `obscuro match`, `bench` or `learn check`"
-            )
+            raise ManifestError(f"{_at(run)}: a command is a tool, `obscuro match` or `bench`")
         if not run.raw.endswith(SUFFIXES) or Path(run.raw).parts[:1] != (page.name,):
             raise ManifestError(f"{_at(run)}: raw must be {page.name}/NAME.json or .json.gz")
-    for each in page.data.values():
-        if not each.command.startswith(_COLLECT) or f"raw/{each.file}" not in each.command:
-            raise ManifestError(f"[{page.name}] {each.name}: a command is `{_COLLECT}` to the file")
-        if not any(each.file in run.command for run in page.runs.values()):
-            raise ManifestError(f"[{page.name}] {each.name}: no run reads {each.file}")
     used: set[str] = set()
     for section in page.sections.values():
         used.update(section.runs)

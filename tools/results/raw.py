@@ -29,7 +29,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from obscuro.cli.bench.common import machine as bench_machine
-from obscuro.evaluation.stockfish.process import StockfishError, StockfishProcess, stockfish_path
+from obscuro.evaluation.stockfish.process import StockfishError, StockfishProcess
+from obscuro.evaluation.stockfish_program import stockfish_path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ("obscuro", "engine_bin", "pyproject.toml")

@@ -6,8 +6,7 @@
 
 Runs what the manifest says, one command after the other, and replaces the raw files. A command that
 fails leaves its raw file as it is; the next ones are run all the same, and the exit code is 1. The
-games of a match are kept beside its raw file. Samples that `obscuro learn check` reads are collected
-where their file is missing. A match that was broken off is resumed. Times mean
+games of a match are kept beside its raw file. A match that was broken off is resumed. Times mean
 something on an idle machine only.
 """
 
@@ -90,10 +89,6 @@ def chosen_runs(page: Page, section: str | None) -> list[Run]:
 def remake(manifest: Manifest, run: Run) -> int:
     """Run a command and replace its raw file; return its exit code."""
     file = manifest.raw_file(run)
-    for data in manifest.page(run.page).data.values():
-        wanted = data.file in run.command and not manifest.data_file(data).exists()
-        if wanted and (code := run_collect(data.words[1:])):
-            return code
     program, *words = run.words
     if program == "python":
         return run_tool(words, file)
@@ -127,13 +122,8 @@ def run_match(words: Sequence[str], file: Path) -> int:
     return code
 
 
-def run_collect(words: Sequence[str]) -> int:
-    """Run `obscuro learn collect`, which writes its file itself."""
-    return subprocess.run([str(ENGINE), *words], cwd=ROOT, check=False).returncode
-
-
 def run_benchmark(words: Sequence[str], file: Path) -> int:
-    """Run `obscuro bench` or `obscuro learn check`, and store the JSON that it prints."""
+    """Run `obscuro bench`, and store the JSON that it prints."""
     command = [str(ENGINE), *words, "--json"]
     done = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode == 0:

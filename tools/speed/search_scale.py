@@ -29,15 +29,15 @@ from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import SearchInfo
+from obscuro.kernels import kernel
 from obscuro.matches.game_record import OWN_OBSERVATIONS, Turn
 from obscuro.matches.referee import play_game
 from obscuro.matches.time_control import Allowance
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board
-from obscuro.search.depths import reach_weighted_depth
 from obscuro.search.game import CHANCE
-from obscuro.search.tree import NODES, ROOTS, Tree
+from obscuro.search.tree import LEAF, NO_PARENT, NODES, ROOT_INFOSET, ROOTS, Tree
 from tools.common import (
     INTERRUPTED,
     add_at_most,
@@ -67,6 +67,41 @@ PAPER = {
     "belief": 17_264,
 }
 PAPER_PLIES = 116.6
+
+
+@kernel
+def _reach_weighted_depth(tree: Any) -> Any:
+    """Plies to the first leaf in play by the current strategies, times reach; and the reach."""
+    nodes = tree.counts[NODES]
+    reach = np.zeros(nodes, dtype=np.float64)
+    first = tree.infoset_first[ROOT_INFOSET]
+    plies = 0.0
+    total = 0.0
+    for node in range(nodes):
+        parent = tree.node_parent[node]
+        if parent == NO_PARENT:
+            reach[node] = tree.strategy[first + node]
+        else:
+            reach[node] = reach[parent] * tree.strategy[tree.node_parent_action[node]]
+        if reach[node] == 0:
+            continue
+        edge = tree.node_first_edge[node]
+        action = tree.node_first_action[node]
+        for k in range(tree.node_edges[node]):
+            if tree.edge_child[edge + k] == LEAF:
+                weight = reach[node] * tree.strategy[action + k]
+                plies += weight * (tree.node_depth[node] + 1)
+                total += weight
+    return plies, total
+
+
+def reach_weighted_depth(tree: Tree) -> float:
+    """The mean number of plies from the root states to the first leaf, by both sides' strategies.
+
+    The root's choice of J is that of the gadget. Returns 0 where nothing is reached.
+    """
+    plies, total = _reach_weighted_depth(tree)
+    return float(plies / total) if total > 0 else 0.0
 
 
 class Settings(NamedTuple):
@@ -306,7 +341,7 @@ def main(words: Sequence[str] | None = None) -> int:
         for number in range(len(games), last):
             record = play_game(
                 *players,
-                movetime=settings.movetime,
+                control=settings.movetime,
                 seed=settings.seed + number,
                 max_plies=settings.max_plies,
             )

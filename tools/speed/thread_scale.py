@@ -2,9 +2,8 @@
 
     python -m tools.speed.thread_scale --threads 1 2 4 8 16 --plot threads.png
 
-For each number of threads: iterations on the made-up tree of `obscuro bench search`, all threads on
-one tree, as a share of what as many threads reach on trees of their own; and what searches from the
-benchmark's positions do on the clock. The machine needs as many free cores as there are threads.
+For each number of threads it measures what searches from the positions of `obscuro bench search` do
+on the clock. The machine needs as many free cores as there are threads.
 """
 
 from __future__ import annotations
@@ -17,28 +16,17 @@ from statistics import median
 from typing import Any
 
 from obscuro.cli.bench.following import POSITIONS, Follower
-from obscuro.cli.bench.synthetic import synthetic_tree
-from obscuro.cli.bench.thread_speed import threads_together
 from obscuro.engine.machine import usable_cores
 from tools.common import add_evaluator, given, publish, say, table, tool_parser
 
 
 def measure(told: argparse.Namespace) -> list[dict[str, Any]]:
     """Return a row of figures for each number of threads."""
-    tree, _ = synthetic_tree(told.edges)
     rows: list[dict[str, Any]] = []
     for threads in told.threads:
         say(f"{threads} threads")
-        together = threads_together(tree, threads, told.rounds)
-        rows.append(
-            {
-                "threads": threads,
-                "joint": median(together.joint),
-                "alone": median(together.alone),
-                "ratio": together.ratio,
-                **searches(threads, told.evaluator, told.movetime, told.searches),
-            }
-        )
+        found = searches(threads, told.evaluator, told.movetime, told.searches)
+        rows.append({"threads": threads, **found})
     return rows
 
 
@@ -61,7 +49,7 @@ def searches(threads: int, evaluator: str, movetime: int, count: int) -> dict[st
 
 
 def plot(file: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Draw iterations on the made-up tree, and both figures of searches, by threads."""
+    """Draw both figures of searches by threads."""
     import matplotlib  # noqa: PLC0415  an optional dependency
 
     matplotlib.use("Agg")
@@ -70,9 +58,8 @@ def plot(file: Path, rows: Sequence[dict[str, Any]]) -> None:
     figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
     threads = [row["threads"] for row in rows]
     for key, label in (
-        ("joint", "iterations, made-up tree"),
-        ("iterations", "iterations, search"),
-        ("expansions", "expansions, search"),
+        ("iterations", "iterations"),
+        ("expansions", "expansions"),
     ):
         axes.plot(threads, [row[key] / rows[0][key] for row in rows], marker="o", label=label)
     first = threads[0]
@@ -88,9 +75,6 @@ def render(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     cells = [
         [
             row["threads"],
-            f"{row['joint']:,.0f}",
-            f"{row['joint'] / row['alone']:.2f}",
-            f"{row['ratio']:.2f}",
             f"{row['iterations']:,.0f}",
             f"{row['expansions']:,.0f}",
         ]
@@ -98,21 +82,16 @@ def render(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     ]
     headings = [
         "threads",
-        "iterations/s on one tree",
-        "times one thread's",
-        "of what they reach apart",
-        "iterations/s in a search",
+        "iterations/s",
         "expansions/s",
     ]
-    yield from table(headings, cells, "rrrrrr")
+    yield from table(headings, cells, "rrr")
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the command line."""
     parser = tool_parser("tools.speed.thread_scale", __doc__)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2, 4, 8, 16], metavar="N")
-    parser.add_argument("--edges", type=int, default=1_000_000, help="of the made-up tree")
-    parser.add_argument("--rounds", type=int, default=15, help="on the made-up tree")
     parser.add_argument("--movetime", type=int, default=3000, help="milliseconds of a search")
     parser.add_argument("--searches", type=int, default=2, help="measured from each position")
     add_evaluator(parser)

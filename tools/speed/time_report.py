@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.engine.options import Options
-from obscuro.matches.pgn_comments import read_comment
+from obscuro.matches.pgn import read_comment
 from obscuro.matches.time_control import MILLISECONDS, TimeControl
 from obscuro.rules.board import FogOfWarBoard
 from tools.common import given, table, tool_parser

@@ -45,22 +45,20 @@ class WireMove:
 
     def uci(self, before: Observation) -> str:
         """Return the move in UCI. before: what our side saw before it; shows all our pieces."""
-        target = self.to_square
-        kings, rooks = before.boards[chess.KING - 1], before.boards[chess.ROOK - 1]
-        if kings >> self.from_square & 1 and rooks >> target & 1 and _same_side(before, self):
-            east = chess.square_file(target) > chess.square_file(self.from_square)
+        start, target = self.from_square, self.to_square
+        kings, rooks, white = (before.boards[i] for i in (chess.KING - 1, chess.ROOK - 1, -1))
+        same_side = (white >> start & 1) == (white >> target & 1)
+        if kings >> start & 1 and rooks >> target & 1 and same_side:
+            east = chess.square_file(target) > chess.square_file(start)
             target = chess.square(6 if east else 2, chess.square_rank(target))
-        names = chess.SQUARE_NAMES
-        return f"{names[self.from_square]}{names[target]}{self.promotion}"
+        return f"{chess.SQUARE_NAMES[start]}{chess.SQUARE_NAMES[target]}{self.promotion}"
 
     def json(self) -> dict[str, str]:
         """Return the move for an answer."""
-        move = {
-            "from": chess.SQUARE_NAMES[self.from_square],
-            "to": chess.SQUARE_NAMES[self.to_square],
-        }
-        role = next((role for role, letter in _PROMOTIONS.items() if letter == self.promotion), "")
-        return move | ({"promotion": role} if role else {})
+        names = chess.SQUARE_NAMES
+        move = {"from": names[self.from_square], "to": names[self.to_square]}
+        roles = [role for role, letter in _PROMOTIONS.items() if letter == self.promotion]
+        return move | ({"promotion": roles[0]} if roles else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,23 +81,41 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """The server asks for a move.
+    """The server asks for a move of a game of ours.
 
-    ply: how many plies have been played. remaining, increment: our clock in ms; remaining is None
-    in a game without a clock. moves: our legal moves. transcript: JSON of all sightings, from the
-    start on; None if there is only `latest`, the last one. Both are read by `read_sighting`.
+    moves: our legal moves. fields: the whole message; `read_details` and `read_sighting` read the
+    rest, which may be at fault.
     """
 
     game: str
     session: str
-    engine: str
+    moves: tuple[WireMove, ...]
+    fields: dict[str, Any]
+
+    @property
+    def transcript(self) -> list[Any] | None:
+        """All sightings as JSON, from the start on; None if there is none. Raises MessageError."""
+        told = self.fields.get("observationTranscript")
+        return None if told is None else _list(told, "observationTranscript")
+
+    @property
+    def latest(self) -> Any:
+        """The last sighting as JSON, in place of the transcript."""
+        return self.fields.get("latestObservationDelta")
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDetails:
+    """When and for whom a move is asked for.
+
+    ply: how many plies have been played. remaining, increment: our clock in ms; remaining is None
+    in a game without a clock.
+    """
+
     side: chess.Color
     ply: int
     remaining: int | None
     increment: int
-    moves: tuple[WireMove, ...]
-    transcript: list[Any] | None
-    latest: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,36 +137,32 @@ def read_json(body: bytes) -> dict[str, Any]:
 
 
 def read_turn(body: dict[str, Any]) -> TurnRequest:
-    """Read a request for a move, all but its sightings. Raises MessageError."""
+    """Read whose turn it is and the legal moves: enough to answer. Raises MessageError."""
     _check_game(body)
-    clock = _object(body.get("clock") or {}, "clock")
-    remaining = clock.get("remaining_ms")
     moves = tuple(_move(move) for move in _list(body.get("legalMoves"), "legalMoves"))
     if not moves:
         raise MessageError("legalMoves is empty")
-    transcript = body.get("observationTranscript")
-    return TurnRequest(
-        game=_text(body, "gameId"),
-        session=_text(body, "sessionId"),
-        engine=_text(body, "engineId"),
+    return TurnRequest(_text(body, "gameId"), _text(body, "sessionId"), moves, body)
+
+
+def read_details(request: TurnRequest) -> TurnDetails:
+    """Read the side, the ply and the clock of a turn. Raises MessageError."""
+    body = request.fields
+    clock = _object(body.get("clock") or {}, "clock")
+    remaining = clock.get("remaining_ms")
+    return TurnDetails(
         side=_side(body.get("color")),
         ply=_whole(body.get("ply"), "ply"),
         remaining=None if remaining is None else _milliseconds(remaining, "remaining_ms"),
         increment=_milliseconds(clock.get("increment_ms") or 0, "increment_ms"),
-        moves=moves,
-        transcript=None if transcript is None else _list(transcript, "observationTranscript"),
-        latest=body.get("latestObservationDelta"),
     )
 
 
 def read_push(body: dict[str, Any]) -> ObservationPush:
     """Read a push. Raises MessageError."""
     _check_game(body)
-    return ObservationPush(
-        game=_text(body, "gameId"),
-        session=_text(body, "sessionId"),
-        sighting=read_sighting(body.get("observation")),
-    )
+    sighting = read_sighting(body.get("observation"))
+    return ObservationPush(_text(body, "gameId"), _text(body, "sessionId"), sighting)
 
 
 def read_sighting(value: Any) -> Sighting:
@@ -177,10 +189,9 @@ def read_sighting(value: Any) -> Sighting:
 
 
 def _check_game(body: dict[str, Any]) -> None:
-    if body.get("protocolVersion") != PROTOCOL:
-        raise MessageError(
-            f"protocolVersion {_short(body.get('protocolVersion'))}: only 1 is known"
-        )
+    version = body.get("protocolVersion")
+    if version != PROTOCOL:
+        raise MessageError(f"protocolVersion {_short(version)}: only {PROTOCOL} is known")
     if body.get("gameSpecId") not in (None, GAME):
         raise MessageError(f"gameSpecId {_short(body['gameSpecId'])}: this engine plays {GAME}")
 
@@ -209,19 +220,12 @@ def _observation(fields: dict[str, Any]) -> Observation:
 
 def _move(value: Any) -> WireMove:
     fields = _object(value, "a move")
-    squares = [fields.get(name) for name in ("from", "to")]
-    if not all(isinstance(name, str) and name in chess.SQUARE_NAMES for name in squares):
-        raise MessageError(f"a move is {_short(value)}")
-    promotion = fields.get("promotion")
-    if promotion is not None and not (isinstance(promotion, str) and promotion in _PROMOTIONS):
-        raise MessageError(f"a move is {_short(value)}")
-    from_square, to_square = (chess.parse_square(str(name)) for name in squares)
-    return WireMove(from_square, to_square, _PROMOTIONS.get(promotion or "", ""))
-
-
-def _same_side(before: Observation, move: WireMove) -> bool:
-    white = before.boards[-1]
-    return (white >> move.from_square & 1) == (white >> move.to_square & 1)
+    try:
+        start, target = (chess.parse_square(fields[name]) for name in ("from", "to"))
+        promotion = fields.get("promotion")
+        return WireMove(start, target, "" if promotion is None else _PROMOTIONS[promotion])
+    except (KeyError, TypeError, ValueError):
+        raise MessageError(f"a move is {_short(value)}") from None
 
 
 def _object(value: Any, name: str) -> dict[str, Any]:

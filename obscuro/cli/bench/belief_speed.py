@@ -3,45 +3,93 @@
 The benchmark follows each recorded game several times with two beliefs, one with one thread and one
 with two. Like the engine, they keep their memory from update to update. The benchmark times the
 updates that the file of games lists. docs/benchmarks.md explains the numbers.
+
+    python -m obscuro.cli.bench.belief_speed THREADS
+
+measures memory in a process that does nothing else: it reads one recorded game on stdin, follows it
+to its last update, and prints the bytes by which that update's peak exceeds the memory of the
+process after loading all code.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import hashlib
+import re
+import statistics
+import subprocess
+import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
+import chess
 import numpy as np
+import numpy.typing as npt
 from rich.console import Console
+from rich.table import Table
 
 from obscuro.belief import Belief, warm_up
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.update import reserve
-from obscuro.cli.bench import peak_memory as memory
-from obscuro.cli.bench import python_chess
-from obscuro.cli.bench.belief_results import THREADS, MeasuredUpdate, Summary, print_report, summary
-from obscuro.cli.bench.belief_stages import stage_seconds, test_seconds
-from obscuro.cli.bench.belief_steps import Step, check, new_belief, steps, take_in
 from obscuro.cli.bench.common import (
+    KIBIBYTE,
+    BenchmarkError,
     ReportProgress,
+    digits,
+    figure,
+    median,
+    note_if_busy,
     peak_memory,
     progress,
     publish,
-    two_thread_arithmetic,
 )
 from obscuro.cli.bench.recorded import (
+    LARGEST,
     RecordedGame,
+    RecordedUpdate,
+    Step,
     all_updates,
+    check,
+    new_belief,
     parse_game,
     quick_games,
     read_games,
+    steps,
+    take_in,
 )
 from obscuro.engine.options import MOST_POSITIONS
+from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import from_board, to_fen
 
 SAMPLE = 64  # python-chess gets this many positions of each belief
 REPEAT, QUICK_REPEAT = 3, 1
 WARMING = parse_game("warming up | white | startpos | e2e4 d7d6 | 1:1>13/20")
+
+THREADS = (1, 2)
+CLASSES = {  # |P| before the update, half-open intervals
+    "1 k - 10 k": (1_000, 10_000),
+    "10 k - 100 k": (10_000, 100_000),
+    "100 k - 2 M": (100_000, LARGEST + 1),
+}
+TWO_THREADS_FROM = 10_000  # |P| before; smaller updates end before a thread has started
+MEGA = 1e6
+
+Summary = dict[str, object]
+_STATUS = Path("/proc/self/status")
+_CLEAR = Path("/proc/self/clear_refs")
+_CLEAR_PEAK = "5"  # see proc(5)
+
+Words = npt.NDArray[np.uint64]
+
+
+# -- measuring ----------------------------------------------------------------------------------
 
 
 def run(
@@ -120,10 +168,11 @@ def measure_update(
     """Make an update in all beliefs and record its times."""
     if not measured.python_chess:
         parents = beliefs[0].sample(SAMPLE, np.random.default_rng(step.ply))
-        speed = python_chess.candidates_per_second(parents, step.observation, game.side)
+        boards = [FogOfWarBoard(f"{to_fen(words)} 0 1") for words in parents]
+        begin = time.perf_counter()
+        candidates, _ = python_chess_update(boards, step.observation, game.side)
+        speed = candidates / (time.perf_counter() - begin) / MEGA
         measured.python_chess.append(speed)
-    measured.stages["test"] += test_seconds(beliefs[0], step.observation)
-    before = stage_seconds(beliefs[0])
     for belief, runs in zip(beliefs, measured.runs, strict=True):
         begin, worked = time.perf_counter(), time.process_time()
         take_in(belief, step)
@@ -131,8 +180,6 @@ def measure_update(
         if belief is beliefs[0]:
             measured.worked.append(time.process_time() - worked)
         check(game, measured.update, belief)
-    for stage, seconds in stage_seconds(beliefs[0]).items():
-        measured.stages[stage] += seconds - before.get(stage, 0.0)
 
 
 def measure_memory(games: Sequence[RecordedGame], threads: Sequence[int]) -> Summary:
@@ -152,5 +199,291 @@ def measure_memory(games: Sequence[RecordedGame], threads: Sequence[int]) -> Sum
     _, game = max(ways, key=lambda way: way[0])
     for number in threads:
         name = "bytes_per_position" if number == 1 else f"bytes_per_position_{number}"
-        found[name] = memory.bytes_per_position(game, number)
+        found[name] = bytes_per_position(game, number)
     return found
+
+
+def python_chess_update(
+    boards: Sequence[FogOfWarBoard], observation: Observation, side: int
+) -> tuple[int, set[bytes]]:
+    """Do a belief's update with python-chess, as fast as plain Python allows.
+
+    It makes each candidate move on a board, rejects most by the pieces on the seen squares, and
+    computes what is seen only for the rest. observation: of `side` after the move. Returns the
+    number of candidates, and the bytes of each position that fits. The boards stay as they are.
+    """
+    seen, pieces = observation.seen, observation.boards
+    color = side == 0
+    candidates = 0
+    found = set()
+    for board in boards:
+        for move in list(board.generate_pseudo_legal_moves()):
+            candidates += 1
+            board.push(move)
+            if (
+                board.occupied_co[chess.WHITE] & seen == pieces[-1]
+                and board.pawns & seen == pieces[0]
+                and board.knights & seen == pieces[1]
+                and board.bishops & seen == pieces[2]
+                and board.rooks & seen == pieces[3]
+                and board.queens & seen == pieces[4]
+                and board.kings & seen == pieces[5]
+                and board.vision_mask(color) == seen
+                and board.ep_target(color) == observation.en_passant
+            ):
+                found.add(from_board(board).tobytes())
+            board.pop()
+    return candidates, found
+
+
+def two_thread_arithmetic() -> float:
+    """Return how many times as much work two threads do as one, at work that needs no memory.
+
+    Two virtual cores may share one real core. Two threads then do hardly more than one at any work.
+    """
+    block = bytes(1 << 16)
+
+    def work() -> None:
+        digest = hashlib.blake2b()
+        for _ in range(1500):
+            digest.update(block)  # releases Python's lock
+
+    def seconds(count: int) -> float:
+        threads = [threading.Thread(target=work) for _ in range(count)]
+        begin = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return time.perf_counter() - begin
+
+    pairs = [(seconds(1), seconds(2)) for _ in range(5)]
+    return statistics.median(2 * one / two for one, two in pairs)
+
+
+# -- memory -------------------------------------------------------------------------------------
+
+
+def bytes_per_position(game: RecordedGame, threads: int) -> float:
+    """Measure the peak memory of a game's last update, in bytes for each resulting position.
+
+    It includes all memory above that of the loaded program: the positions before the update, the
+    tables and other memory kept from earlier updates, and the result. Raises BenchmarkError if the
+    measuring process fails.
+    """
+    command = [sys.executable, "-P", "-m", "obscuro.cli.bench.belief_speed", str(threads)]
+    result = subprocess.run(command, input=str(game), capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        lines = result.stderr.strip().splitlines() or [f"exit code {result.returncode}"]
+        raise BenchmarkError(f"the process that measures memory failed: {lines[-1]}")
+    return int(result.stdout) / game.updates[-1].positions
+
+
+def peak_growth(game: RecordedGame, threads: int) -> int:
+    """Follow a game to its last update in this process; return the growth at its peak in bytes.
+
+    Raises BenchmarkError if the update has a wrong result.
+    """
+    warm_up()
+    gc.collect()
+    loaded = resident()
+    last = game.updates[-1]
+    belief = new_belief(game, threads)
+    for step in steps(game):
+        if step.ply == last.ply:
+            forget_peak()
+        take_in(belief, step)
+    highest = peak()
+    check(game, last, belief)
+    belief.close()
+    return highest - loaded
+
+
+def resident() -> int:
+    """Return the bytes of memory that this process holds now; its peak, if that is not known."""
+    return _field("VmRSS") or peak_memory()
+
+
+def peak() -> int:
+    """Return the most bytes that this process has held, since `forget_peak` if that works."""
+    return _field("VmHWM") or peak_memory()
+
+
+def forget_peak() -> None:
+    """Reset the process's peak. On a system that cannot, the peak covers the whole lifetime."""
+    try:
+        _CLEAR.write_text(_CLEAR_PEAK)
+    except OSError:
+        return
+
+
+def _field(name: str) -> int | None:
+    """Read one field of /proc/self/status in bytes; None if it does not exist."""
+    try:
+        match = re.search(rf"^{name}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return int(match[1]) * KIBIBYTE if match else None
+
+
+# -- results ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MeasuredUpdate:
+    """One update and its measurements."""
+
+    game: str
+    update: RecordedUpdate
+    runs: tuple[list[float], list[float]] = field(default_factory=lambda: ([], []))
+    """Seconds of each run, with one thread and with two."""
+    worked: list[float] = field(default_factory=list)
+    """CPU seconds of each run with one thread."""
+    python_chess: list[float] = field(default_factory=list)
+    """python-chess's million candidates a second; one number."""
+
+    def mcps(self, threads: int) -> float:
+        """Return the speed in million candidates a second."""
+        return self.update.candidates / self.seconds(threads) / MEGA
+
+    def seconds(self, threads: int) -> float:
+        """Return the median seconds of the update, with one thread or two."""
+        return statistics.median(self.runs[threads - 1])
+
+    @property
+    def ratio(self) -> float:
+        """The speed of two threads divided by the speed of one."""
+        return self.seconds(1) / self.seconds(2)
+
+    def million_seconds(self, threads: int) -> float:
+        """Return the seconds for each million resulting positions."""
+        return self.seconds(threads) * MEGA / self.update.positions
+
+
+class Group(NamedTuple):
+    """The updates of one class: P grows or shrinks, and |P| before is in [least, below)."""
+
+    name: str
+    grows: bool
+    least: int
+    below: int
+    members: list[MeasuredUpdate]
+
+    def median(self, value: Callable[[MeasuredUpdate], float]) -> float | None:
+        """Return the median over the members; None if there are none."""
+        return median(map(value, self.members))
+
+    def numbers(self) -> Summary:
+        """Return the results of the class for the JSON."""
+        return {
+            "kind": "growing" if self.grows else "filtering",
+            "least_parents": self.least,
+            "below_parents": self.below,
+            "updates": len(self.members),
+            "mcps": self.median(lambda m: m.mcps(1)),
+            "mcps_2": self.median(lambda m: m.mcps(2)),
+            "threads2_ratio": self.median(lambda m: m.ratio),
+            "milliseconds": self.median(lambda m: m.seconds(1) * 1000),
+            "python_chess_mcps": self.median(lambda m: m.python_chess[0]),
+        }
+
+
+def groups(measured: Sequence[MeasuredUpdate]) -> Iterator[Group]:
+    """Sort updates into classes."""
+    for grows in (True, False):
+        for name, (least, below) in CLASSES.items():
+            yield Group(
+                name,
+                grows,
+                least,
+                below,
+                [
+                    m
+                    for m in measured
+                    if m.update.grows == grows and least <= m.update.parents < below
+                ],
+            )
+
+
+def summary(measured: Sequence[MeasuredUpdate]) -> Summary:
+    """Return all numbers that follow from the times; None if nothing was measured for a number."""
+    growing = [m for m in measured if m.update.grows]
+    filtering = [m for m in measured if not m.update.grows]
+    large = [m for m in growing if m.update.parents >= TWO_THREADS_FROM]
+    million = [m for m in growing if m.update.leads_to_a_million]
+    return {
+        "growing_mcps": median(m.mcps(1) for m in growing),
+        "filtering_mcps": median(m.mcps(1) for m in filtering),
+        "threads2_ratio": median(m.ratio for m in large),
+        "threads2_ratio_all": median(m.ratio for m in growing),
+        "million_s": median(m.million_seconds(1) for m in million),
+        "million_s_2": median(m.million_seconds(2) for m in million),
+        "python_chess_mcps": median(m.python_chess[0] for m in measured),
+        "cpu_share": cpu_share(measured),
+        "updates": {
+            "growing": len(growing),
+            "filtering": len(filtering),
+            "threads2": len(large),
+            "million": len(million),
+        },
+        "classes": [group.numbers() for group in groups(measured)],
+    }
+
+
+def cpu_share(measured: Sequence[MeasuredUpdate]) -> float | None:
+    """Return the share of a core that the runs with one thread had."""
+    total = sum(sum(m.runs[0]) for m in measured)
+    return sum(sum(m.worked) for m in measured) / total if total else None
+
+
+def print_report(console: Console, measured: Sequence[MeasuredUpdate], numbers: Summary) -> None:
+    """Print the table of classes, and lines with all other numbers below it."""
+    table = Table(title="million candidates/s, medians", title_justify="left", box=None)
+    table.add_column("|P| before")
+    for heading in ("updates", "1 thread", "2 threads", "ratio", "python-chess", "times faster"):
+        table.add_column(heading, justify="right")
+    for grows in (True, False):
+        table.add_row("P grows" if grows else "P shrinks", style="bold")
+        for group in groups(measured):
+            if group.grows == grows:
+                table.add_row(*_cells(group))
+    console.print(table)
+    console.print()
+    for name, text in _lines(numbers):
+        console.print(f"{name:<28}{text}", soft_wrap=True)
+    note_if_busy(console, cpu_share(measured), "the runs with one thread")
+
+
+def _cells(group: Group) -> list[str]:
+    return [
+        group.name,
+        str(len(group.members)),
+        digits(group.median(lambda m: m.mcps(1)), 1),
+        digits(group.median(lambda m: m.mcps(2)), 1),
+        digits(group.median(lambda m: m.ratio)),
+        digits(group.median(lambda m: m.python_chess[0]), 3),
+        digits(group.median(lambda m: m.mcps(1) / m.python_chess[0]), 0),
+    ]
+
+
+def _lines(numbers: Summary) -> Iterator[tuple[str, str]]:
+    text = partial(figure, numbers)
+    yield "growing", text("growing_mcps", 1, " million candidates/s")
+    yield "filtering", text("filtering_mcps", 1, " million candidates/s")
+    yield "two threads", text("threads2_ratio", 2, f" x one, from {TWO_THREADS_FROM:,} positions")
+    yield "(two at pure arithmetic)", text("threads2_arithmetic", 2, " x one on this machine")
+    yield (
+        "a million positions",
+        f"{text('million_s', 2)} s, with two threads {text('million_s_2', 2)} s",
+    )
+    yield (
+        "bytes a position",
+        f"{text('bytes_per_position', 0)}, with two threads {text('bytes_per_position_2', 0)}",
+    )
+    yield "python-chess", text("python_chess_mcps", 3, " million candidates/s")
+    yield "peak memory of this run", text("peak_rss_mib", 0, " MiB")
+    yield "this run", text("seconds", 0, " s")
+
+
+if __name__ == "__main__":
+    print(peak_growth(parse_game(sys.stdin.read().strip()), int(sys.argv[1])))

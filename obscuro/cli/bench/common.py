@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import json
 import platform
 import resource
 import statistics
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
@@ -46,31 +44,6 @@ def machine() -> dict[str, str | int]:
         "numpy": version("numpy"),
         "chess": version("chess"),
     }
-
-
-def two_thread_arithmetic() -> float:
-    """Return how many times as much work two threads do as one, at work that needs no memory.
-
-    Two virtual cores may share one real core. Two threads then do hardly more than one at any work.
-    """
-    block = bytes(1 << 16)
-
-    def work() -> None:
-        digest = hashlib.blake2b()
-        for _ in range(1500):
-            digest.update(block)  # releases Python's lock
-
-    def seconds(count: int) -> float:
-        threads = [threading.Thread(target=work) for _ in range(count)]
-        begin = time.perf_counter()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return time.perf_counter() - begin
-
-    pairs = [(seconds(1), seconds(2)) for _ in range(5)]
-    return statistics.median(2 * one / two for one, two in pairs)
 
 
 def peak_memory() -> int:

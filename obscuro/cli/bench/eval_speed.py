@@ -2,19 +2,30 @@
 
 All measurements use the same 400 positions, which come from searches in self-play
 (`eval_positions.txt`). docs/benchmarks.md explains the numbers.
+
+Stockfish's process gets the same requests from two clients, and forgets all searches before each
+round. Alone: a client sends all requests in one stream, reads the answers in large pieces and
+discards them. With the evaluator: all positions in a single batch, and in batches of a search's
+size.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
+import os
+import threading
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
+from obscuro.child_process import ChildProcess, vitals
 from obscuro.cli.bench.common import (
     BenchmarkError,
     ReportProgress,
@@ -25,63 +36,42 @@ from obscuro.cli.bench.common import (
     progress,
     publish,
 )
-from obscuro.cli.bench.eval_nnue import agreement, bench_positions, measure_nnue, nnue_values
-from obscuro.cli.bench.eval_stockfish import (
-    KILO,
-    StockfishSpeed,
-    measure_stockfish,
-    stockfish_values,
-)
+from obscuro.evaluation.children import expand
+from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
 from obscuro.evaluation.material import MaterialEvaluator
+from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator
+from obscuro.evaluation.stockfish.process import (
+    HASH_MEGABYTES,
+    PIPE_BYTES,
+    READ_BYTES,
+)
+from obscuro.evaluation.stockfish.requests import REQUEST_BYTES, write_lists
+from obscuro.evaluation.stockfish.stockfish_evaluator import ALL_MOVES, StockfishEvaluator
+from obscuro.evaluation.stockfish_program import stockfish_path
+from obscuro.rules.position import from_fen
+from obscuro.rules.tables import TABLES
 from obscuro.search.parameters import BATCH
 
+POSITIONS_FILE = Path(__file__).with_name("eval_positions.txt")
 QUICK_POSITIONS = 100
 REPEAT, QUICK_REPEAT = 15, 5
+KILO = 1e3
+FEWEST = 4  # the least number of undecided children for a correlation
+INNER = 0.9  # the slope leaves out larger values, which the scale to [-1, 1] flattens
+
+_ANSWER = b"\nbestmove"
+_READ_INTERVAL = 0.001  # seconds between two reads: few reads, and the pipe never fills
+_FORGET = b"ucinewgame\nposition startpos\ngo depth 1\n"
 
 Words = npt.NDArray[np.uint64]
+Summary = dict[str, object]
 
-
-@dataclass
-class EvaluatorFigures:
-    """All results. A figure is None if it could not be measured; `reasons` says why."""
-
-    positions: int
-    stockfish: StockfishSpeed | None = None
-    material_kcps: float | None = None
-    nnue_searched_kcps: float | None = None
-    nnue_static_kcps: float | None = None
-    fog_kcps: float | None = None
-    fog_share: float | None = None
-    rank_correlation: float | None = None
-    regret: float | None = None
-    slope: float | None = None
-    reasons: list[str] = field(default_factory=list)
-
-    def numbers(self) -> dict[str, object]:
-        """Return the results for the JSON."""
-        speed = self.stockfish
-        return {
-            "stockfish_efficiency": speed.efficiency if speed else None,
-            "stockfish_kcps": speed.whole_kcps if speed else None,
-            "stockfish_alone_kcps": speed.alone_kcps if speed else None,
-            "stockfish_batch_efficiency": speed.batched_efficiency if speed else None,
-            "stockfish_batch_kcps": speed.batched_kcps if speed else None,
-            "stockfish_version": speed.name if speed else None,
-            "stockfish_positions": speed.positions if speed else None,
-            "stockfish_children": speed.children if speed else None,
-            "nnue_searched_kcps": self.nnue_searched_kcps,
-            "nnue_static_kcps": self.nnue_static_kcps,
-            "fog_kcps": self.fog_kcps,
-            "fog_share": self.fog_share,
-            "rank_correlation": self.rank_correlation,
-            "regret": self.regret,
-            "slope": self.slope,
-            "material_kcps": self.material_kcps,
-            "batch": BATCH,
-            "positions": self.positions,
-            "cpu_share": speed.cpu_share if speed else None,
-            "missing": self.reasons,
-        }
+_STOCKFISH = (
+    *("stockfish_efficiency", "stockfish_kcps", "stockfish_alone_kcps"),
+    *("stockfish_batch_efficiency", "stockfish_batch_kcps", "stockfish_version"),
+    *("stockfish_positions", "stockfish_children", "cpu_share"),
+)
+_NETWORK = ("nnue_searched_kcps", "nnue_static_kcps", "rank_correlation", "regret", "slope")
 
 
 def run(
@@ -101,98 +91,318 @@ def run(
     if positions is None:
         positions = bench_positions()[: QUICK_POSITIONS if arguments.quick else None]
     repeat = arguments.repeat or (QUICK_REPEAT if arguments.quick else REPEAT)
-    measured = measure(positions, repeat, stockfish)
-    numbers = {**measured.numbers(), "repeat": repeat}
-    return publish(numbers, arguments, begin, console, partial(print_report, console, measured))
+    numbers = {**measure(positions, repeat, stockfish), "repeat": repeat}
+    return publish(numbers, arguments, begin, console, partial(print_report, console))
 
 
-def measure(positions: Words, repeat: int, stockfish: str | None = None) -> EvaluatorFigures:
-    """Measure all evaluators of this machine on uint64[n, 8] and show progress on stderr."""
-    measured = EvaluatorFigures(len(positions))
+def measure(positions: Words, repeat: int, stockfish: str | None = None) -> Summary:
+    """Measure all evaluators of this machine on uint64[n, 8] and show progress on stderr.
+
+    A number that could not be measured is None, and `missing` says why.
+    """
+    reasons: list[str] = []
+    numbers: Summary = dict.fromkeys((*_STOCKFISH, *_NETWORK))
     with progress(repeat + 2) as report:
         report("Stockfish", 0)
         try:
-            measured.stockfish = measure_stockfish(positions, repeat, report, stockfish)
+            numbers |= measure_stockfish(positions, repeat, report, stockfish)
         except BenchmarkError as error:
-            measured.reasons.append(f"no numbers of Stockfish: {error}")
-        measured.material_kcps = measure_material(positions, repeat, report)
+            reasons.append(f"no numbers of Stockfish: {error}")
+        report("material", 0)
+        material = MaterialEvaluator()
+        children = len(material.evaluate(positions).values)
+        seconds = [_seconds(material.evaluate, positions, BATCH) for _ in range(repeat)]
+        numbers["material_kcps"] = _thousands(children, seconds)
+        report("the network", 1)
         try:
-            measure_network(positions, repeat, stockfish, measured, report)
+            numbers |= measure_network(positions, repeat, stockfish)
+            numbers |= agreement(
+                positions,
+                stockfish_values(positions, stockfish),
+                nnue_values(positions, stockfish),
+            )
         except BenchmarkError as error:
-            measured.reasons.append(f"no numbers of the network: {error}")
-    return measured
+            reasons.append(f"no numbers of the network: {error}")
+        report(None, 1)
+    return {**numbers, "batch": BATCH, "positions": len(positions), "missing": reasons}
 
 
-def measure_material(positions: Words, repeat: int, report: ReportProgress) -> float | None:
-    """Measure `material` on uint64[n, 8] in batches of a search's size: thousand children/s."""
-    report("material", 0)
-    evaluator = MaterialEvaluator()
-    children = len(evaluator.evaluate(positions).values)
-    speeds = []
-    for _ in range(repeat):
-        begin = time.perf_counter()
-        for start in range(0, len(positions), BATCH):
-            evaluator.evaluate(positions[start : start + BATCH])
-        speeds.append(children / (time.perf_counter() - begin) / KILO)
-    report(None, 1)
-    return median(speeds)
+def bench_positions(path: Path = POSITIONS_FILE) -> Words:
+    """Read the recorded positions, uint64[n, 8], from a file of FENs without counters."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return np.array([from_fen(f"{line} 0 1") for line in lines], dtype=np.uint64)
+
+
+def _seconds(evaluate: Callable[[Words], object], positions: Words, batch: int) -> float:
+    """Measure the seconds to evaluate uint64[n, 8] in batches, one after the other."""
+    begin = time.perf_counter()
+    for start in range(0, len(positions), batch):
+        evaluate(positions[start : start + batch])
+    return time.perf_counter() - begin
+
+
+def _thousands(children: int, seconds: list[float]) -> float | None:
+    """Return the median of thousand children a second, over rounds of so many seconds."""
+    return median(children / one / KILO for one in seconds)
+
+
+# -- Stockfish --------------------------------------------------------------------------------
+
+
+class BareStockfish:
+    """A client that sends requests in a stream, counts the answers and discards them."""
+
+    def __init__(self, path: str) -> None:
+        self._child = ChildProcess(path)
+        fcntl.fcntl(self._child.output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        self._write(
+            b"setoption name Threads value 1\nsetoption name Hash value %d\n"
+            b"setoption name MultiPV value %d\n" % (HASH_MEGABYTES, ALL_MOVES)
+        )
+        self.forget()
+
+    @property
+    def cpu_seconds(self) -> float:
+        """The CPU seconds that the process has had so far."""
+        found = vitals(self._child.pid)
+        return found.cpu_seconds if found else 0.0
+
+    def forget(self) -> None:
+        """Make the process forget all searches."""
+        self.run(_FORGET, 1)
+
+    def run(self, requests: bytes, answers: int) -> None:
+        """Send requests and wait for all answers.
+
+        Raises BenchmarkError if the process exits first.
+        """
+        writer = threading.Thread(target=self._write, args=(requests,))
+        writer.start()
+        tail = b""
+        while answers:
+            time.sleep(_READ_INTERVAL)
+            text = os.read(self._child.output, READ_BYTES)
+            if not text:
+                raise BenchmarkError("Stockfish exited before its last answer")
+            answers -= (tail + text).count(_ANSWER)
+            tail = text[1 - len(_ANSWER) :]
+        writer.join()
+
+    def _write(self, requests: bytes) -> None:
+        rest = memoryview(requests)
+        with contextlib.suppress(BrokenPipeError):  # the reader of the answers reports it
+            while rest:
+                rest = rest[os.write(self._child.input, rest) :]
+
+    def close(self) -> None:
+        """End the process."""
+        self._child.close()
+
+
+def measure_stockfish(
+    positions: Words, repeat: int, report: ReportProgress, path: str | None = None
+) -> Summary:
+    """Measure the process alone and with the evaluator, alternately, in `repeat` rounds.
+
+    positions: uint64[n, 8]; the measurement skips those that Stockfish cannot take. report: called
+    after each round. Raises BenchmarkError if Stockfish is not installed or fails.
+    """
+    program = stockfish_path(path)
+    if program is None:
+        raise BenchmarkError("Stockfish is not installed")
+    positions, requests = _requests(positions)
+    evaluator = StockfishEvaluator(program, search_dominated=False)
+    alone: list[float] = []
+    batched: list[float] = []
+    whole: list[float] = []
+    worked = 0.0
+    try:
+        evaluator.start()
+        with contextlib.closing(BareStockfish(program)) as bare:
+            children = len(evaluator.evaluate(positions).values)
+            for _ in range(repeat):
+                bare.forget()
+                before, begin = bare.cpu_seconds, time.perf_counter()
+                bare.run(requests, len(positions))
+                alone.append(time.perf_counter() - begin)
+                worked += bare.cpu_seconds - before
+                for seconds, batch in ((batched, BATCH), (whole, len(positions))):
+                    evaluator.forget()
+                    evaluator.evaluate(positions[:1])
+                    seconds.append(_seconds(evaluator.evaluate, positions, batch))
+                report(None, 1)
+        name = evaluator.engine_name or "?"
+    except EvaluatorFailed as error:
+        raise BenchmarkError(str(error)) from None
+    finally:
+        evaluator.close()
+    return {
+        **efficiencies(children, alone, batched, whole),
+        "stockfish_version": name,
+        "stockfish_positions": len(positions),
+        "stockfish_children": children,
+        "cpu_share": min(1.0, worked / sum(alone)),
+    }
+
+
+def efficiencies(
+    children: int, alone: list[float], batched: list[float], whole: list[float]
+) -> dict[str, float | None]:
+    """Return the speeds, and the evaluator's shares of the process's own speed.
+
+    alone, batched, whole: the seconds of each round, of the process alone and with the evaluator,
+    in batches and in a single one.
+    """
+    return {
+        "stockfish_efficiency": median(a / b for a, b in zip(alone, whole, strict=True)),
+        "stockfish_kcps": _thousands(children, whole),
+        "stockfish_alone_kcps": _thousands(children, alone),
+        "stockfish_batch_efficiency": median(a / b for a, b in zip(alone, batched, strict=True)),
+        "stockfish_batch_kcps": _thousands(children, batched),
+    }
+
+
+def stockfish_values(positions: Words, path: str | None = None) -> ChildValues:
+    """Let Stockfish search each of uint64[n, 8] independently; return the values of all children.
+
+    Raises BenchmarkError if Stockfish fails.
+    """
+    try:
+        with StockfishEvaluator(path, reproducible=True) as evaluator:
+            return evaluator.evaluate(positions)
+    except EvaluatorFailed as error:
+        raise BenchmarkError(str(error)) from None
+
+
+def _requests(positions: Words) -> tuple[Words, bytes]:
+    """Return the positions that Stockfish can take, uint64[k, 8], and the text of the requests."""
+    out = np.empty(len(positions) * REQUEST_BYTES, dtype=np.uint8)
+    taken = np.empty(len(positions), dtype=np.int64)
+    size, count = write_lists(TABLES, positions, False, out, taken)
+    return np.ascontiguousarray(positions[taken[:count]]), out[:size].tobytes()
+
+
+# -- the network ------------------------------------------------------------------------------
 
 
 def measure_network(
-    positions: Words,
-    repeat: int,
-    stockfish: str | None,
-    measured: EvaluatorFigures,
-    report: ReportProgress,
-) -> None:
-    """Measure Stockfish's network in this process and its agreement with Stockfish.
+    positions: Words, repeat: int, stockfish: str | None = None, batch: int = BATCH
+) -> dict[str, float | None]:
+    """Measure Stockfish's network in this process, with a search of captures and without.
 
-    positions: uint64[n, 8]. measured: receives the results, also those before an error. Raises
-    BenchmarkError without a network or without Stockfish.
+    positions: uint64[n, 8]. Raises BenchmarkError without a network.
     """
-    report("the network", 0)
-    speed = measure_nnue(positions, repeat, stockfish)
-    measured.nnue_searched_kcps = speed.searched_kcps
-    measured.nnue_static_kcps = speed.static_kcps
-    measured.fog_kcps, measured.fog_share = speed.fog_kcps, speed.fog_share
-    found = agreement(
-        positions, stockfish_values(positions, stockfish), nnue_values(positions, stockfish)
-    )
-    measured.rank_correlation, measured.regret, measured.slope = found
-    report(None, 1)
+    evaluators = [NnueEvaluator(stockfish), NnueEvaluator(stockfish, searched=False)]
+    children = 0
+    for evaluator in evaluators:
+        children = len(_evaluate(evaluator, positions).values)
+    rounds: list[list[float]] = [[], []]
+    for _ in range(repeat):
+        for evaluator, seconds in zip(evaluators, rounds, strict=True):
+            seconds.append(_seconds(evaluator.evaluate, positions, batch))
+    searched, static = (_thousands(children, seconds) for seconds in rounds)
+    return {"nnue_searched_kcps": searched, "nnue_static_kcps": static}
 
 
-def print_report(console: Console, measured: EvaluatorFigures, numbers: dict[str, object]) -> None:
+def nnue_values(positions: Words, stockfish: str | None = None) -> ChildValues:
+    """Return the searched values of all children of uint64[n, 8].
+
+    Raises BenchmarkError without a network.
+    """
+    return _evaluate(NnueEvaluator(stockfish), positions)
+
+
+def _evaluate(evaluator: NnueEvaluator, positions: Words) -> ChildValues:
+    try:
+        evaluator.start()
+        return evaluator.evaluate(positions)
+    except EvaluatorFailed as error:
+        raise BenchmarkError(str(error)) from None
+
+
+def agreement(
+    positions: Words, stockfish_values: ChildValues, nnue_values: ChildValues
+) -> dict[str, float | None]:
+    """Compare two evaluators' values of all children of uint64[n, 8] that the rules don't decide.
+
+    rank_correlation: Spearman's, median over positions. regret: by Stockfish's values, its best
+    child minus the network's best, mean over positions. slope: of Stockfish's values over the
+    network's.
+    """
+    offsets = nnue_values.offsets
+    undecided = np.isnan(expand(positions, find_mates=True).values)
+    correlations, regrets = [], []
+    for index in range(len(positions)):
+        part = np.flatnonzero(undecided[offsets[index] : offsets[index + 1]]) + offsets[index]
+        if len(part) < FEWEST:
+            continue
+        theirs, ours = stockfish_values.values[part], nnue_values.values[part]
+        regrets.append(float(theirs.max() - theirs[ours.argmax()]))
+        correlation = rank_correlation(theirs, ours)
+        if correlation is not None:
+            correlations.append(correlation)
+    inner = undecided & (np.abs(stockfish_values.values) < INNER)
+    theirs, ours = stockfish_values.values[inner], nnue_values.values[inner]
+    return {
+        "rank_correlation": median(correlations),
+        "regret": float(np.mean(regrets)) if regrets else None,
+        "slope": float(theirs @ ours / (ours @ ours)) if ours.any() else None,
+    }
+
+
+def rank_correlation(
+    one: npt.NDArray[np.floating], other: npt.NDArray[np.floating]
+) -> float | None:
+    """Return Spearman's rank correlation of two float[n]; None if one has equal values only."""
+    ranks = [_ranks(values) for values in (one, other)]
+    ranks = [values - values.mean() for values in ranks]
+    scale = float(np.sqrt((ranks[0] @ ranks[0]) * (ranks[1] @ ranks[1])))
+    return float(ranks[0] @ ranks[1]) / scale if scale else None
+
+
+def _ranks(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Return the rank of each value in ascending order, from 0; equal values share a mean rank."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    means: npt.NDArray[np.float64] = ends - (counts + 1) / 2
+    return means[place]
+
+
+# -- what is printed --------------------------------------------------------------------------
+
+_KCPS = "thousand children/s"
+_LINES = (  # the text, the number's key, its decimal places, its unit
+    ("the process, answers discarded", "stockfish_alone_kcps", 1, _KCPS),
+    ("with values", "stockfish_kcps", 1, _KCPS),
+    ("efficiency", "stockfish_efficiency", 3, ""),
+    (f"with values, batches of {BATCH}", "stockfish_batch_kcps", 1, _KCPS),
+    ("efficiency", "stockfish_batch_efficiency", 3, ""),
+    ("material", "material_kcps", 1, _KCPS),
+    ("network, with a search", "nnue_searched_kcps", 1, _KCPS),
+    ("network, static", "nnue_static_kcps", 1, _KCPS),
+    ("rank correlation with Stockfish", "rank_correlation", 3, ""),
+    ("regret by Stockfish's values", "regret", 4, ""),
+    ("slope of Stockfish's values", "slope", 3, ""),
+)
+
+
+def print_report(console: Console, numbers: Summary) -> None:
     """Print a line for each number and a line for each reason why numbers are missing."""
-
-    def line(what: str, value: float | None, places: int, after: str) -> None:
-        if value is not None:
-            console.print(f"{what:<34}{digits(value, places):>9} {after}".rstrip(), soft_wrap=True)
-
-    speed = measured.stockfish
-    per_second = "thousand children/s"
-    if speed is not None:
+    if numbers["stockfish_version"] is not None:
         console.print(
-            f"{speed.name}, MultiPV at depth 1: {speed.positions} of {measured.positions} "
-            f"positions, {speed.children:,} children",
+            f"{numbers['stockfish_version']}, MultiPV at depth 1: "
+            f"{numbers['stockfish_positions']} of {numbers['positions']} positions, "
+            f"{numbers['stockfish_children']:,} children",
             soft_wrap=True,
         )
-        line("the process, answers discarded", speed.alone_kcps, 1, per_second)
-        line("with values", speed.whole_kcps, 1, per_second)
-        line("efficiency", speed.efficiency, 3, "")
-        line(f"with values, batches of {BATCH}", speed.batched_kcps, 1, per_second)
-        line("efficiency", speed.batched_efficiency, 3, "")
-        console.print()
-    line("material", measured.material_kcps, 1, per_second)
-    line("network, with a search", measured.nnue_searched_kcps, 1, per_second)
-    line("network, static", measured.nnue_static_kcps, 1, per_second)
-    line("fog, with a search", measured.fog_kcps, 1, per_second)
-    line("share of the network's speed", measured.fog_share, 3, "")
-    line("rank correlation with Stockfish", measured.rank_correlation, 3, "")
-    line("regret by Stockfish's values", measured.regret, 4, "")
-    line("slope of Stockfish's values", measured.slope, 3, "")
-    for reason in measured.reasons:
+    for text, key, places, unit in _LINES:
+        value = numbers[key]
+        if isinstance(value, float):
+            console.print(f"{text:<34}{digits(value, places):>9} {unit}".rstrip(), soft_wrap=True)
+    reasons = numbers["missing"]
+    assert isinstance(reasons, list)
+    for reason in reasons:
         console.print(reason, soft_wrap=True)
     console.print(f"{'this run':<34}{figure(numbers, 'seconds', 1):>9} s", soft_wrap=True)
-    if speed is not None:
-        note_if_busy(console, speed.cpu_share, "Stockfish alone")
+    share = numbers["cpu_share"]
+    note_if_busy(console, share if isinstance(share, float) else None, "Stockfish alone")

@@ -8,6 +8,7 @@ part of the benchmarks looks inside a player and its search.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from threading import Event
 from typing import NamedTuple
 
@@ -73,8 +74,15 @@ class Follower:
     ) -> None:
         self.position = position
         self.board = FogOfWarBoard()
-        self._players = [_player(threads, evaluator, seed, hash_mib) for _ in chess.COLORS]
+        options = {
+            "Threads": str(threads),
+            "Evaluator": evaluator,
+            "Seed": str(seed),
+            "Hash": str(hash_mib),
+        }
+        self._players = [new_player(options) for _ in chess.COLORS]
         for side, player in enumerate(self._players):
+            player.prepare()
             player.new_game(side, from_board(self.board))
         try:
             for uci in position.moves.split():
@@ -143,15 +151,9 @@ class Follower:
         return choice.info, choice.move
 
 
-def _player(threads: int, evaluator: str, seed: int, hash_mib: int) -> Player:
-    options = Options()
-    for name, value in (
-        ("Threads", threads),
-        ("Evaluator", evaluator),
-        ("Seed", seed),
-        ("Hash", hash_mib),
-    ):
-        options.set(name, str(value))
-    player = Player(options, lambda text: None)
-    player.prepare()
-    return player
+def new_player(options: Mapping[str, str]) -> Player:
+    """Make a player that is not ready yet. options: the engine's, by name."""
+    chosen = Options()
+    for name, value in options.items():
+        chosen.set(name, value)
+    return Player(chosen, lambda text: None)

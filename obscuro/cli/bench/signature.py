@@ -23,10 +23,9 @@ import chess
 import numpy as np
 from rich.console import Console
 
-from obscuro.cli.bench.belief_steps import check, new_belief, steps, take_in
 from obscuro.cli.bench.common import BenchmarkError, ReportProgress, digits, machine, progress
-from obscuro.cli.bench.recorded import quick_games, read_games
-from obscuro.engine.options import Options
+from obscuro.cli.bench.following import new_player
+from obscuro.cli.bench.recorded import check, new_belief, quick_games, read_games, steps, take_in
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits, SearchInfo
 from obscuro.rules.account import play_move
@@ -85,10 +84,10 @@ GAMES = (
         6,
         10_000,
         (
-            ("Purification", "false"),
-            ("Unfrozen", "false"),
-            ("One Sided", "false"),
-            ("Resolve Prior", "uniform"),
+            (
+                "Search",
+                "purification=false,unfrozen=false,one_sided=false,resolve_prior=uniform",
+            ),
         ),
     ),
 )
@@ -193,14 +192,8 @@ def play(game: FixedGame, evaluator: str) -> Iterator[tuple[SearchInfo, str]]:
 
     Raises BenchmarkError if a move of the game is illegal, and EvaluatorMissingError.
     """
-    options = [("Threads", "1"), ("Evaluator", evaluator), ("Seed", "1"), ("Hash", "128")]
-    players = []
-    for _ in chess.COLORS:
-        chosen = Options()
-        for name, value in (*options, *game.options):
-            chosen.set(name, value)
-        player = Player(chosen, lambda text: None)
-        players.append(player)
+    options = {"Threads": "1", "Evaluator": evaluator, "Seed": "1", "Hash": "128"}
+    players = [new_player(options | dict(game.options)) for _ in chess.COLORS]
     board = FogOfWarBoard(game.start)
     try:
         for side, player in enumerate(players):

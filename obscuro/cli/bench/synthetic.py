@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from obscuro.search.gadget import Gadget, new_gadget, root_strategy
 from obscuro.search.game import CHANCE, MIN, Expansion
-from obscuro.search.growth import attach
 from obscuro.search.keeping import nothing_kept
+from obscuro.search.parameters import SearchParameters
 from obscuro.search.subgame import NewRoots, build_subgame
-from obscuro.search.tree import INFOSETS, LEAF, NODES, OPEN, ROOTS, Tree, allocate_tree
+from obscuro.search.tree import INFOSETS, LEAF, NODES, OPEN, ROOTS, Tree, allocate_tree, attach
 
 EDGES = 1_000_000
 ROOT_INFOSETS, ROOT_HISTORIES = 250, 500
@@ -104,8 +104,7 @@ def synthetic_tree(edges: int = EDGES, seed: int = 1) -> tuple[Tree, Gadget]:
         nothing_kept(),
         _roots(random),
         OUR_KEY,
-        mixed_prior=True,
-        freeze=False,
+        SearchParameters(),
     )
     game = HashGame()
     while tree.nodes < edges:
@@ -128,16 +127,6 @@ def play_sparse(tree: Tree) -> Gadget:
     Returns the gadget to solve with.
     """
     return _set_strategies(tree, SUPPORT)
-
-
-def support(tree: Tree) -> float:
-    """Return the mean number of actions in the support, over the players' infosets."""
-    infosets = int(tree.counts[INFOSETS])
-    sizes = tree.infoset_actions[:infosets]
-    played = np.repeat(tree.infoset_player[:infosets] != CHANCE, sizes)
-    played[: int(tree.counts[ROOTS])] = False
-    strategy = tree.strategy[: len(played)][played]
-    return float(np.count_nonzero(strategy)) / max(tree.infosets, 1)
 
 
 def _roots(random: np.random.Generator) -> NewRoots:

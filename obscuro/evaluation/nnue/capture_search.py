@@ -16,14 +16,14 @@ from obscuro.evaluation.king_safety import king_is_attacked
 from obscuro.evaluation.nnue.accumulator import update
 from obscuro.evaluation.nnue.captures import (
     captured_piece,
+    exchange_pays,
     gain_of_key,
     generate_captures,
     order_key,
     promotion_of,
     target_of,
 )
-from obscuro.evaluation.nnue.see import exchange_pays
-from obscuro.evaluation.nnue.static_value import static_value
+from obscuro.evaluation.nnue.layers import static_value
 from obscuro.kernels import kernel
 from obscuro.rules.make import make_move
 from obscuro.rules.moves import generate_moves, side_to_move
@@ -34,7 +34,7 @@ INFINITE = 32_000  # larger than all values
 MATED = 31_000  # the loss of a mated side, minus the plies until the mate
 
 PLIES = 12  # the largest depth
-NODES = 100  # after so many positions the search tries no more moves
+NODES = 100  # positions, after which the search tries no more moves
 EVASION_PLIES = 2  # in these first plies the search tries all answers to a check
 RECAPTURE_PLY = 4  # from this ply on it only recaptures on the last move's target
 MARGIN = 300  # units that a capture may gain in addition to the captured piece

@@ -4,7 +4,7 @@ The project downloads and ships no network. It uses the user's own copy, from th
 Stockfish. The cache is beside that of the compiled kernels (see `obscuro.kernel_cache`), in
 `networks/`:
 
-    nn-ad9b42354671.v1       a network, see `store.py`
+    nn-ad9b42354671.v1       a network, see `py`
     stockfish-<hash>.v1      the names of the networks of the program with this path, size and time
 
 `python -m obscuro.evaluation.nnue.install [STOCKFISH]` fills the cache.
@@ -15,20 +15,243 @@ import errno
 import fcntl
 import hashlib
 import json
+import math
+import mmap
 import os
+import re
+import select
 import shutil
+import signal
+import struct
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from obscuro import kernel_cache
-from obscuro.evaluation.nnue import store
-from obscuro.evaluation.nnue.export import Export, ExportedFile, export_networks
 from obscuro.evaluation.nnue.file_format import read_network
-from obscuro.evaluation.nnue.network import Network, NetworkError
-from obscuro.evaluation.stockfish.process import stockfish_path
+from obscuro.evaluation.nnue.network import Network, NetworkError, shapes
+from obscuro.evaluation.stockfish_program import stockfish_path
+
+LAYOUT = 1  # the number of this layout, which is part of the files' names
+ALIGNMENT = 64
+HEADER_BYTES = 4096
+
+_MAGIC = b"OBSCURO NETWORK\n"
+_HEADER = struct.Struct("=16sIIQ32s")  # magic, layout, L1, size of the file, SHA-256 of the source
+
+
+def file_name(sha256: bytes) -> str:
+    """Return the name of the file for the network whose `.nnue` file has this hash."""
+    return f"nn-{sha256.hex()[:12]}.v{LAYOUT}"
+
+
+def write(network: Network, sha256: bytes, directory: str) -> str:
+    """Write a network into a directory and return the file's path. Raises OSError.
+
+    sha256: the hash of the network's `.nnue` file. Processes that have mapped an older file keep
+    it.
+    """
+    width = network.feature_bias.size
+    offsets, size = _places(width)
+    path = os.path.join(directory, file_name(sha256))
+    descriptor, temporary = tempfile.mkstemp(prefix="part-", dir=directory)
+    try:
+        with open(descriptor, "wb") as stream:
+            stream.write(_HEADER.pack(_MAGIC, LAYOUT, width, size, sha256))
+            for array, offset in zip(network, offsets, strict=True):
+                stream.seek(offset)
+                stream.write(np.ascontiguousarray(array).data)
+            stream.truncate(size)
+            stream.flush()
+            os.fsync(stream.fileno())  # else a crash may leave a named file of zeros
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    return path
+
+
+def open_mapped(directory: str, sha256: bytes) -> Network:
+    """Map the network whose `.nnue` file has this hash. Its arrays are read-only.
+
+    The function checks the header and the size, not every byte. Raises OSError if there is no such
+    file, and NetworkError if the header does not match the name.
+    """
+    path = os.path.join(directory, file_name(sha256))
+    with open(path, "rb") as stream:
+        header = stream.read(_HEADER.size)
+        found = os.fstat(stream.fileno()).st_size
+        if len(header) < _HEADER.size:
+            raise NetworkError(f"{path} is damaged", "remove it")
+        magic, layout, width, size, source = _HEADER.unpack(header)
+        offsets, expected = _places(width)
+        if (magic, layout, size, found) != (_MAGIC, LAYOUT, expected, expected) or source != sha256:
+            raise NetworkError(f"{path} is damaged", "remove it")
+        # If the system can, load all pages now instead of one by one at the first evaluations.
+        flags = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
+        mapping = mmap.mmap(stream.fileno(), size, flags=flags, prot=mmap.PROT_READ)
+    arrays = (
+        _array(mapping, offset, kind, shape)
+        for offset, (kind, shape) in zip(offsets, shapes(width).values(), strict=True)
+    )
+    return Network(*arrays)
+
+
+def _array(
+    mapping: mmap.mmap, offset: int, kind: type[np.signedinteger], shape: tuple[int, ...]
+) -> NDArray[Any]:
+    return np.frombuffer(mapping, kind, math.prod(shape), offset).reshape(shape)
+
+
+def _places(width: int) -> tuple[list[int], int]:
+    """Return the offset of each array of a network with L1 = width, and the size of the file."""
+    offsets = []
+    end = HEADER_BYTES
+    for kind, shape in shapes(width).values():
+        offsets.append(end)
+        end += math.prod(shape) * np.dtype(kind).itemsize
+        end += -end % ALIGNMENT
+    return offsets, end
+
+
+START_LIMIT = 10.0  # seconds until the first answer
+EXPORT_LIMIT = 60.0  # seconds for the export, which usually takes less than one
+READ_BYTES = 1 << 16
+MOST_TEXT = 1 << 20  # bytes; a longer answer is an error
+LAST_WAIT = 5.0  # seconds to wait for the end of a killed process
+
+_NETWORK_OPTION = re.compile(r"option name EvalFile\w* type string default (.*)")
+_NETWORK_NAME = re.compile(r"nn-([0-9a-f]{12})\.nnue")
+_COMPLAINT = re.compile(r"failed|unknown command|error", re.IGNORECASE)
+
+
+class ExportedFile(NamedTuple):
+    """A network's file as Stockfish wrote it."""
+
+    path: str
+    name: str  # Stockfish's name for it: nn-ad9b42354671.nnue
+    sha256: bytes
+
+
+class Export(NamedTuple):
+    """The networks of one Stockfish: the one it evaluates with, then the small one if any."""
+
+    engine: str  # its `id name`
+    files: list[ExportedFile]
+
+
+def export_networks(
+    stockfish: str,
+    directory: str,
+    *,
+    start_limit: float = START_LIMIT,
+    export_limit: float = EXPORT_LIMIT,
+) -> Export:
+    """Make the program at the path `stockfish` write its networks into `directory`.
+
+    start_limit, export_limit: seconds for the first answer and for the export. Raises NetworkError
+    if the program has no network, cannot write it, takes too long, or writes a damaged file.
+    """
+    with _StockfishSession(stockfish, directory) as session:
+        greeting = session.ask("uci", "uciok", start_limit)
+        engine = next((line[8:].strip() for line in greeting if line.startswith("id name ")), "?")
+        options = [match[1] for match in map(_NETWORK_OPTION.fullmatch, greeting) if match]
+        if not options:
+            raise NetworkError(f"{engine} has no network")
+        # Stockfish runs in `directory`, and the names have no directory: a name ends at a space.
+        files = [f"{number}.nnue" for number in range(len(options))]
+        request = f"export_net {' '.join(files)}\nisready"
+        answer = session.ask(request, "readyok", export_limit)
+        complaints = " ".join(filter(_COMPLAINT.search, answer)) or "it wrote no file"
+    exported = []
+    for file, option in zip(files, options, strict=True):
+        path = os.path.join(directory, file)
+        if not os.path.exists(path):
+            raise NetworkError(f"{engine} can't export its network: {complaints}")
+        exported.append(_check(path, engine, option.strip()))
+    return Export(engine, exported)
+
+
+def _check(path: str, engine: str, option: str) -> ExportedFile:
+    """Compare a file's hash with its name. Raises NetworkError if they differ."""
+    with open(path, "rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+    name = f"nn-{digest.hexdigest()[:12]}.nnue"
+    if _NETWORK_NAME.fullmatch(option) and option != name:
+        raise NetworkError(
+            f"the network that {engine} wrote is damaged: it is {name}, not {option}",
+            "check whether the disk is full",
+        )
+    return ExportedFile(path, name, digest.digest())
+
+
+class _StockfishSession:
+    """A Stockfish process for a few commands, each with a time limit."""
+
+    def __init__(self, path: str, directory: str) -> None:
+        self._path = path
+        try:
+            self._popen = subprocess.Popen(
+                [path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                cwd=directory,
+                start_new_session=True,  # a Ctrl-C in the terminal does not reach it
+            )
+        except OSError as error:
+            raise NetworkError(f"can't run {path}: {error.strerror or error}") from error
+
+    def __enter__(self) -> "_StockfishSession":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Kill the process and its group: a path may name a script that starts the real program."""
+        if self._popen.poll() is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(LAST_WAIT)
+        for stream in (self._popen.stdin, self._popen.stdout):
+            assert stream is not None
+            with contextlib.suppress(OSError):
+                stream.close()
+
+    def ask(self, command: str, last: str, limit: float) -> list[str]:
+        """Send a command and read lines up to the line `last`, for at most `limit` seconds.
+
+        Raises NetworkError if that line does not come.
+        """
+        assert self._popen.stdin is not None and self._popen.stdout is not None
+        text = b""
+        output = self._popen.stdout.fileno()
+        poll = select.poll()
+        poll.register(output, select.POLLIN)
+        end = time.monotonic() + limit
+        with contextlib.suppress(BrokenPipeError):  # the end of its output gives the error
+            self._popen.stdin.write(f"{command}\n".encode())  # short enough for the pipe
+        while True:
+            lines = text.decode("utf-8", "replace").splitlines()
+            if last in lines and text.endswith(b"\n"):
+                return lines
+            left = end - time.monotonic()
+            if left <= 0 or not poll.poll(left * 1000):
+                name = command.partition(" ")[0]
+                raise NetworkError(f"{self._path} does not answer {name!r}")
+            chunk = os.read(output, READ_BYTES)
+            text += chunk
+            if not chunk or len(text) > MOST_TEXT:
+                raise NetworkError(f"{self._path} does not speak UCI, or was killed")
+
 
 PATIENCE = 30.0  # seconds to wait while another process exports; then this one exports too
 KEPT = 6  # the number of networks in the cache: those of the last three to six versions
@@ -37,7 +260,7 @@ ABANDONED = 3600.0  # seconds after which the leftovers of a killed process are 
 
 _INSTALL = "run engine_bin/install_stockfish, or put stockfish on PATH"
 _SET_PLACE = "set OBSCURO_CACHE_DIR to a directory that you can write to"
-_SUFFIX = f".v{store.LAYOUT}"
+_SUFFIX = f".v{LAYOUT}"
 
 
 class InstalledNetwork(NamedTuple):
@@ -103,8 +326,8 @@ def _map_from_cache(directory: str, key: str) -> list[InstalledNetwork]:
         raise NetworkError(f"{index} is damaged", "remove it")
     installed = []
     for sha256 in hashes:
-        path = os.path.join(directory, store.file_name(sha256))
-        network = store.open_mapped(directory, sha256)
+        path = os.path.join(directory, file_name(sha256))
+        network = open_mapped(directory, sha256)
         name = f"nn-{sha256.hex()[:12]}.nnue"
         installed.append(InstalledNetwork(name, engine, path, network))
         with contextlib.suppress(OSError):
@@ -161,7 +384,7 @@ def _export(stockfish: str, directory: str, key: str) -> None:
 def _convert(file: ExportedFile, directory: str) -> None:
     with open(file.path, "rb") as stream:
         _, network = read_network(stream.read())
-    store.write(network, file.sha256, directory)
+    write(network, file.sha256, directory)
 
 
 def _write_index(export: Export, index: str) -> None:

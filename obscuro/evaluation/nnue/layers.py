@@ -8,10 +8,12 @@ Source: docs/nnue.md of nnue-pytorch.
 
 import numpy as np
 
+from obscuro.evaluation.nnue.captures import BISHOP_UNITS, KNIGHT_UNITS, QUEEN_UNITS, ROOK_UNITS
 from obscuro.evaluation.nnue.dense import HIGHEST, WEIGHT_SHIFT, first_layer, last_layers
 from obscuro.evaluation.nnue.network import FC0_OUTPUTS
 from obscuro.kernels import kernel
 from obscuro.rules.bits import popcount
+from obscuro.rules.layout import BISHOPS, KNIGHTS, QUEENS, ROOKS
 from obscuro.rules.moves import occupied_squares, side_to_move
 
 OUTPUT_SCALE = 16  # the result is in units / 16
@@ -91,3 +93,46 @@ def network_value(weights, work, frame, pos):
     parts = material_part(work, frame, own, bucket)
     parts += positional_part(weights, work, frame, own, bucket)
     return toward_zero(parts, OUTPUT_SCALE)
+
+
+# The factor of the network's value in 1,024ths: without pieces, and its increase with all pieces.
+_ONE = 1024
+BARE_SCALE = 967
+PIECES_SCALE = 331
+ALL_PIECES = 2 * (2 * (KNIGHT_UNITS + BISHOP_UNITS + ROOK_UNITS) + QUEEN_UNITS)
+
+DECISIVE = 1600  # units of material, from which on little else counts
+DECISIVE_UNITS = 400  # a bonus for the side with that material
+DECISIVE_SCALE = 717
+DECISIVE_POSITIONAL_SCALE = 102
+
+
+@kernel
+def pieces_units(pos):
+    """Return the worth of both sides' pieces without pawns, in Stockfish's units."""
+    return (
+        KNIGHT_UNITS * popcount(pos[KNIGHTS])
+        + BISHOP_UNITS * popcount(pos[BISHOPS])
+        + ROOK_UNITS * popcount(pos[ROOKS])
+        + QUEEN_UNITS * popcount(pos[QUEENS])
+    )
+
+
+@kernel
+def static_value(weights, work, frame, pos):
+    """Return a position's value in the view of the side to move, in Stockfish's internal units.
+
+    The frame must hold the sums of `pos`.
+    """
+    own = side_to_move(pos)
+    bucket = bucket_of(pos)
+    material = material_part(work, frame, own, bucket)
+    positional = positional_part(weights, work, frame, own, bucket)
+    if abs(material) >= DECISIVE * OUTPUT_SCALE:
+        parts = material * DECISIVE_SCALE + positional * DECISIVE_POSITIONAL_SCALE
+        certain = DECISIVE_UNITS * _ONE * OUTPUT_SCALE
+        parts += certain if material > 0 else -certain
+    else:
+        scale = BARE_SCALE + PIECES_SCALE * pieces_units(pos) // ALL_PIECES
+        parts = (material + positional) * scale
+    return toward_zero(parts, _ONE * OUTPUT_SCALE)

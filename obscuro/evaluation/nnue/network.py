@@ -1,9 +1,12 @@
 """The parameters of Stockfish's network as arrays. `install.py` describes their origin."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from obscuro.rules.layout import MAX_MOVES, STATE, WORDS
+from obscuro.rules.records import Fields, make_record
 
 FEATURES = 22528  # HalfKAv2_hm: 32 king squares (mirrored to files e-h) x 11 kinds of piece x 64
 BUCKETS = 8  # sub-networks, by the number of pieces; also the columns of `psqt_weights`
@@ -57,3 +60,80 @@ def shapes(width: int) -> dict[str, tuple[type[np.signedinteger], tuple[int, ...
         "fc2_bias": (np.int32, (BUCKETS,)),
         "fc2_weights": (np.int8, (BUCKETS, FC1_OUTPUTS)),
     }
+
+
+def weight_fields(width: int) -> Fields:
+    """Return the fields of the record for a network with L1 = width.
+
+    A feature's row, like one side's sums, has two halves, because the next layer multiplies the
+    halves with each other. The small layers hold 32-bit numbers. The second layer's first dimension
+    is its inputs.
+    """
+    half = width // 2
+    return {
+        "feature_bias": (np.int16, (2, half)),
+        "features": (np.int16, (FEATURES, 2, half)),
+        "psqt": (np.int32, (FEATURES, BUCKETS)),
+        "fc0_bias": (np.int32, (BUCKETS, FC0_OUTPUTS)),
+        "fc0": (np.int8, (BUCKETS, FC0_OUTPUTS, 2, half)),
+        "fc1_bias": (np.int32, (BUCKETS, FC1_OUTPUTS)),
+        "fc1": (np.int32, (BUCKETS, FC1_INPUTS, FC1_OUTPUTS)),
+        "fc2_bias": (np.int32, (BUCKETS,)),
+        "fc2": (np.int32, (BUCKETS, FC1_OUTPUTS)),
+    }
+
+
+def arrange(network: Network) -> Any:
+    """Copy a network into a record of the fields of `weight_fields`; threads may share it."""
+    width = network.feature_bias.size
+    weights = make_record(weight_fields(width))
+    weights["feature_bias"] = network.feature_bias.reshape(2, -1)
+    weights["features"] = network.feature_weights.reshape(FEATURES, 2, -1)
+    weights["psqt"] = network.psqt_weights
+    weights["fc0_bias"] = network.fc0_bias
+    weights["fc0"] = network.fc0_weights.reshape(BUCKETS, FC0_OUTPUTS, 2, -1)
+    weights["fc1_bias"] = network.fc1_bias
+    weights["fc1"] = network.fc1_weights.transpose(0, 2, 1)
+    weights["fc2_bias"] = network.fc2_bias
+    weights["fc2"] = network.fc2_weights
+    return weights
+
+
+FRAMES = 16  # at least the number of plies of a search plus two
+PLACES = 2 * 64  # the squares of both kings
+
+
+def workspace_fields(width: int) -> Fields:
+    """Return the fields of the record for a network with L1 = width."""
+    half = width // 2
+    return {
+        # One frame for each ply; frame 0 is the parent of the evaluated children.
+        "positions": (np.uint64, (FRAMES, WORDS)),
+        "moves": (np.uint32, (FRAMES, MAX_MOVES)),  # moves left to try
+        "keys": (np.int32, (FRAMES, MAX_MOVES)),  # the search tries the largest key first
+        "counts": (np.int64, (FRAMES,)),  # number of moves
+        "standing": (np.int64, (FRAMES,)),  # the value of making none of them
+        "alphas": (np.int64, (FRAMES,)),
+        "betas": (np.int64, (FRAMES,)),
+        "bests": (np.int64, (FRAMES,)),
+        # The sums of the position in each frame, in White's view and in Black's.
+        "sums": (np.int16, (FRAMES, 2, 2, half)),
+        "psqt": (np.int32, (FRAMES, 2, BUCKETS)),
+        # For each square of each king, the last sums computed there, and the pieces they are of.
+        "memory_sums": (np.int16, (PLACES, 2, half)),
+        "memory_psqt": (np.int32, (PLACES, BUCKETS)),
+        "memory_pieces": (np.uint64, (PLACES, STATE)),
+        # The inputs and outputs of the layers.
+        "inputs": (np.uint8, (2, half)),
+        "outputs": (np.int32, (FC0_OUTPUTS,)),
+        "activations": (np.int32, (FC1_INPUTS,)),
+        "nodes": (np.int64, (1,)),  # number of positions valued so far
+    }
+
+
+def make_workspace(weights: Any) -> Any:
+    """Make a workspace for evaluation with `weights`; its remembered sums are of empty boards."""
+    bias = weights["feature_bias"]
+    work = make_record(workspace_fields(bias.size))
+    work["memory_sums"] = bias
+    return work

@@ -11,15 +11,13 @@ import contextlib
 import fcntl
 import os
 import select
-import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from obscuro.evaluation.stockfish.child_process import ChildProcess, Vitals, vitals
+from obscuro.child_process import ChildProcess, Vitals, vitals
 
-DEBIAN_PATH = "/usr/games/stockfish"  # Debian's place for it, often not in PATH
 PIPE_BYTES = 1 << 20  # the capacity of the answer pipe, so that Stockfish rarely waits for us
 READ_BYTES = 1 << 18
 WRITE_BYTES = 1 << 16
@@ -29,12 +27,12 @@ HASH_MEGABYTES = 1  # a larger table has no effect at depth 1
 DUE_SHARE = 0.7  # the thread sleeps for this share of the expected time of the missing answers
 SHORTEST_NAP = 0.0004  # seconds; a shorter sleep saves nothing
 USUAL_MOVES = 33  # the usual number of moves of a position
-SENSE_BYTES = 2000  # if no answer comes, so many bytes of text are checked for sense
+SENSE_BYTES = 2000  # of text that are checked for sense if no answer comes
 
 _ANSWER = b"\nbestmove"
 # Lines before an answer begin with these words; the greeting and `No such option` count too.
 _BEFORE_AN_ANSWER = (b"info", b"bestmove", b"Stockfish", b"No such option")
-WORTH_GIVING = 4  # `answers` yields so many answers while others are missing
+WORTH_GIVING = 4  # answers that `answers` yields while others are missing
 LONGEST_NAP = 0.02  # seconds; the pipe does not fill in this time, and a death is noticed after it
 PACE_GROWTH = 1.1  # the most by which the expected time of a move grows from batch to batch
 OVERSLEPT = 0.8  # the factor of that time if all answers were there at the end of a sleep
@@ -57,17 +55,6 @@ class TimeLimits(NamedTuple):
     silence: float = 0.2
     starved: float = 5.0  # without an answer, for whatever reason
     restart_wait: float = 0.15  # a batch waits so long for a new process, which takes under half
-
-
-def stockfish_path(option: str | None = None) -> str | None:
-    """Return the path of Stockfish; None if there is no executable file.
-
-    option: a path, or a name in PATH. Without it the function tries `stockfish` in PATH and then
-    Debian's place.
-    """
-    if option:
-        return shutil.which(os.path.expanduser(option))
-    return shutil.which("stockfish") or shutil.which(DEBIAN_PATH)
 
 
 class StockfishProcess:

@@ -7,14 +7,21 @@ so an infoset never spans two levels.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Final, Generic, NamedTuple
+from typing import Any, Final, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.research.games.extensive_form import TERMINAL, ExtensiveForm, State
-from obscuro.research.games.information import event, initial_key, mix
+from obscuro.research.games.extensive_form import (
+    TERMINAL,
+    ExtensiveForm,
+    State,
+    event,
+    initial_key,
+    mix,
+)
 from obscuro.search.game import CHANCE, MAX, MIN
 
 NO_SLOT: Final = -1
@@ -210,3 +217,128 @@ def _last_own_slot(tree: GameTree[State], side: int) -> NDArray[np.int64]:
         above = tree.parent[level]
         last[level] = np.where(tree.player[above] == side, tree.slot[level], last[above])
     return last
+
+
+Strategy = Mapping[int, Sequence[float] | NDArray[np.floating[Any]]]
+"""The mover's information key to the probabilities of its actions, in canonical order.
+
+No two players share a key, so one mapping can hold the strategies of both.
+"""
+
+_TOLERANCE = 1e-3
+"""How far the sum of probabilities may be from 1, as they may have single precision."""
+
+
+def policy_of(tree: GameTree[State], strategy: Strategy) -> NDArray[np.float64]:
+    """Return the probability of every slot under `strategy`, float64[S].
+
+    At infosets that `strategy` lacks the policy is uniform. Keys of other games are ignored.
+    Probabilities are divided by their sum.
+
+    Raises
+    ------
+    ValueError
+        If an infoset has the wrong number of probabilities, if one of them is negative, or if their
+        sum is not about 1.
+
+    """
+    offsets = tree.infosets.offsets
+    counts = np.diff(offsets)
+    policy = np.repeat(1.0 / counts, counts)
+    for i, key in enumerate(tree.infosets.key.tolist()):
+        if key not in strategy:
+            continue
+        probabilities = np.asarray(strategy[key], np.float64)
+        if probabilities.shape != (counts[i],):
+            raise ValueError(f"infoset {key:016x} has {counts[i]} actions: {probabilities}")
+        total = float(probabilities.sum())
+        if not (abs(total - 1.0) <= _TOLERANCE and np.all(probabilities >= 0.0)):
+            raise ValueError(f"infoset {key:016x}: not a distribution: {probabilities}")
+        policy[offsets[i] : offsets[i + 1]] = probabilities / total
+    return policy
+
+
+def strategy_of(tree: GameTree[State], policy: NDArray[np.float64]) -> dict[int, list[float]]:
+    """Convert `policy`, float64[S], to a mapping from information key to probabilities."""
+    offsets = tree.infosets.offsets.tolist()
+    return {
+        key: policy[offsets[i] : offsets[i + 1]].tolist()
+        for i, key in enumerate(tree.infosets.key.tolist())
+    }
+
+
+def expected_value(tree: GameTree[State], strategy: Strategy) -> float:
+    """Return ▲'s expected payoff, u(x, y), if both players play `strategy`."""
+    likelihood = _edge_probabilities(tree, strategy)
+    values = tree.payoff.copy()
+    for level in reversed(tree.deeper_levels()):
+        np.add.at(values, tree.parent[level], likelihood[level] * values[level])
+    return float(values[0])
+
+
+def best_response(
+    tree: GameTree[State], strategy: Strategy, player: int
+) -> tuple[float, dict[int, list[float]]]:
+    """Compute a best response of `player` to the other player's part of `strategy`.
+
+    Returns
+    -------
+    value : float
+        The value of the best response, in the view of `player`.
+    response : {information key: probabilities}
+        A pure best response of `player`. Among equally good actions it plays the first.
+
+    """
+    likelihood = _edge_probabilities(tree, strategy)
+    sign = 1.0 if player == MAX else -1.0
+    reach = _reach_without(tree, likelihood, player)
+    values = sign * tree.payoff
+    offsets = tree.infosets.offsets
+    slot_values = np.zeros(offsets[-1])  # counterfactual values
+    policy = np.zeros(offsets[-1])
+    for level in reversed(tree.deeper_levels()):
+        parent, slot = tree.parent[level], tree.slot[level]
+        own = tree.player[parent] == player
+        np.add.at(slot_values, slot[own], (reach[level] * values[level])[own])
+        for i in np.unique(tree.infoset[parent[own]]):
+            choices = slice(offsets[i], offsets[i + 1])
+            policy[offsets[i] + np.argmax(slot_values[choices])] = 1.0
+        weight = likelihood[level].copy()
+        weight[own] = policy[slot[own]]
+        np.add.at(values, parent, weight * values[level])
+    response = {
+        int(tree.infosets.key[i]): policy[offsets[i] : offsets[i + 1]].tolist()
+        for i in np.flatnonzero(tree.infosets.player == player)
+    }
+    return float(values[0]), response
+
+
+def nash_gap(tree: GameTree[State], strategy: Strategy) -> float:
+    """Return what both players together gain by best responses (NashConv); 0 in equilibrium."""
+    return best_response(tree, strategy, MAX)[0] + best_response(tree, strategy, MIN)[0]
+
+
+def exploitability(tree: GameTree[State], strategy: Strategy) -> float:
+    """Return half of the Nash gap: the strategy's mean loss to a best response."""
+    return nash_gap(tree, strategy) / 2
+
+
+def _edge_probabilities(tree: GameTree[State], strategy: Strategy) -> NDArray[np.float64]:
+    """Return the probability of the action that led to each node, float64[N]."""
+    policy = policy_of(tree, strategy)
+    chosen = tree.slot != NO_SLOT
+    likelihood = tree.chance.copy()
+    likelihood[chosen] = policy[tree.slot[chosen]]
+    return likelihood
+
+
+def _reach_without(
+    tree: GameTree[State], likelihood: NDArray[np.float64], player: int
+) -> NDArray[np.float64]:
+    """Return the reach of each node by all but `player`, float64[N]."""
+    reach = np.ones(len(tree.states))
+    for level in tree.deeper_levels():
+        parent = tree.parent[level]
+        others = np.where(tree.player[parent] == player, 1.0, likelihood[level])
+        reach[level] = reach[parent] * others
+    return reach

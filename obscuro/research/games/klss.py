@@ -13,22 +13,27 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.research.games.best_response import best_response
-from obscuro.research.games.game_tree import NO_SLOT, GameTree
-from obscuro.research.games.gifts import gifts_below
+from obscuro.research.games.game_tree import (
+    NO_INFOSET,
+    NO_SLOT,
+    GameTree,
+    best_response,
+    strategy_of,
+)
 from obscuro.research.games.infoset_hypergraph import KnowledgeGraph
-from obscuro.research.games.maxmargin import Choice, solve_maxmargin
 from obscuro.research.games.root_rules import MaxmarginRoot, RootBudget, RootRule, RootView
 from obscuro.research.games.sequence_form import (
     SequenceForm,
+    SubgameForm,
     SubgameRoots,
     answer_values,
     arrival,
     played_from_roots,
     policy_from,
+    row_values,
     subgame_form,
 )
-from obscuro.research.games.strategy import strategy_of
+from obscuro.research.games.subgame_program import Choice, solve_maxmargin
 from obscuro.search.game import MAX, MIN
 
 _REACHED: Final = 1e-12
@@ -274,3 +279,70 @@ def values_when_all_is_seen(tree: GameTree[Any]) -> NDArray[np.float64]:
 def guaranteed(tree: GameTree[Any], policy: NDArray[np.float64]) -> float:
     """Return ▲'s value under `policy`, float64[S], against a best response, u*(x)."""
     return -best_response(tree, strategy_of(tree, policy), MIN)[0]
+
+
+def gifts_below(
+    form: SequenceForm,
+    roots: SubgameRoots,
+    sub: SubgameForm,
+    policy: NDArray[np.float64],
+    x: NDArray[np.float64],
+    entered: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the gift at each node below the live roots, float64[N]; elsewhere 0.
+
+    Parameters
+    ----------
+    form, roots, sub : SequenceForm, SubgameRoots, SubgameForm
+        The game, and the subgame that was solved last.
+    policy : float64[S]
+        ▲'s policy, the solution included.
+    x : float64[X]
+        The solution.
+    entered : float64[G]
+        What ▼ gave up by entering each group, per unit of its live roots' reach.
+
+    """
+    tree = form.tree
+    live = roots.node[roots.live]
+    below = np.zeros(len(tree.states), np.bool_)
+    below[live] = True
+    for level in tree.deeper_levels():
+        below[level] |= below[tree.parent[level]]
+    given = _given_up(form, sub, np.where(below, form.reach(policy), 0.0), x)
+    gift = np.zeros(len(tree.states))
+    gift[live] = entered[roots.group[roots.live]]
+    at_root = np.zeros(len(tree.states), np.bool_)
+    at_root[live] = True
+    for level in tree.deeper_levels():
+        above = tree.parent[level]
+        chosen = np.where(tree.player[above] == MIN, given[tree.slot[level]], 0.0)
+        gift[level] += np.where(below[level] & ~at_root[level], gift[above] + chosen, 0.0)
+    return gift
+
+
+def _given_up(
+    form: SequenceForm, sub: SubgameForm, reach: NDArray[np.float64], x: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what each of ▼'s slots in the subgame gives up, float64[S]; elsewhere 0.
+
+    reach: float64[N], of ▲ and chance, 0 outside of the live roots' subtrees. x: float64[X].
+    """
+    tree, offsets = form.tree, form.tree.infosets.offsets
+    values = row_values(form, sub, x)[sub.groups :]
+    degree = offsets[sub.answers + 1] - offsets[sub.answers]
+    begins = np.cumsum(degree) - degree
+    worse = values - np.repeat(np.minimum.reduceat(values, begins), degree)
+    group = np.zeros(sub.groups + len(sub.rows), np.int64)
+    group[: sub.groups] = np.arange(sub.groups)
+    for begin, count, follows in zip(
+        (begins + sub.groups).tolist(), degree.tolist(), sub.follows.tolist(), strict=True
+    ):
+        group[begin : begin + count] = group[follows]
+    moves = np.flatnonzero(tree.infoset != NO_INFOSET)
+    arrived = np.bincount(tree.infoset[moves], reach[moves], minlength=len(offsets) - 1)
+    arrived = np.repeat(arrived[sub.answers], degree)
+    worse *= sub.weight[group[sub.groups :]]
+    given = np.zeros(len(form.infoset_of))
+    given[sub.rows] = np.divide(worse, arrived, out=np.zeros_like(worse), where=arrived > 0.0)
+    return given

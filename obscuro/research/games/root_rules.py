@@ -7,19 +7,20 @@ subgame is solved exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.research.games.maxmargin import Choice, solve_maxmargin
+from obscuro.research.games.game_tree import GameTree, join_ranges
 from obscuro.research.games.sequence_form import (
     SequenceForm,
     SubgameForm,
     SubgameRoots,
     answer_values,
 )
-from obscuro.research.games.soft_root import Tie, solve_soft
+from obscuro.research.games.subgame_program import Choice, Tie, solve_maxmargin, solve_soft
+from obscuro.search.game import MAX, MIN
 
 
 class RootView(NamedTuple):
@@ -230,4 +231,64 @@ class LikeliestGroups(RootBudget):
         order = np.lexsort((np.arange(len(likely)), -likely, here == 0))
         kept = np.zeros(view.sub.groups, np.bool_)
         kept[order[:count]] = True
+        return kept
+
+
+def future_of(tree: GameTree[Any], node: int) -> bytes:
+    """Return a description of what may follow a node, equal for transpositions of an infoset of ▲.
+
+    Two nodes of one ▲-infoset are transpositions if the same sequences of actions lead from both to
+    the same movers, chances and payoffs, to the same ▲-infosets, and if ▼ can tell the same
+    sequences apart below both. What ▼ observes may have other names below the one than below the
+    other: K's definition asks for equal observations, but equal names say nothing more to ▼.
+    """
+    level = np.array([node])
+    parts: list[bytes] = []
+    while len(level):
+        _, first, told = np.unique(tree.keys[level, MIN], return_index=True, return_inverse=True)
+        parts += [
+            tree.player[level].tobytes(),
+            tree.degree[level].tobytes(),
+            tree.action[level].tobytes() if parts else b"",
+            tree.chance[level].tobytes() if parts else b"",
+            tree.payoff[level].tobytes(),
+            tree.keys[level, MAX].tobytes(),
+            first[told].tobytes(),  # each node's first fellow in its ▼-infoset
+        ]
+        level = join_ranges(tree.first[level], tree.degree[level])
+    return b"|".join(parts)
+
+
+def transpositions(tree: GameTree[Any], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number the futures of the nodes of an infoset of ▲, int64[n]; equal numbers may be merged.
+
+    nodes: int64[n].
+    """
+    numbers: dict[bytes, int] = {}
+    found = [numbers.setdefault(future_of(tree, node), len(numbers)) for node in nodes.tolist()]
+    return np.array(found, np.int64)
+
+
+@dataclass(frozen=True)
+class MergedTranspositions(RootBudget):
+    """Keep one ▼-infoset for each future that ▲'s infoset has (`K, Algorithm 12`).
+
+    Of several with the same future one is drawn, and the same one again for the same game, subgame
+    and seed. It is a budget of the root for 1-KLSS; with other orders `kept` raises ValueError.
+    """
+
+    seed: int
+
+    def kept(self, view: RootView, here: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which groups stay, bool[G]. here: int64[G], each group's nodes in ▲'s infoset."""
+        roots = view.roots
+        if np.any(here != 1) or np.count_nonzero(roots.live) != len(here):
+            raise ValueError("transpositions can be merged in 1-KLSS only")
+        live = np.flatnonzero(roots.live)
+        nodes = roots.node[live][np.argsort(roots.group[live])]
+        words = [self.seed, *nodes.tolist()]
+        order = np.random.default_rng(words).permutation(len(nodes))
+        _, first = np.unique(transpositions(view.form.tree, nodes[order]), return_index=True)
+        kept = np.zeros(len(nodes), np.bool_)
+        kept[order[first]] = True
         return kept

@@ -11,12 +11,9 @@ import time
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from obscuro.research.zs21.program_rows import Answers, ProgramRows, sorted_rows
-from obscuro.research.zs21.reduction import OPEN, Entries, Reduction, reduce_trunk
-from obscuro.research.zs21.sequence_table import Integers, SequenceTable
-from obscuro.research.zs21.trunk import Floats, Trunk
-from obscuro.research.zs21.trunk_game import MAX, MIN
+from obscuro.research.zs21.trunk import MAX, MIN, Floats, Integers, SequenceTable, Trunk, leaves_of
 from obscuro.research.zs21.zs21_constants import SUPPORT
 
 Gadget = Literal["maxmargin", "resolve"]
@@ -342,3 +339,187 @@ def _new_solver() -> Any:
     highs.setOptionValue("presolve", "off")
     highs.setOptionValue("parallel", "off")
     return highs
+
+
+BROKEN = 1e-9
+"""A row counts as broken if its bound is exceeded by more than this."""
+
+
+class ProgramRows(NamedTuple):
+    """The rows of a program, with entries sorted by row. The first `answers` rows are ▼'s."""
+
+    start: Integers  # [R + 1] the entries of row r are start[r]:start[r + 1]
+    column: npt.NDArray[np.int32]  # [E]
+    value: Floats  # [E]
+    lower: Floats  # [R]
+    upper: Floats  # [R]
+    answers: int
+
+    def times(self, columns: Floats) -> Floats:
+        """Return the rows' values, float64[R], at values of the columns, float64[C]."""
+        products = np.append(self.value * columns[self.column], 0.0)
+        sums: Floats = np.add.reduceat(products, self.start[:-1])
+        sums[self.start[1:] == self.start[:-1]] = 0.0
+        return sums
+
+    def broken(self, columns: Floats) -> npt.NDArray[np.bool_]:
+        """Return which of ▼'s rows are broken, bool[answers]."""
+        excess = self.times(columns)[: self.answers] - self.upper[: self.answers]
+        return excess > BROKEN
+
+    def part(self, rows: Integers) -> tuple[Integers, npt.NDArray[np.int32], Floats]:
+        """Return the starts, columns and values of some rows int64[k], as HiGHS takes them."""
+        length = self.start[rows + 1] - self.start[rows]
+        start = np.cumsum(length) - length
+        entries = np.repeat(self.start[rows] - start, length) + np.arange(int(length.sum()))
+        return start, self.column[entries], self.value[entries]
+
+
+def sorted_rows(
+    row: Integers, column: Integers, value: Floats, lower: Floats, upper: Floats, answers: int
+) -> ProgramRows:
+    """Make rows of entries in any order: int64[E], int64[E], float64[E]."""
+    order = np.argsort(row, kind="stable")
+    start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(lower)))))
+    return ProgramRows(
+        start.astype(np.int64), column[order].astype(np.int32), value[order], lower, upper, answers
+    )
+
+
+class Answers:
+    """▼'s open infosets in a program, for finding ▼'s best answer.
+
+    first, degree, parent: int64[I], an infoset's first row, its number of rows, and the row before
+    it. depth: int64[I].
+    """
+
+    def __init__(
+        self, first: Integers, degree: Integers, parent: Integers, depth: Integers
+    ) -> None:
+        self._levels = []
+        for level in np.unique(depth)[::-1].tolist():
+            here = np.flatnonzero(depth == level)
+            width = degree[here]
+            before = np.cumsum(width) - width
+            rows = np.repeat(first[here] - before, width) + np.arange(int(width.sum()))
+            self._levels.append((rows, before, width, parent[here]))
+
+    def best(self, payoffs: Floats) -> Integers:
+        """Return the row of ▼'s best answer at each infoset, int64[I] in ascending order.
+
+        payoffs: float64[answers], what ▲ gets by each row from its own entries; infosets that
+        follow a row add to it.
+        """
+        total = payoffs.copy()
+        found = [np.zeros(0, dtype=np.int64)]
+        for rows, before, width, parent in self._levels:
+            least = np.minimum.reduceat(total[rows], before)
+            is_least = np.flatnonzero(total[rows] == np.repeat(least, width))
+            _, first = np.unique(
+                np.repeat(np.arange(len(before)), width)[is_least], return_index=True
+            )
+            found.append(rows[is_least[first]])
+            np.add.at(total, parent, least)
+        return np.sort(np.concatenate(found))
+
+
+OPEN = -1
+"""The choice at an infoset that was not folded."""
+
+
+class Entries(NamedTuple):
+    """A sparse matrix of values by ▲'s and ▼'s sequences."""
+
+    sequence: tuple[Integers, Integers]  # [E] ▲'s, [E] ▼'s
+    value: Floats  # [E] ▲'s view, times the reach by chance
+
+
+class Reduction(NamedTuple):
+    """What is left of a trunk after folding."""
+
+    entries: Entries  # no two of one pair of sequences
+    choice: tuple[Integers, Integers]  # [I] each player's best sequence at an infoset, or OPEN
+
+
+def entries_of(trunk: Trunk) -> Entries:
+    """Return the leaves' values as entries; several may share a pair of sequences."""
+    nodes = trunk.nodes
+    leaves = leaves_of(nodes)
+    value = nodes.weight[leaves] * nodes.value[leaves]
+    leaves, value = leaves[value != 0.0], value[value != 0.0]
+    sequence = nodes.sequence[leaves]
+    return Entries((sequence[:, MAX].copy(), sequence[:, MIN].copy()), value)
+
+
+def reduce_trunk(trunk: Trunk) -> Reduction:
+    """Fold all infosets of a trunk that can be folded, but not ▲'s infoset at the roots."""
+    entries = summed(entries_of(trunk), trunk.tables[MIN].size)
+    choice = tuple(np.full(len(table), OPEN, dtype=np.int64) for table in trunk.tables)
+    shapes = tuple(_Shape(table) for table in trunk.tables)
+    deepest = max((int(shape.depth.max()) for shape in shapes if len(shape.depth)), default=-1)
+    for depth in range(deepest, -1, -1):
+        for player in (MAX, MIN):
+            if not (player == MAX and depth == 0):
+                entries = _fold(entries, shapes[player], player, depth, choice[player])
+    return Reduction(summed(entries, trunk.tables[MIN].size), (choice[MAX], choice[MIN]))
+
+
+def summed(entries: Entries, rows: int) -> Entries:
+    """Return the entries with those of one pair of sequences added up. rows: ▼'s sequences."""
+    label = entries.sequence[MAX] * rows + entries.sequence[MIN]
+    pairs, where = np.unique(label, return_inverse=True)
+    value = np.bincount(where, entries.value, minlength=len(pairs)).astype(np.float64)
+    return Entries((pairs // rows, pairs % rows), value)
+
+
+class _Shape:
+    """A sequence table as arrays, with what has been folded so far."""
+
+    def __init__(self, table: SequenceTable) -> None:
+        self.first, self.degree = table.first, table.degree
+        self.parent, self.depth = table.parent, table.depth
+        self.infoset_of = table.infoset_of()
+        self.size = table.size
+        depth_of = np.append(self.depth, -1)  # of the infoset -1 too, which holds the roots
+        self.depth_of_sequence = depth_of[self.infoset_of]
+        self.has_open = np.zeros(len(self.first), dtype=np.bool_)  # an open infoset follows
+
+
+def _fold(entries: Entries, shape: _Shape, player: int, depth: int, choice: Integers) -> Entries:
+    """Fold the player's infosets of one depth; write their best sequences into `choice`."""
+    here = np.flatnonzero(shape.depth == depth)
+    if not len(here):
+        return entries
+    own, other = entries.sequence[player], entries.sequence[1 - player]
+    at = np.flatnonzero(shape.depth_of_sequence[own] == depth)
+    infoset = shape.infoset_of[own[at]]
+    low = np.full(len(shape.first), np.iinfo(np.int64).max)
+    high = np.full(len(shape.first), -1)
+    np.minimum.at(low, infoset, other[at])
+    np.maximum.at(high, infoset, other[at])
+    folds = np.zeros(len(shape.first), dtype=np.bool_)
+    folds[here] = (low[here] >= high[here]) & ~shape.has_open[here]
+    stay = here[~folds[here]]
+    before = shape.infoset_of[shape.parent[stay]]
+    shape.has_open[before[before >= 0]] = True
+    folded = here[folds[here]]
+    if not len(folded):
+        return entries
+    gone = at[folds[infoset]]
+    totals = np.bincount(own[gone], entries.value[gone], minlength=shape.size)
+    sign = 1.0 if player == MAX else -1.0
+    column = np.arange(int(shape.degree[folded].max()))
+    slots = shape.first[folded][:, np.newaxis] + column
+    within = column < shape.degree[folded][:, np.newaxis]
+    table = np.where(within, sign * totals[np.where(within, slots, 0)], -np.inf)
+    best = np.argmax(table, axis=1)
+    choice[folded] = shape.first[folded] + best
+    used = high[folded] >= 0  # the others have no entry but 0
+    kept = np.ones(len(own), dtype=np.bool_)
+    kept[gone] = False
+    new_own, new_other = shape.parent[folded[used]], high[folded[used]]
+    value = totals[choice[folded[used]]]
+    own = np.concatenate((own[kept], new_own))
+    other = np.concatenate((other[kept], new_other))
+    sequence = (own, other) if player == MAX else (other, own)
+    return Entries(sequence, np.concatenate((entries.value[kept], value)))

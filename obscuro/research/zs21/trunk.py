@@ -7,13 +7,10 @@ become chance nodes; nothing is expanded there.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
-
-from obscuro.research.zs21.sequence_table import Integers, SequenceTable
-from obscuro.research.zs21.trunk_game import MAX, MIN, GrownLeaves, TrunkGame, Words
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -187,3 +184,111 @@ def _enlarged(array: npt.NDArray[Any], size: int, room: int) -> npt.NDArray[Any]
 def leaves_of(nodes: Nodes) -> Integers:
     """The nodes without children, int64[L]."""
     return np.flatnonzero(nodes.first == LEAF)
+
+
+MAX, MIN, CHANCE = 0, 1, 2  # ▲, ▼ and chance; also the column of a player's key
+
+Words = npt.NDArray[np.uint64]
+
+
+class GrownLeaves(NamedTuple):
+    """The children of a batch of B leaves, N in all."""
+
+    player: npt.NDArray[np.int8]  # [B] who moves at the leaf: MAX, MIN or CHANCE
+    offsets: npt.NDArray[np.int64]  # [B + 1] children of leaf b are offsets[b]:offsets[b + 1]
+    states: Words  # [N, W]
+    keys: Words  # [N, 2] ▲'s and ▼'s information keys
+    values: npt.NDArray[np.float64]  # [N] ▲'s view, [-1, 1]; exact where terminal
+    terminal: npt.NDArray[np.bool_]  # [N]
+    forcing: npt.NDArray[np.bool_]  # [N] more interesting than any move that is not
+    chance: npt.NDArray[np.float64]  # [N] probabilities under chance nodes, else 1
+
+
+class TrunkGame(Protocol):
+    """What ZS21 asks of a game."""
+
+    state_words: int  # W
+    identity_words: int  # states that agree in so many first words are transpositions
+
+    def grow(self, states: Words, keys: Words) -> GrownLeaves:
+        """Return the children of leaves that are not terminal.
+
+        states: uint64[B, W]. keys: uint64[B, 2], the leaves' own keys, to which the children's keys
+        are chained.
+        """
+        ...
+
+
+Integers = npt.NDArray[np.int64]
+
+
+class SequenceTable:
+    """The infosets of one player with their sequences, in the order in which they were found.
+
+    roots: the number of sequences at the roots. size: the number of all sequences. The sequences
+    of infoset i are first[i]:first[i] + degree[i]; parent[i] is the sequence before it.
+    """
+
+    def __init__(self, roots: int) -> None:
+        self.roots = roots
+        self.size = roots
+        self._by_key: dict[int, int] = {}
+        self._first: list[int] = []
+        self._degree: list[int] = []
+        self._parent: list[int] = []
+        self._depth: list[int] = []
+
+    def __len__(self) -> int:
+        """The number of infosets."""
+        return len(self._first)
+
+    def find(self, keys: Integers, degrees: Integers, parents: Integers, depth: int) -> Integers:
+        """Return the infosets of nodes int64[B] at one depth; infosets with new keys are added.
+
+        keys: uint64[B]. degrees: int64[B], the numbers of actions. parents: int64[B], the player's
+        last sequence at each node.
+        """
+        by_key = self._by_key
+        found = np.empty(len(keys), dtype=np.int64)
+        rows = zip(keys.tolist(), degrees.tolist(), parents.tolist(), strict=True)
+        for node, (key, degree, parent) in enumerate(rows):
+            infoset = by_key.get(key, -1)
+            if infoset < 0:
+                infoset = len(self._first)
+                by_key[key] = infoset
+                self._first.append(self.size)
+                self._degree.append(degree)
+                self._parent.append(parent)
+                self._depth.append(depth)
+                self.size += degree
+            found[node] = infoset
+        return found
+
+    @property
+    def first(self) -> Integers:
+        """The first sequence of each infoset, int64[I]."""
+        return np.array(self._first, dtype=np.int64)
+
+    @property
+    def degree(self) -> Integers:
+        """The number of actions of each infoset, int64[I]."""
+        return np.array(self._degree, dtype=np.int64)
+
+    @property
+    def parent(self) -> Integers:
+        """The sequence before each infoset, int64[I]."""
+        return np.array(self._parent, dtype=np.int64)
+
+    @property
+    def depth(self) -> Integers:
+        """The plies from the roots to each infoset, int64[I]."""
+        return np.array(self._depth, dtype=np.int64)
+
+    def infoset_of(self) -> Integers:
+        """The infoset of each sequence, int64[size]; -1 for those of the roots."""
+        return np.concatenate(
+            (
+                np.full(self.roots, -1, dtype=np.int64),
+                np.repeat(np.arange(len(self)), self.degree),
+            )
+        )

@@ -1,7 +1,7 @@
 // What stands around a game: its players and headers, the legend, and how figures are computed.
 
 import { countText } from "obscuro/game.js";
-import { heatOpacity } from "obscuro/rules.js";
+import { heatOpacity } from "obscuro/board.js";
 import { html } from "obscuro/elements.js";
 
 /** @typedef {import("obscuro/game.js").Game} Game */

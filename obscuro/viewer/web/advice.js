@@ -1,7 +1,7 @@
 // What an engine would play in a position, and why another move was worse: words and small boards.
 
 import { countText, moveName, pawnsText, shareText, sideName, squaresOf } from "obscuro/game.js";
-import { BoardView } from "obscuro/rules.js";
+import { BoardView } from "obscuro/board.js";
 import { coverageText } from "obscuro/charts.js";
 import { byId, html } from "obscuro/elements.js";
 

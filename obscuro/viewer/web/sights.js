@@ -6,9 +6,9 @@ import * as doc from "obscuro/game.js";
  * @typedef {import("obscuro/game.js").Game} Game
  * @typedef {import("obscuro/game.js").Side} Side
  * @typedef {import("obscuro/game.js").Belief} Belief
- * @typedef {import("obscuro/rules.js").Heat} Heat
- * @typedef {import("obscuro/rules.js").Arrow} Arrow
- * @typedef {import("obscuro/rules.js").BoardState} BoardState
+ * @typedef {import("obscuro/board.js").Heat} Heat
+ * @typedef {import("obscuro/board.js").Arrow} Arrow
+ * @typedef {import("obscuro/board.js").BoardState} BoardState
  * @typedef {import("obscuro/game.js").Advice} Advice
  * @typedef {{plane: number | null, arrows: boolean, advised: boolean, flipped: boolean,
  *   chosen: number | null}} Choice

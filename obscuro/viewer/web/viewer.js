@@ -1,7 +1,7 @@
 // One ply of a game is chosen. Boards, curves, list and words show it, in the elements of page.html.
 
 import { PLANES, moveName, sideName, squareName } from "obscuro/game.js";
-import { BoardView } from "obscuro/rules.js";
+import { BoardView } from "obscuro/board.js";
 import { CurveSet } from "obscuro/curve_set.js";
 import { detailsOf, ending } from "obscuro/details.js";
 import { MoveList } from "obscuro/moves.js";

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from obscuro.bots.mistboard.engine_messages import (
     MessageError,
+    TurnDetails,
     WireMove,
+    read_details,
     read_json,
     read_push,
     read_sighting,
@@ -26,21 +28,19 @@ ANY_JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
     max_leaves=8,
 )
+TURN = turn(FogOfWarBoard())
+PUSH = push(played("e2e4"))
 
 
 def test_a_turn_is_read() -> None:
     board = played("e2e4 e7e5")
     clock = {"remaining_ms": 60_000.4, "increment_ms": 2000}
     request = read_turn(turn(board, clock=clock, aFieldOfTheFuture=[1]))
-    assert (request.game, request.session, request.engine) == ("g", "g-white", "obscuro")
-    assert (request.side, request.ply) == (chess.WHITE, 2)
-    assert (request.remaining, request.increment) == (60_000, 2000)
+    assert (request.game, request.session) == ("g", "g-white")
     assert len(request.moves) == board.legal_moves.count()
     assert request.transcript is not None and len(request.transcript) == 3
-
-
-def test_a_game_without_a_clock() -> None:
-    assert read_turn(turn(FogOfWarBoard())).remaining is None
+    assert read_details(request) == TurnDetails(chess.WHITE, 2, 60_000, 2000)
+    assert read_details(read_turn(turn(board))).remaining is None
 
 
 @pytest.mark.parametrize("side", chess.COLORS)
@@ -88,18 +88,11 @@ def test_a_move_goes_back_as_it_came() -> None:
         ({"gameSpecId": "dark-xiangqi"}, "this engine plays dark-chess"),
         ({"gameId": 3}, "gameId is 3"),
         ({"sessionId": ""}, "sessionId"),
-        ({"color": "red"}, "color is 'red'"),
-        ({"color": ["white"]}, "color is"),
-        ({"ply": -1}, "ply is -1"),
-        ({"ply": True}, "ply is True"),
-        ({"clock": 5}, "clock is no object"),
-        ({"clock": {"remaining_ms": "soon"}}, "remaining_ms"),
         ({"legalMoves": []}, "legalMoves is empty"),
         ({"legalMoves": {}}, "legalMoves is no list"),
         ({"legalMoves": [{"from": "e2", "to": "e9"}]}, "a move is"),
         ({"legalMoves": [{"from": "e7", "to": "e8", "promotion": "king"}]}, "a move is"),
         ({"legalMoves": [{"from": ["e2"], "to": "e4"}]}, "a move is"),
-        ({"observationTranscript": "all"}, "observationTranscript is no list"),
     ],
 )
 def test_a_bad_turn(wrong: dict[str, Any], said: str) -> None:
@@ -137,18 +130,17 @@ def test_a_body_that_is_no_object(body: bytes) -> None:
         read_json(body)
 
 
-@given(st.dictionaries(st.sampled_from(sorted(turn(FogOfWarBoard()))), ANY_JSON))
+@given(st.dictionaries(st.sampled_from(sorted(TURN)), ANY_JSON))
 def test_any_turn_is_read_or_refused(fields: dict[str, Any]) -> None:
     try:
-        read_turn(read_json(json.dumps(turn(FogOfWarBoard()) | fields).encode()))
+        read_details(read_turn(read_json(json.dumps(TURN | fields).encode())))
     except MessageError as error:
         assert str(error) and "\n" not in str(error)
 
 
-@given(st.dictionaries(st.sampled_from(sorted(push(played("e2e4"))["observation"])), ANY_JSON))
+@given(st.dictionaries(st.sampled_from(sorted(PUSH["observation"])), ANY_JSON))
 def test_any_push_is_read_or_refused(fields: dict[str, Any]) -> None:
-    told = push(played("e2e4"))
-    told["observation"] |= fields
+    told = PUSH | {"observation": PUSH["observation"] | fields}
     try:
         read_push(read_json(json.dumps(told).encode()))
     except MessageError as error:

@@ -10,8 +10,14 @@ from http.client import HTTPConnection
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
-from obscuro.bots.mistboard.engine_service import MOST_BYTES, EngineService
+from obscuro.bots.mistboard.engine_service import (
+    MOST_BYTES,
+    RESERVATION_SECONDS,
+    EngineRoutes,
+    EngineService,
+)
 from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
 from tests.bots.mistboard.wire import Message, make, played, push, turn
@@ -47,15 +53,22 @@ class Server:
         return answer
 
 
-@pytest.fixture
-def mover() -> QuickMover:
-    return QuickMover()
-
-
-@pytest.fixture
-def server(mover: QuickMover) -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[Server, QuickMover]]:
+    mover = QuickMover()
     with EngineService(0, TOKEN, MoverPool(lambda: mover, 1), games=1) as service:
-        yield Server(service)
+        yield Server(service), mover
+
+
+@pytest.fixture
+def server(running: tuple[Server, QuickMover]) -> Server:
+    return running[0]
+
+
+@pytest.fixture
+def mover(running: tuple[Server, QuickMover]) -> QuickMover:
+    running[1].asked.clear()
+    return running[1]
 
 
 def test_whole_games(server: Server) -> None:
@@ -67,12 +80,26 @@ def test_whole_games(server: Server) -> None:
             assert (status, ack["received"]) == (200, True)
 
 
+def test_a_reservation_that_no_turn_uses_ends() -> None:
+    now = [0.0]
+    routes = EngineRoutes(TOKEN, MoverPool(QuickMover, 1), 1, clock=lambda: now[0])
+    client = TestClient(routes.app, headers={"Authorization": f"Bearer {TOKEN}"})
+
+    def reserve() -> int:
+        wanted = {"engineId": "obscuro", "color": "black"}
+        return client.post(f"{ENGINE}/reservations", json=wanted).status_code
+
+    assert (reserve(), reserve()) == (201, 429)
+    now[0] = RESERVATION_SECONDS
+    assert (reserve(), reserve()) == (201, 429)
+
+
 def test_the_time_comes_in_headers(server: Server, mover: QuickMover) -> None:
     named = {
         "x_mistboard_engine_compute_budget_ms": "250",
         "X_Mistboard_Engine_Timeout_Ms": "60000",
     }
-    server.turn(FogOfWarBoard(), **named)
+    server.turn(played("d2d4 e7e5"), **named)
     server.turn(played("e2e4 e7e5"), x_mistboard_engine_timeout_ms="soon")
     assert [think.movetime for _, think in mover.asked] == [250, 1000]
 
@@ -128,12 +155,18 @@ def test_what_is_refused(server: Server, method: str, path: str, body: Any, stat
     server.turn(FogOfWarBoard())  # and the next request is answered
 
 
-@pytest.mark.parametrize("length", [str(MOST_BYTES + 1), "-1", "many", None])
-def test_a_body_of_a_size_that_is_not_read(server: Server, length: str | None) -> None:
+@pytest.mark.parametrize(
+    ("length", "status"),
+    [(str(MOST_BYTES + 1), b"413"), (None, b"413"), ("-1", b"400"), ("many", b"400")],
+)
+def test_a_body_of_a_size_that_is_not_read(
+    server: Server, length: str | None, status: bytes
+) -> None:
     with socket.create_connection(server.address, HANG_SECONDS) as connection:
-        header = "" if length is None else f"Content-Length: {length}\r\n"
+        header = f"Host: x\r\nAuthorization: Bearer {TOKEN}\r\n"
+        header += "" if length is None else f"Content-Length: {length}\r\n"
         connection.sendall(f"POST {ENGINE}/turn HTTP/1.1\r\n{header}\r\n".encode())
-        assert connection.makefile("rb").readline().split()[1] == b"413"
+        assert connection.makefile("rb").readline().split()[1] == status
 
 
 def test_connections_that_break_off(server: Server, caplog: pytest.LogCaptureFixture) -> None:
@@ -154,7 +187,7 @@ def test_an_error_of_ours_is_an_answer(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(mover, "choose", lambda *arguments: 1 / 0)
-        assert server.send("POST", f"{ENGINE}/turn", turn(FogOfWarBoard()))[0] == 500
+        assert server.send("POST", f"{ENGINE}/turn", turn(played("e2e4 c7c5")))[0] == 500
     server.turn(FogOfWarBoard())
 
 
@@ -169,5 +202,5 @@ def test_where_all_engines_think_the_server_is_told_to_ask_again(
 
     answers: list[int] = []
     monkeypatch.setattr(mover, "choose", choose)
-    server.turn(FogOfWarBoard())
+    server.turn(played("d2d4 d7d5"))
     assert answers == [503]

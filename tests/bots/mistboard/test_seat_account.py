@@ -9,19 +9,12 @@ import pytest
 
 from obscuro.bots.mistboard.engine_messages import MessageError, WireMove, read_sighting
 from obscuro.bots.mistboard.seat_account import SeatAccount
-from obscuro.bots.our_view import OurView
 from obscuro.rules.board import FogOfWarBoard
-from tests.bots.mistboard.wire import observation, played, transcript
+from tests.bots.mistboard.wire import observation, played, told_by_ours, transcript
 
 
 def account_of(board: FogOfWarBoard, side: chess.Color) -> SeatAccount:
     return SeatAccount.of(side, [read_sighting(told) for told in transcript(board, side)])
-
-
-def ours(board: FogOfWarBoard, side: chess.Color) -> str:
-    view = OurView(side, None)
-    view.follow([move.uci() for move in board.move_stack])
-    return view.position()
 
 
 def random_game(seed: int, plies: int) -> FogOfWarBoard:
@@ -38,12 +31,12 @@ def random_game(seed: int, plies: int) -> FogOfWarBoard:
 def test_random_games_with_many_pawn_moves(seed: int, side: chess.Color) -> None:
     """The transcript alone must tell every chance to capture en passant, also those gone by."""
     board = random_game(seed, 90)
-    assert account_of(board, side).position() == ours(board, side)
+    assert account_of(board, side).position() == told_by_ours(board, side)
 
 
 def test_the_random_games_have_chances_to_capture_en_passant() -> None:
     boards = [random_game(seed, 90) for seed in range(12)]
-    assert sum("," in ours(b, s) for b in boards for s in chess.COLORS) >= 4
+    assert sum("," in told_by_ours(b, s) for b in boards for s in chess.COLORS) >= 4
 
 
 @pytest.mark.parametrize(
@@ -74,14 +67,14 @@ def test_the_legal_moves_have_the_last_word_on_en_passant() -> None:
     account.correct_en_passant([WireMove(chess.E5, chess.E6)])
     assert account.seen.en_passant is None
     account.correct_en_passant([WireMove(chess.E5, chess.E6), WireMove(chess.E5, chess.D6)])
-    assert account.position() == ours(played("e2e4 a7a6 e4e5 d7d5"), chess.WHITE)
+    assert account.position() == told_by_ours(played("e2e4 a7a6 e4e5 d7d5"), chess.WHITE)
 
 
 def test_castling_is_written_as_engines_read_it() -> None:
     board = played("g1f3 g8f6 g2g3 g7g6 f1g2 f8g7 e1g1 e8g8")
     for side, castling in ((chess.WHITE, " e1g1 "), (chess.BLACK, " e8g8 ")):
-        assert account_of(board, side).position() == ours(board, side)
-        assert castling in ours(board, side)
+        assert account_of(board, side).position() == told_by_ours(board, side)
+        assert castling in told_by_ours(board, side)
 
 
 def test_a_move_whose_observation_is_not_told() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import chess
 
+from obscuro.bots.our_view import OurView
 from obscuro.rules.board import FogOfWarBoard
 
 Message = dict[str, Any]
@@ -117,6 +118,13 @@ def played(text: str) -> FogOfWarBoard:
     for uci in text.split():
         board.push_uci(uci)
     return board
+
+
+def told_by_ours(board: FogOfWarBoard, side: chess.Color | None = None) -> str:
+    """Return the position command of our own referee; for the side to move unless it is given."""
+    view = OurView(board.turn if side is None else side, None)
+    view.follow([move.uci() for move in board.move_stack])
+    return view.position()
 
 
 def make(board: FogOfWarBoard, answer: Message) -> None:

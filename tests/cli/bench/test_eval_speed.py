@@ -8,16 +8,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from scipy.stats import spearmanr
 
 from obscuro.cli.arguments import parse
 from obscuro.cli.bench import eval_speed as bench
-from obscuro.cli.bench.eval_stockfish import (
+from obscuro.cli.bench.eval_speed import (
     BareStockfish,
     BenchmarkError,
-    StockfishSpeed,
+    agreement,
+    bench_positions,
+    efficiencies,
+    measure_network,
     measure_stockfish,
+    nnue_values,
+    rank_correlation,
 )
-from obscuro.rules.position import is_well_formed
+from obscuro.evaluation.material import MaterialEvaluator
+from obscuro.evaluation.nnue.install import load_networks
+from obscuro.evaluation.nnue.network import NetworkError
+from obscuro.rules.position import is_well_formed, legal_moves, to_fen
 from tests.cli.conftest import written
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 
@@ -30,8 +39,6 @@ KEYS = {
     "stockfish_batch_efficiency",
     "nnue_searched_kcps",
     "nnue_static_kcps",
-    "fog_kcps",
-    "fog_share",
     "rank_correlation",
     "regret",
     "material_kcps",
@@ -41,14 +48,7 @@ KEYS = {
 
 
 def few() -> bench.Words:
-    return bench.bench_positions()[:20]
-
-
-def test_the_recorded_positions_are_positions() -> None:
-    positions = bench.bench_positions()
-    assert len(positions) == 400
-    assert len(np.unique(positions, axis=0)) == 400
-    assert all(is_well_formed(words) for words in positions)
+    return bench_positions()[:20]
 
 
 @needs_stockfish
@@ -65,7 +65,6 @@ def test_json_is_one_object_with_all_keys(console: Console) -> None:
         assert any(reason.startswith("no numbers of the network") for reason in numbers["missing"])
     else:
         assert numbers["nnue_searched_kcps"] > 0 and numbers["nnue_static_kcps"] > 0
-        assert numbers["fog_kcps"] > 0 and numbers["fog_share"] > 0
         assert 0.5 < numbers["rank_correlation"] <= 1
 
 
@@ -108,14 +107,50 @@ def test_a_bare_client_counts_answers() -> None:
 
 
 def test_numbers_are_medians_over_rounds() -> None:
-    speed = StockfishSpeed("X", 10, 330, [1.0, 2.0, 1.0], [2.0, 2.0, 8.0], [1.0, 4.0, 1.25])
-    assert speed.alone_kcps == 0.33
-    assert speed.efficiency == 0.8
-    assert speed.batched_efficiency == 0.5
+    numbers = efficiencies(330, [1.0, 2.0, 1.0], [2.0, 2.0, 8.0], [1.0, 4.0, 1.25])
+    assert numbers["stockfish_alone_kcps"] == 0.33
+    assert numbers["stockfish_efficiency"] == 0.8
+    assert numbers["stockfish_batch_efficiency"] == 0.5
 
 
-def test_a_busy_machine_is_told(console: Console) -> None:
-    speed = StockfishSpeed("X", 10, 330, [1.0], [1.0], [1.0], 0.5)
-    measured = bench.EvaluatorFigures(10, speed)
-    bench.print_report(console, measured, {**measured.numbers(), "seconds": 1.0})
-    assert "The machine was busy: Stockfish alone had 50% of a core" in written(console)
+# -- the network ----------------------------------------------------------------------------
+
+
+def test_the_positions_can_be_evaluated() -> None:
+    positions = bench_positions()
+    assert len({to_fen(words) for words in positions}) == len(positions) == 400
+    for words in positions:
+        assert is_well_formed(words)
+        assert len(legal_moves(words)) > 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rank_correlation_is_spearmans(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    one, other = rng.integers(0, 9, (2, 30)).astype(np.float32)
+    assert rank_correlation(one, other) == pytest.approx(spearmanr(one, other).statistic)
+
+
+def test_equal_values_have_no_rank_correlation() -> None:
+    assert rank_correlation(np.zeros(5), np.arange(5.0)) is None
+
+
+def test_an_evaluator_agrees_with_itself_and_not_with_its_opposite() -> None:
+    positions = bench_positions()[:40]
+    values = MaterialEvaluator().evaluate(positions)
+    itself = agreement(positions, values, values)
+    assert (itself["rank_correlation"], itself["regret"]) == (pytest.approx(1), 0)
+    assert itself["slope"] == pytest.approx(1)
+    opposite = agreement(positions, values, values._replace(values=-values.values))
+    assert opposite["rank_correlation"] == pytest.approx(-1)
+    assert opposite["regret"] is not None and opposite["regret"] > 0.1
+
+
+def test_speeds_of_the_network() -> None:
+    try:
+        load_networks()
+    except NetworkError as error:
+        pytest.skip(str(error))
+    positions = bench_positions()[:10]
+    assert all(speed is not None and speed > 0 for speed in measure_network(positions, 1).values())
+    assert np.isfinite(nnue_values(positions).values).all()

@@ -8,7 +8,6 @@ from pathlib import Path
 import chess
 import pytest
 
-from obscuro.cli.bench.belief_steps import check, new_belief, steps, take_in
 from obscuro.cli.bench.common import BenchmarkError
 from obscuro.cli.bench.recorded import (
     LARGEST,
@@ -16,9 +15,13 @@ from obscuro.cli.bench.recorded import (
     RecordedGame,
     RecordedUpdate,
     all_updates,
+    check,
+    new_belief,
     parse_game,
     quick_games,
     read_games,
+    steps,
+    take_in,
     write_games,
 )
 from obscuro.rules.board import FogOfWarBoard

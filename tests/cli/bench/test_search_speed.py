@@ -11,24 +11,21 @@ from rich.console import Console
 from obscuro.cli.arguments import parse
 from obscuro.cli.bench import search_speed as search
 from obscuro.cli.bench.following import POSITIONS, Follower, StudyPosition
-from obscuro.cli.bench.search_results import Kept, SearchFigures, Synthetic, print_report, summary
-from obscuro.cli.bench.search_stages import Building, Growth, Speed, Stopwatch, building, growth
+from obscuro.cli.bench.search_speed import GROWTH, Stopwatch, building, growth, summary
 from obscuro.cli.bench.synthetic import (
     FEWEST_ACTIONS,
     MOST_ACTIONS,
     SUPPORT,
     play_dense,
     play_sparse,
-    support,
     synthetic_tree,
 )
-from obscuro.cli.bench.thread_speed import Together
 from obscuro.engine.report import SearchInfo
 from obscuro.search.game import CHANCE
-from obscuro.search.invariants import check
 from obscuro.search.solver import iterate
-from obscuro.search.tree import INFOSETS, NODES, Tree
+from obscuro.search.tree import INFOSETS, NODES, ROOTS, Tree
 from tests.cli.conftest import written
+from tests.search.invariants import check
 
 pytestmark = pytest.mark.xdist_group("timing")
 
@@ -36,8 +33,6 @@ KEYS = {
     "solver_full_ips",
     "solver_sparse_ips",
     "solver_full_meps",
-    "joint_ips",
-    "joint_ratio",
     "kept_ips",
     "kept_meps",
     "select_us",
@@ -58,6 +53,16 @@ TINY = search.Plan((CALM,), SMALL, 3, 600, (900, 1200), 3, 2, 60, 2)
 
 
 # -- the made-up tree -----------------------------------------------------------------------
+
+
+def support(tree: Tree) -> float:
+    """The mean number of actions in the support, over the players' infosets."""
+    infosets = int(tree.counts[INFOSETS])
+    sizes = tree.infoset_actions[:infosets]
+    played = np.repeat(tree.infoset_player[:infosets] != CHANCE, sizes)
+    played[: int(tree.counts[ROOTS])] = False
+    strategy = tree.strategy[: len(played)][played]
+    return float(np.count_nonzero(strategy)) / max(tree.infosets, 1)
 
 
 def test_the_made_up_tree_is_sound_and_always_the_same() -> None:
@@ -142,10 +147,9 @@ def test_growth_grows_a_sound_tree() -> None:
     check(tree)
     assert tree.nodes > before
     assert follower.games[0].evaluator is evaluator
-    assert len(found.solver.ips) == 4
-    assert len(found.select_us) == len(found.expand_us) == len(found.store_us) > 0
-    assert min(found.select_us + found.attach_us) > 0
-    assert all(whole > part for whole, part in zip(found.attach_us, found.store_us, strict=True))
+    assert len(found["kept_ips"]) == 4
+    assert found.keys() == set(GROWTH)
+    assert all(min(samples) > 0 for samples in found.values())
     assert watch.worked > 0
     follower.close()
 
@@ -159,21 +163,13 @@ def test_building_leaves_the_search_as_it_is() -> None:
     assert follower.search.tree is tree and tree.nodes == nodes
     check(tree)
     check(follower.search.spare)
-    assert len(found.subgame_ms) == 3
-    assert 0 < found.carried <= found.nodes == nodes
+    assert len(found["subgame_ms"]) == 3
+    assert found["subgame_nodes"] == [nodes]
+    assert 0 < found["subgame_carried"][0] <= nodes
     follower.close()
 
 
 # -- numbers --------------------------------------------------------------------------------
-
-
-def speed(*ips: float) -> Speed:
-    return Speed(list(ips), [x / 10 for x in ips], [1e6 for _ in ips])
-
-
-def kept(size: int, ips: float, select: float, subgame: Building | None) -> Kept:
-    grown = Growth(speed(ips), [select, select, 99.0], [5.0], [6.0], [31.0])
-    return Kept("a position", size, size + 7, 50, 4.5, 3, 40, grown, subgame)
 
 
 def info(nodes: int, carried: int, depth: float) -> SearchInfo:
@@ -182,53 +178,27 @@ def info(nodes: int, carried: int, depth: float) -> SearchInfo:
     )
 
 
-TOGETHER = Together(2, alone=[400.0, 410.0], joint=[500.0, 540.0], apart=[500.0, 600.0])
-
-
-def made_up() -> SearchFigures:
-    return SearchFigures(
-        Synthetic(10**6, 10_000, 5.0, speed(500, 400, 10), speed(2000, 1600, 1), TOGETHER),
-        [
-            kept(1000, 9000, 1.0, None),
-            kept(5000, 700, 4.0, Building(5007, 900, [10.0, 20.0, 60.0], [30.0, 30.0, 30.0])),
-            kept(5000, 500, 6.0, None),
-        ],
-        [info(100, 20, 5.0), info(300, 40, 7.0)],
-        0.5,
-    )
-
-
 def test_numbers_are_medians_over_the_largest_trees() -> None:
-    numbers = summary(made_up())
-    assert numbers["solver_full_ips"] == 400
-    assert numbers["solver_sparse_ips"] == 1600
-    assert numbers["solver_full_meps"] == 40
-    assert numbers["joint_ips"] == 520
-    assert numbers["joint_ratio"] == pytest.approx(0.95)
+    trees: list[dict[str, object]] = [
+        {"size": size, **dict.fromkeys((*GROWTH, *search.BUILDING)), **numbers}
+        for size, numbers in (
+            (1000, {"kept_ips": 9000.0, "select_us": 1.0}),
+            (5000, {"kept_ips": 700.0, "select_us": 4.0, "subgame_ms": 50.0}),
+            (5000, {"kept_ips": 500.0, "select_us": 6.0}),
+        )
+    ]
+    numbers = summary(trees, [info(100, 20, 5.0), info(300, 40, 7.0)])
     assert numbers["kept_ips"] == 600
     assert numbers["select_us"] == 5
-    assert (numbers["expand_us"], numbers["store_us"], numbers["attach_us"]) == (5, 6, 11)
     assert numbers["subgame_ms"] == 50
-    assert (numbers["keep_ms"], numbers["build_ms"]) == (20, 30)
-    assert (numbers["subgame_nodes"], numbers["subgame_carried"]) == (5007, 900)
+    assert numbers["store_us"] is None
     assert numbers["tree_nodes"] == (125 + 345) / 2  # kept, sampled and added
     assert numbers["tree_added"] == 200
     assert numbers["tree_depth"] == 6
-    trees = numbers["trees"]
-    assert isinstance(trees, list)
-    assert [tree["kept_ips"] for tree in trees] == [9000, 700, 500]
 
 
 def test_nothing_measured_is_no_number() -> None:
-    numbers = summary(made_up()._replace(kept=[], played=[]))
-    for key in ("kept_ips", "select_us", "attach_us", "subgame_ms", "tree_nodes", "tree_depth"):
-        assert numbers[key] is None
-
-
-def test_a_busy_machine_is_told(console: Console) -> None:
-    measured = made_up()
-    print_report(console, measured, summary(measured))
-    assert "The machine was busy: the timed work had 50% of a core" in written(console)
+    assert set(summary([], []).values()) == {None}
 
 
 # -- all of it ------------------------------------------------------------------------------
@@ -255,7 +225,6 @@ def test_the_table_has_a_row_for_each_tree(console: Console) -> None:
     for line in (
         "solver, dense",
         "solver, sparse",
-        "2 threads on one tree",
         "select a leaf",
         "60 ms, 2 threads",
     ):

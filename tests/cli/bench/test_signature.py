@@ -24,17 +24,7 @@ def test_a_game_repeats_itself() -> None:
 def test_what_is_hashed_shows_another_strategy_tree_or_belief() -> None:
     first = hashed(SHORT)
     assert hashed(SHORT._replace(nodes=4000)) != first
-    assert (
-        hashed(
-            SHORT._replace(
-                options=(
-                    ("Unfrozen", "false"),
-                    ("One Sided", "false"),
-                )
-            )
-        )
-        != first
-    )
+    assert hashed(SHORT._replace(options=(("Search", "unfrozen=false,one_sided=false"),))) != first
     assert hashed(SHORT._replace(moves="b7b8q")) != first
 
 

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.evaluation.nnue.accumulator import refresh
-from obscuro.evaluation.nnue.network import Network
-from obscuro.evaluation.nnue.weights import arrange
-from obscuro.evaluation.nnue.workspace import make_workspace
+from obscuro.evaluation.nnue.network import Network, arrange, make_workspace
 from obscuro.rules.position import Words, from_board
 from tests.evaluation.nnue.synthetic import random_network
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import chess
 
-from obscuro.evaluation.stockfish.versions import parse_version
+from obscuro.evaluation.stockfish_program import parse_version
 from tests.evaluation.nnue.naive import toward_zero
 
 NUMBER = r"([+-]?)\s*(\d+\.\d\d)"

@@ -1,4 +1,4 @@
-"""Sums of inputs: from scratch as the naive inference has them, and from move to move the same."""
+"""The network's inputs and both sides' sums, against the naive network."""
 
 from __future__ import annotations
 
@@ -8,12 +8,38 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.evaluation.nnue.accumulator import refresh, update
+from obscuro.evaluation.nnue.accumulator import feature, king_square, refresh, update, view
 from obscuro.rules.make import make_move
 from obscuro.rules.position import find_move, from_board, from_fen, legal_moves, to_board
 from tests.evaluation.naive import game_boards
 from tests.evaluation.nnue import made_up, naive
 from tests.reference import goes_on
+
+
+def features(board: chess.Board, perspective: int) -> list[int]:
+    king = king_square(tuple(from_board(board)), perspective)
+    mirror, first = view(perspective, king)
+    return [
+        feature(mirror, first, piece.color == (perspective == 0), int(piece.piece_type) - 1, square)
+        for square, piece in board.piece_map().items()
+    ]
+
+
+def test_features_are_those_of_the_naive_inference() -> None:
+    for board in game_boards(seed=3, count=60):
+        assert features(board, 0) == naive.features(board, chess.WHITE)
+        assert features(board, 1) == naive.features(board, chess.BLACK)
+
+
+def test_every_place_of_the_king() -> None:
+    for square in chess.SQUARES:
+        board = chess.Board.empty()
+        board.set_piece_at(square, chess.Piece(chess.KING, chess.WHITE))
+        other = chess.A1 if chess.square_distance(square, chess.A1) > 1 else chess.H8
+        board.set_piece_at(other, chess.Piece(chess.KING, chess.BLACK))
+        assert features(board, 0) == naive.features(board, chess.WHITE)
+        assert features(board, 1) == naive.features(board, chess.BLACK)
+
 
 CASTLING = "r3k2r/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 0 1"
 EN_PASSANT = "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 1"

@@ -8,9 +8,13 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.evaluation.nnue import bare_king
-from obscuro.evaluation.nnue.bare_king import NO_SIDE, side_of_won_bare_king, won_ending_pawns
-from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator
+from obscuro.evaluation.nnue import nnue_evaluator as bare_king
+from obscuro.evaluation.nnue.nnue_evaluator import (
+    NO_SIDE,
+    NnueEvaluator,
+    side_of_won_bare_king,
+    won_ending_pawns,
+)
 from obscuro.evaluation.scale import value_of_pawns
 from obscuro.rules.tables import TABLES
 from tests.evaluation.naive import by_move, naive_children, words_of

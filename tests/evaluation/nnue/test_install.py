@@ -1,7 +1,8 @@
-"""The cache of networks: fetched once, by however many processes, and found wherever it is."""
+"""Getting the network out of the installed Stockfish, and keeping it."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -15,9 +16,13 @@ import pytest
 
 from obscuro import kernel_cache
 from obscuro.evaluation.nnue import install
-from obscuro.evaluation.nnue.install import load_networks
-from obscuro.evaluation.nnue.network import Network, NetworkError
+from obscuro.evaluation.nnue import install as store
+from obscuro.evaluation.nnue.install import export_networks, load_networks
+from obscuro.evaluation.nnue.network import Network, NetworkError, shapes
+from tests.evaluation.fakes import ends
+from tests.evaluation.naive import STOCKFISH, needs_stockfish
 from tests.evaluation.nnue.synthetic import (
+    WIDTH,
     fake_stockfish,
     name_of,
     network_file,
@@ -25,10 +30,162 @@ from tests.evaluation.nnue.synthetic import (
     starts_of,
 )
 
+HASH = bytes(range(32))
+
 
 @pytest.fixture(scope="module")
 def network() -> Network:
     return random_network()
+
+
+def test_what_was_written_is_mapped(network: Network, tmp_path: Path) -> None:
+    path = store.write(network, HASH, str(tmp_path))
+    assert path == str(tmp_path / "nn-000102030405.v1")
+    mapped = store.open_mapped(str(tmp_path), HASH)
+    for name, (kind, shape) in shapes(WIDTH).items():
+        array = getattr(mapped, name)
+        assert (array.dtype, array.shape, type(array)) == (kind, shape, np.ndarray)
+        assert array.flags.c_contiguous and array.ctypes.data % store.ALIGNMENT == 0
+        np.testing.assert_array_equal(array, getattr(network, name))
+
+
+def test_a_mapped_network_can_not_be_changed(network: Network, tmp_path: Path) -> None:
+    store.write(network, HASH, str(tmp_path))
+    mapped = store.open_mapped(str(tmp_path), HASH)
+    assert not any(array.flags.writeable for array in mapped)
+
+
+def test_writing_again_leaves_those_who_read_alone(network: Network, tmp_path: Path) -> None:
+    store.write(network, HASH, str(tmp_path))
+    mapped = store.open_mapped(str(tmp_path), HASH)
+    store.write(random_network(1), HASH, str(tmp_path))
+    np.testing.assert_array_equal(mapped.feature_weights, network.feature_weights)
+    assert [file.name for file in tmp_path.iterdir()] == [store.file_name(HASH)]
+
+
+@pytest.mark.parametrize("damage", ["empty", "short", "long", "magic", "layout", "width", "source"])
+def test_a_damaged_file_is_not_mapped(network: Network, tmp_path: Path, damage: str) -> None:
+    path = Path(store.write(network, HASH, str(tmp_path)))
+    data = bytearray(path.read_bytes())
+    places = {"magic": 0, "layout": 16, "width": 20, "source": 32}
+    if damage in places:
+        data[places[damage]] ^= 1
+    size = {"empty": 0, "short": len(data) - 1, "long": len(data) + 1}.get(damage, len(data))
+    path.write_bytes(data[:size].ljust(size, b"\0"))
+    with pytest.raises(NetworkError, match="damaged"):
+        store.open_mapped(str(tmp_path), HASH)
+
+
+def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        store.open_mapped(str(tmp_path), HASH)
+
+
+def test_nothing_is_left_where_writing_fails(network: Network, tmp_path: Path) -> None:
+    (tmp_path / store.file_name(HASH)).mkdir()
+    with pytest.raises(OSError):
+        store.write(network, HASH, str(tmp_path))
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+pytestmark = pytest.mark.xdist_group("timing")
+
+DATA = b"a network"
+
+
+@needs_stockfish
+def test_the_installed_stockfish_exports_what_it_evaluates_with(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"  # a file name that Stockfish reads ends at a space
+    folder.mkdir()
+    export = export_networks(STOCKFISH, str(folder))
+    assert export.engine.startswith("Stockfish")
+    for file in export.files:
+        data = Path(file.path).read_bytes()
+        assert file.sha256 == hashlib.sha256(data).digest()
+        assert file.name == name_of(data)
+
+
+def test_a_second_network_comes_second(tmp_path: Path) -> None:
+    path = fake_stockfish(tmp_path, DATA, DATA * 2)
+    export = export_networks(path, str(tmp_path))
+    assert export.engine == "Stockfish 99"
+    assert [file.name for file in export.files] == [name_of(DATA), name_of(DATA * 2)]
+    assert [Path(file.path).read_bytes() for file in export.files] == [DATA, DATA * 2]
+
+
+def test_a_network_of_the_users_own_has_any_name(tmp_path: Path) -> None:
+    path = fake_stockfish(tmp_path, DATA, names=["/home/me/my network.nnue"])
+    (file,) = export_networks(path, str(tmp_path)).files
+    assert file.name == name_of(DATA)
+
+
+@pytest.mark.parametrize(
+    ("export", "message"),
+    [
+        ("print('Unknown command: export_net')", "can't export .*: Unknown command: export_net"),
+        ("print('Failed to export a net')", "can't export .*: Failed to export a net"),
+        ("pass", "can't export .*: it wrote no file"),
+        ("open(targets[0], 'wb').write(b'a net')", "is damaged: it is nn-.*, not nn-"),
+        ("sys.exit(1)", "was killed"),
+        ("while True: print('garbage' * 1000)", "does not speak UCI"),
+        ("for line in sys.stdin: pass", "does not answer 'export_net'"),
+    ],
+)
+def test_what_goes_wrong_is_one_line(tmp_path: Path, export: str, message: str) -> None:
+    path = fake_stockfish(tmp_path, DATA, export=export)
+    with pytest.raises(NetworkError, match=message) as failure:
+        export_networks(path, str(tmp_path), export_limit=1.0)
+    assert "\n" not in str(failure.value)
+
+
+def test_a_stockfish_without_network_says_what_to_install(tmp_path: Path) -> None:
+    path = fake_stockfish(tmp_path)
+    with pytest.raises(NetworkError, match=r"Stockfish 99 has no network; install Stockfish 15\.1"):
+        export_networks(path, str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("/bin/true", "does not speak UCI"),
+        ("/bin/cat", "does not answer 'uci'"),
+        ("/", "can't run"),
+    ],
+)
+def test_what_is_no_stockfish_is_refused(tmp_path: Path, program: str, message: str) -> None:
+    with pytest.raises(NetworkError, match=message):
+        export_networks(program, str(tmp_path), start_limit=0.5)
+
+
+def test_a_hanging_program_is_ended(tmp_path: Path) -> None:
+    path = fake_stockfish(tmp_path, DATA, export=TELL_PID + "import time; time.sleep(600)")
+    with pytest.raises(NetworkError, match="does not answer"):
+        export_networks(path, str(tmp_path), export_limit=1.0)
+    assert ends(int((tmp_path / "pid").read_text()))
+
+
+TELL_PID = """
+with open(os.path.join(folder, "pid"), "w") as file:
+    file.write(str(os.getpid()))
+"""
+PARENT = """
+import sys
+from obscuro.evaluation.nnue.install import export_networks
+export_networks(sys.argv[1], sys.argv[2])
+"""
+
+
+def test_it_ends_when_we_are_killed(tmp_path: Path) -> None:
+    told = "print(os.getpid(), file=open('/proc/%d/fd/1' % os.getppid(), 'w'), flush=True)"
+    silent = f"{told}\nfor line in sys.stdin: pass"  # until its standard input ends
+    path = fake_stockfish(tmp_path, DATA, export=silent)
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, path, str(tmp_path)], stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        parent.kill()
+    assert ends(pid)
 
 
 @pytest.fixture
@@ -45,7 +202,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def left_behind(cache: Path) -> list[str]:
-    """Names of files that nobody needs."""
+    """Names of files that are not needed."""
     return [path.name for path in cache.iterdir() if path.name.startswith(("part-", "export-"))]
 
 
@@ -113,7 +270,7 @@ def test_processes_at_the_same_time_fetch_once(program: str, cache: Path) -> Non
     assert left_behind(cache) == []
 
 
-def test_without_a_lock_nobody_is_hurt(
+def test_without_a_lock_the_network_is_got_all_the_same(
     program: str, cache: Path, network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_locks(*_: object) -> None:

@@ -14,9 +14,7 @@ from obscuro.evaluation.nnue import dense
 from obscuro.evaluation.nnue.accumulator import refresh
 from obscuro.evaluation.nnue.install import InstalledNetwork
 from obscuro.evaluation.nnue.layers import network_value, propagate, transform
-from obscuro.evaluation.nnue.network import BUCKETS, FC0_OUTPUTS
-from obscuro.evaluation.nnue.weights import arrange
-from obscuro.evaluation.nnue.workspace import make_workspace
+from obscuro.evaluation.nnue.network import BUCKETS, FC0_OUTPUTS, arrange, make_workspace
 from tests.evaluation.naive import STOCKFISH, game_boards
 from tests.evaluation.nnue import made_up, naive
 from tests.evaluation.nnue.stockfish_eval import evaluate, printed, random_boards, units_per_pawn

@@ -9,7 +9,7 @@ import chess
 import numpy as np
 import pytest
 
-from obscuro.cli.bench.eval_nnue import agreement, bench_positions
+from obscuro.cli.bench.eval_speed import agreement, bench_positions
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.nnue.capture_search import MATED
 from obscuro.evaluation.nnue.install import InstalledNetwork
@@ -35,7 +35,7 @@ def made_up_evaluator(searched: bool = True, tau: float = 6.0) -> NnueEvaluator:
 
 
 def naive_value(units: int, tau: float = 6.0) -> float:
-    """The value to the side whose move led to a position of so many units, and mates."""
+    """The value to the side whose move led to a position of `units`, and mates."""
     plies = NAIVELY_MATED - abs(units)  # from the position
     if plies < 100:
         return value_of_mate(plies // 2 + 1 if units > 0 else -((plies + 1) // 2))
@@ -150,7 +150,7 @@ def test_it_ranks_children_as_stockfish_does(networks: list[InstalledNetwork]) -
     assert ours.moves.tolist() == theirs.moves.tolist()
     assert ours.terminal.tolist() == theirs.terminal.tolist()
     found = agreement(positions, theirs, ours)
-    assert found.rank_correlation > 0.92
-    assert found.regret < 0.06
+    assert found["rank_correlation"] > 0.92
+    assert found["regret"] < 0.06
     if networks[0].engine == "Stockfish 15.1":  # what the scale was fitted to
-        assert 0.95 < found.slope < 1.05
+        assert 0.95 < found["slope"] < 1.05

@@ -13,12 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.evaluation.stockfish.process import (
-    StockfishError,
-    StockfishProcess,
-    TimeLimits,
-    stockfish_path,
-)
+from obscuro.evaluation.stockfish.process import StockfishError, StockfishProcess, TimeLimits
+from obscuro.evaluation.stockfish_program import stockfish_path
 from tests.evaluation.fakes import QUICK, ends, fake_search, fake_stockfish, is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 from tests.processes import children

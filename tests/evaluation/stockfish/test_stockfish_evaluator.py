@@ -16,9 +16,8 @@ import pytest
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
 from obscuro.evaluation.scale import value_of_mate
-from obscuro.evaluation.stockfish.keeper import STARTS
-from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator
-from obscuro.evaluation.stockfish.validity import stockfish_can_take
+from obscuro.evaluation.stockfish.requests import stockfish_can_take
+from obscuro.evaluation.stockfish.stockfish_evaluator import STARTS, StockfishEvaluator
 from obscuro.rules.position import from_board
 from obscuro.rules.tables import TABLES
 from tests.evaluation.fakes import QUICK, fake_search, is_gone, starts_of

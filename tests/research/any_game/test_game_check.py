@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from obscuro.research.any_game.game_check import check_game
-from obscuro.research.any_game.game_fault import GameFaultError
-from obscuro.research.any_game.histories import HistoryTable
+from obscuro.research.any_game.histories import GameFaultError, HistoryTable, check_game
 from obscuro.research.games.catalog import CATALOG
 from obscuro.research.games.kuhn import KuhnPoker
 from obscuro.research.games.openspiel import OpenSpielGame

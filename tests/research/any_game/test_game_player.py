@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obscuro.research.any_game.game_fault import GameFaultError
 from obscuro.research.any_game.game_player import Decision, GamePlayer
-from obscuro.research.any_game.game_referee import play
-from obscuro.research.any_game.play_settings import PlaySettings
+from obscuro.research.any_game.histories import GameFaultError
+from obscuro.research.any_game.history_belief import PlaySettings
+from obscuro.research.any_game.solved_game import play
 from obscuro.research.games.extensive_form import ExtensiveForm, Observation
 from obscuro.research.games.kuhn import BET, PASS, KuhnPoker
 from obscuro.research.games.leduc import LeducPoker

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obscuro.research.any_game.game_fault import GameFaultError
-from obscuro.research.any_game.histories import HistoryTable
+from obscuro.research.any_game.histories import GameFaultError, HistoryTable
 from obscuro.research.any_game.history_belief import HistoryBelief
 from obscuro.research.games.extensive_form import ExtensiveForm
 from obscuro.research.games.goofspiel import Goofspiel

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obscuro.research.any_game.rollouts import Rollouts
-from obscuro.research.games.best_response import expected_value
+from obscuro.research.any_game.turn_tree import Rollouts
 from obscuro.research.games.extensive_form import TERMINAL
-from obscuro.research.games.game_tree import enumerate_game
+from obscuro.research.games.game_tree import enumerate_game, expected_value
 from obscuro.research.games.kuhn import KuhnPoker
 from obscuro.research.games.openspiel import OpenSpielGame
 

@@ -3,13 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from obscuro.research.any_game.game_fault import GameFaultError
-from obscuro.research.any_game.game_player import GamePlayer
-from obscuro.research.any_game.play_settings import PlaySettings
-from obscuro.research.any_game.played_strategy import played_strategy
+from obscuro.research.any_game.game_player import GamePlayer, played_strategy
+from obscuro.research.any_game.histories import GameFaultError
+from obscuro.research.any_game.history_belief import PlaySettings
 from obscuro.research.any_game.solved_game import solve
-from obscuro.research.games.best_response import exploitability
-from obscuro.research.games.game_tree import enumerate_game
+from obscuro.research.games.game_tree import enumerate_game, exploitability
 from obscuro.research.games.kuhn import BET, PASS, KuhnPoker
 from obscuro.research.games.leduc import LeducPoker
 from obscuro.research.games.liars_dice import LiarsDice

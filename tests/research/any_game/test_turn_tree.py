@@ -8,18 +8,16 @@ import pytest
 
 from obscuro.research.any_game.histories import HistoryTable
 from obscuro.research.any_game.history_belief import HistoryBelief
-from obscuro.research.any_game.history_game import HistoryGame
-from obscuro.research.any_game.rollouts import Rollouts
-from obscuro.research.any_game.turn_tree import TurnTree
+from obscuro.research.any_game.turn_tree import HistoryGame, Rollouts, TurnTree
 from obscuro.research.games.extensive_form import ExtensiveForm
 from obscuro.research.games.leduc import LeducPoker
 from obscuro.research.games.openspiel import OpenSpielGame
 from obscuro.search.game import MAX, MIN
-from obscuro.search.invariants import check
 from obscuro.search.pace import Limits
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
 from obscuro.search.tree import TERMINAL
+from tests.search.invariants import check
 
 from .faulty_games import Tries
 from .told import random_line, told

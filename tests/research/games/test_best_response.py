@@ -6,15 +6,15 @@ import numpy as np
 import pyspiel
 import pytest
 
-from obscuro.research.games.best_response import (
+from obscuro.research.games.game_tree import (
+    GameTree,
     best_response,
     expected_value,
     exploitability,
     nash_gap,
+    strategy_of,
 )
-from obscuro.research.games.game_tree import GameTree
 from obscuro.research.games.kuhn import BET, PASS, KuhnState
-from obscuro.research.games.strategy import strategy_of
 from obscuro.search.game import MAX, MIN
 
 from .oracle import (

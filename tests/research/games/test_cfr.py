@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from open_spiel.python.algorithms import cfr
 
-from obscuro.research.games.best_response import exploitability
 from obscuro.research.games.catalog import CATALOG
 from obscuro.research.games.cfr import CounterfactualRegret
-from obscuro.research.games.game_tree import GameTree, enumerate_game
+from obscuro.research.games.game_tree import GameTree, enumerate_game, exploitability, strategy_of
 from obscuro.research.games.leduc import LeducPoker
-from obscuro.research.games.strategy import strategy_of
 
 from .oracle import information_states, spiel_game, twin_states
 

@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from obscuro.research.games.best_response import best_response
 from obscuro.research.games.cfr import CounterfactualRegret
-from obscuro.research.games.game_tree import GameTree, enumerate_game
+from obscuro.research.games.game_tree import GameTree, best_response, enumerate_game, strategy_of
 from obscuro.research.games.generative import DiverseBlock, RandomBlock, both_have_acted
 from obscuro.research.games.goofspiel import Goofspiel
 from obscuro.research.games.klss import SubgameSolver, guaranteed
 from obscuro.research.games.limited_maxmargin import regret_maxmargin
-from obscuro.research.games.maxmargin import AsSolved, Margins, solve_maxmargin
 from obscuro.research.games.root_rules import RootBudget, RootView, margins
 from obscuro.research.games.sequence_form import answer_values, played_from_roots
-from obscuro.research.games.strategy import strategy_of
+from obscuro.research.games.subgame_program import AsSolved, Margins, solve_maxmargin
 from obscuro.search.game import MAX, MIN
 
 Floats = NDArray[np.float64]

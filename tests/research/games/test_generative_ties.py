@@ -15,13 +15,13 @@ import pytest
 from numpy.typing import NDArray
 
 from obscuro.research.games.cfr import CounterfactualRegret
+from obscuro.research.games.extensive_form import Mirrored
 from obscuro.research.games.game_tree import GameTree, enumerate_game
 from obscuro.research.games.generative import DiverseBlock, both_have_acted
 from obscuro.research.games.goofspiel import Goofspiel
 from obscuro.research.games.klss import SubgameSolver, guaranteed
-from obscuro.research.games.maxmargin import AsSolved, Choice, Margins
-from obscuro.research.games.mirrored import Mirrored
 from obscuro.research.games.root_rules import RootBudget, RootView
+from obscuro.research.games.subgame_program import AsSolved, Choice, Margins
 from obscuro.search.k_centre import k_centres
 
 pytestmark = pytest.mark.slow

@@ -9,11 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from obscuro.research.games.game_tree import GameTree, enumerate_game
-from obscuro.research.games.gifts import gifts_below
 from obscuro.research.games.infoset_hypergraph import COMMON_KNOWLEDGE
-from obscuro.research.games.klss import WHOLE_GAME, SubgameSolver, guaranteed
+from obscuro.research.games.klss import WHOLE_GAME, SubgameSolver, gifts_below, guaranteed
 from obscuro.research.games.kuhn import BET, PASS, KuhnPoker, KuhnState
-from obscuro.research.games.maxmargin import AsSolved, Margins
 from obscuro.research.games.root_rules import (
     MaxmarginRoot,
     RootRule,
@@ -21,6 +19,7 @@ from obscuro.research.games.root_rules import (
     even_prior,
 )
 from obscuro.research.games.sequence_form import SequenceForm, played_from_roots, subgame_form
+from obscuro.research.games.subgame_program import AsSolved, Margins
 from obscuro.search.game import MAX, MIN
 
 from .naive_subgames import action_answer, answer, plays, reach

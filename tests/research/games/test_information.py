@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obscuro.research.games.information import event, initial_key, mix
+from obscuro.research.games.extensive_form import event, initial_key, mix
 from obscuro.search.game import MAX, MIN
 
 words = st.integers(min_value=0, max_value=2**64 - 1)

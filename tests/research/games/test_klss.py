@@ -8,17 +8,21 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from obscuro.research.games.best_response import expected_value
 from obscuro.research.games.extensive_form import Observation
-from obscuro.research.games.game_tree import NO_SLOT, GameTree, enumerate_game
+from obscuro.research.games.game_tree import (
+    NO_SLOT,
+    GameTree,
+    enumerate_game,
+    expected_value,
+    strategy_of,
+)
 from obscuro.research.games.infoset_hypergraph import COMMON_KNOWLEDGE
 from obscuro.research.games.klss import SubgameSolver, guaranteed, least_exploitable
 from obscuro.research.games.klss_rows import EPSILON, ROWS, FigurePennies, floor_of, normalisation
 from obscuro.research.games.kuhn import BET, KuhnState
 from obscuro.research.games.matching_pennies import HEADS, MatchingPennies, PenniesState
-from obscuro.research.games.maxmargin import AsSolved, AtRandom, Choice, Margins
 from obscuro.research.games.sequence_form import SequenceForm
-from obscuro.research.games.strategy import strategy_of
+from obscuro.research.games.subgame_program import AsSolved, AtRandom, Choice, Margins
 from obscuro.search.game import MAX, MIN
 from tools.proofs.klss_table import agrees
 

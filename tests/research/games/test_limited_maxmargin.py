@@ -14,8 +14,8 @@ from obscuro.research.games.generative import DiverseBlock, both_have_acted
 from obscuro.research.games.goofspiel import Goofspiel
 from obscuro.research.games.klss import SubgameSolver, guaranteed
 from obscuro.research.games.limited_maxmargin import LimitedMaxmargin, regret_maxmargin
-from obscuro.research.games.maxmargin import AsSolved, Margins, solve_maxmargin
 from obscuro.research.games.root_rules import RootView, margins
+from obscuro.research.games.subgame_program import AsSolved, Margins, solve_maxmargin
 from obscuro.search.game import MAX
 
 from .oracle import random_policy

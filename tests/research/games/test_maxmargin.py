@@ -10,15 +10,6 @@ from obscuro.research.games.game_tree import GameTree, enumerate_game
 from obscuro.research.games.klss import SubgameSolver
 from obscuro.research.games.klss_rows import FigurePennies
 from obscuro.research.games.matching_pennies import HEADS, TAILS, PenniesState
-from obscuro.research.games.maxmargin import (
-    Against,
-    AsSolved,
-    AtRandom,
-    Choice,
-    Margins,
-    Solved,
-    solve_maxmargin,
-)
 from obscuro.research.games.sequence_form import (
     SequenceForm,
     SubgameForm,
@@ -27,6 +18,15 @@ from obscuro.research.games.sequence_form import (
     answers_by,
     played_from_roots,
     subgame_form,
+)
+from obscuro.research.games.subgame_program import (
+    Against,
+    AsSolved,
+    AtRandom,
+    Choice,
+    Margins,
+    Solved,
+    solve_maxmargin,
 )
 from obscuro.search.game import MAX
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obscuro.research.games.best_response import best_response
 from obscuro.research.games.catalog import CATALOG
-from obscuro.research.games.game_tree import GameTree, check, enumerate_game
-from obscuro.research.games.mirrored import Mirrored
+from obscuro.research.games.extensive_form import Mirrored
+from obscuro.research.games.game_tree import GameTree, best_response, check, enumerate_game
 from obscuro.search.game import CHANCE, MAX, MIN
 
 

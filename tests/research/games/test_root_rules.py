@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from obscuro.research.games.game_tree import GameTree
 from obscuro.research.games.klss import SubgameSolver, values_when_all_is_seen
-from obscuro.research.games.maxmargin import Margins
 from obscuro.research.games.root_rules import (
     LikeliestGroups,
     MaxmarginRoot,
@@ -23,6 +22,7 @@ from obscuro.research.games.root_rules import (
     mixed_prior,
 )
 from obscuro.research.games.sequence_form import SequenceForm, SubgameRoots, subgame_form
+from obscuro.research.games.subgame_program import Margins
 from obscuro.search.game import MAX
 
 from .naive_subgames import reach, value_when_all_is_seen

@@ -5,13 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obscuro.research.games.best_response import best_response, expected_value, exploitability
 from obscuro.research.games.catalog import CATALOG
 from obscuro.research.games.extensive_form import TERMINAL
-from obscuro.research.games.game_tree import NO_SLOT, GameTree
+from obscuro.research.games.game_tree import (
+    NO_SLOT,
+    GameTree,
+    best_response,
+    expected_value,
+    exploitability,
+    strategy_of,
+)
 from obscuro.research.games.klss import guaranteed, least_exploitable
 from obscuro.research.games.kuhn import BET
-from obscuro.research.games.maxmargin import AsSolved
 from obscuro.research.games.sequence_form import (
     SequenceForm,
     SubgameRoots,
@@ -21,7 +26,7 @@ from obscuro.research.games.sequence_form import (
     policy_from,
     subgame_form,
 )
-from obscuro.research.games.strategy import strategy_of
+from obscuro.research.games.subgame_program import AsSolved
 from obscuro.search.game import MAX, MIN
 
 from .conftest import tree_of

@@ -12,7 +12,6 @@ from obscuro.research.games.game_tree import GameTree, enumerate_game
 from obscuro.research.games.infoset_hypergraph import COMMON_KNOWLEDGE
 from obscuro.research.games.klss import SubgameSolver, guaranteed, least_exploitable
 from obscuro.research.games.klss_rows import ROWS, floor_of
-from obscuro.research.games.maxmargin import AsSolved
 from obscuro.research.games.root_rules import Prior, SoftRoot, ValuePrior, even_prior, mixed_prior
 from obscuro.research.games.sequence_form import (
     SequenceForm,
@@ -21,7 +20,7 @@ from obscuro.research.games.sequence_form import (
     played_from_roots,
     subgame_form,
 )
-from obscuro.research.games.soft_root import Tie, soft_value, solve_soft
+from obscuro.research.games.subgame_program import AsSolved, Tie, soft_value, solve_soft
 from obscuro.search.game import MAX
 
 from .naive_subgames import best_soft, knowledge_set

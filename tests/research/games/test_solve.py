@@ -11,15 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from obscuro.research.games.best_response import expected_value, exploitability
 from obscuro.research.games.catalog import CATALOG
 from obscuro.research.games.extensive_form import TERMINAL
-from obscuro.research.games.game_tree import GameTree
-from obscuro.research.games.search_game import SearchGame
-from obscuro.research.games.solve import METHODS, GameSolver, Method, solve
-from obscuro.search.invariants import check
+from obscuro.research.games.game_tree import GameTree, expected_value, exploitability
+from obscuro.research.games.search_game import METHODS, GameSolver, Method, SearchGame, solve
 from obscuro.search.parameters import SearchParameters
 from obscuro.search.tree import FULL
+from tests.search.invariants import check
 from tests.sizes import quick_among
 
 from .conftest import tree_of

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obscuro.research.games.game_tree import GameTree
-from obscuro.research.games.strategy import policy_of, strategy_of
+from obscuro.research.games.game_tree import GameTree, policy_of, strategy_of
 
 from .oracle import random_policy
 

@@ -13,8 +13,8 @@ from obscuro.research.games.game_tree import GameTree, enumerate_game
 from obscuro.research.games.infoset_hypergraph import COMMON_KNOWLEDGE
 from obscuro.research.games.klss import SubgameSolver, guaranteed, least_exploitable
 from obscuro.research.games.klss_rows import ROWS, floor_of, normalisation
-from obscuro.research.games.maxmargin import AsSolved, Margins
-from obscuro.research.games.transpositions import MergedTranspositions, transpositions
+from obscuro.research.games.root_rules import MergedTranspositions, transpositions
+from obscuro.research.games.subgame_program import AsSolved, Margins
 from obscuro.search.game import MAX, MIN
 
 from .naive_subgames import children

@@ -13,12 +13,18 @@ from numpy.typing import NDArray
 from obscuro.research.games.extensive_form import TERMINAL, Observation
 from obscuro.research.games.game_tree import enumerate_game
 from obscuro.research.games.kuhn import KuhnPoker
-from obscuro.research.value_functions.bottoms import SolvedBottoms
-from obscuro.research.value_functions.depth_limited import DepthLimitedCfr, zero_values
-from obscuro.research.value_functions.domains import goofspiel
-from obscuro.research.value_functions.limited_trunk import LimitedGame, LimitedTrunk
-from obscuro.research.value_functions.region_cfr import RegionCfr
-from obscuro.research.value_functions.trunk_exploitability import TrunkExploitability
+from obscuro.research.value_functions.limited_trunk import (
+    LimitedGame,
+    LimitedTrunk,
+    RegionCfr,
+    TrunkExploitability,
+)
+from obscuro.research.value_functions.random_trunks import (
+    DepthLimitedCfr,
+    SolvedBottoms,
+    zero_values,
+)
+from obscuro.research.value_functions.value_network import goofspiel
 from obscuro.search.game import MAX, MIN
 
 Floats = NDArray[np.float64]

@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from obscuro.research.games.best_response import exploitability
 from obscuro.research.games.extensive_form import TERMINAL
-from obscuro.research.games.game_tree import check, enumerate_game
+from obscuro.research.games.game_tree import check, enumerate_game, exploitability, strategy_of
 from obscuro.research.games.klss import least_exploitable
-from obscuro.research.games.leduc import LeducPoker
-from obscuro.research.games.maxmargin import AsSolved
+from obscuro.research.games.leduc import LeducPoker, PacedLeduc
 from obscuro.research.games.oshi_zumo import OshiZumo, OshiZumoState
-from obscuro.research.games.paced_leduc import PacedLeduc
-from obscuro.research.games.strategy import strategy_of
-from obscuro.research.value_functions.domains import DOMAINS, goofspiel
-from obscuro.research.value_functions.limited_trunk import LimitedGame, LimitedTrunk
+from obscuro.research.games.subgame_program import AsSolved
+from obscuro.research.value_functions.limited_trunk import (
+    LimitedGame,
+    LimitedTrunk,
+    RegionCfr,
+    TrunkExploitability,
+)
 from obscuro.research.value_functions.random_trunks import random_policy
-from obscuro.research.value_functions.region_cfr import RegionCfr
-from obscuro.research.value_functions.trunk_exploitability import TrunkExploitability
+from obscuro.research.value_functions.value_network import DOMAINS, goofspiel
 from obscuro.search.game import CHANCE, MAX, MIN
 from tests.research.games.oracle import random_policy as any_policy
 

@@ -14,7 +14,7 @@ import pytest
 from obscuro.research.games.game_tree import GameTree, enumerate_game
 from obscuro.research.games.kuhn import KuhnPoker
 from obscuro.research.games.leduc import LeducPoker
-from obscuro.research.value_functions.region_cfr import RegionCfr
+from obscuro.research.value_functions.limited_trunk import RegionCfr
 from tests.research.games.oracle import cfr_plus
 
 

@@ -7,17 +7,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from obscuro.research.value_functions.depth_limited import DepthLimitedCfr, zero_values
-from obscuro.research.value_functions.domains import goofspiel
-from obscuro.research.value_functions.limited_trunk import LimitedTrunk
-from obscuro.research.value_functions.random_trunks import Examples, make_examples, random_policy
-from obscuro.research.value_functions.region_cfr import RegionCfr
-from obscuro.research.value_functions.trunk_exploitability import TrunkExploitability
+from obscuro.research.value_functions.limited_trunk import (
+    LimitedTrunk,
+    RegionCfr,
+    TrunkExploitability,
+)
+from obscuro.research.value_functions.random_trunks import (
+    DepthLimitedCfr,
+    Examples,
+    make_examples,
+    random_policy,
+    zero_values,
+)
 from obscuro.research.value_functions.value_network import (
     NetworkShape,
     NetworkValues,
     ValueNetwork,
     encoded_states,
+    goofspiel,
     losses,
     random_network,
     rate_starts,

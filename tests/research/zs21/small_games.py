@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obscuro.research.games.extensive_form import TERMINAL
+from obscuro.research.games.extensive_form import TERMINAL, mix
 from obscuro.research.games.game_tree import GameTree, join_ranges
-from obscuro.research.games.information import mix
 from obscuro.research.games.sequence_form import SequenceForm
 from obscuro.research.zs21.blueprint import SolvedTrunk
 from obscuro.research.zs21.gadget_program import Profile
-from obscuro.research.zs21.trunk import LEAF, Trunk, TrunkRoots
-from obscuro.research.zs21.trunk_game import MAX, MIN, GrownLeaves, Words
+from obscuro.research.zs21.trunk import LEAF, MAX, MIN, GrownLeaves, Trunk, TrunkRoots, Words
 
 from ..games.conftest import tree_of
 from ..games.oracle import random_policy

@@ -10,12 +10,10 @@ import pytest
 
 from obscuro.research.games.game_tree import GameTree
 from obscuro.research.games.sequence_form import SequenceForm
-from obscuro.research.zs21.blueprint import SolvedTrunk, keep
-from obscuro.research.zs21.certificate import margins
+from obscuro.research.zs21.blueprint import SolvedTrunk, keep, margins
+from obscuro.research.zs21.chess_trunk import plant
 from obscuro.research.zs21.gadget_program import Profile
-from obscuro.research.zs21.planting import plant
-from obscuro.research.zs21.trunk import LEAF
-from obscuro.research.zs21.trunk_game import GrownLeaves, Words
+from obscuro.research.zs21.trunk import LEAF, GrownLeaves, Words
 from obscuro.search.game import CHANCE, MAX, MIN
 
 from ..games.conftest import tree_of

@@ -10,17 +10,16 @@ import pytest
 from obscuro.research.games.catalog import CATALOG
 from obscuro.research.games.game_tree import GameTree
 from obscuro.research.games.klss import SubgameSolver
-from obscuro.research.games.maxmargin import AsSolved, solve_maxmargin
 from obscuro.research.games.sequence_form import (
     SequenceForm,
     answer_values,
     played_from_roots,
     subgame_form,
 )
-from obscuro.research.zs21.blueprint import SolvedTrunk, keep
-from obscuro.research.zs21.certificate import bound, guaranteed, margins
+from obscuro.research.games.subgame_program import AsSolved, solve_maxmargin
+from obscuro.research.zs21.blueprint import SolvedTrunk, bound, guaranteed, keep, margins
+from obscuro.research.zs21.chess_trunk import plant
 from obscuro.research.zs21.gadget_program import Gadget, GadgetProgram, LateError
-from obscuro.research.zs21.planting import plant
 from obscuro.research.zs21.trunk import Trunk
 from obscuro.search.game import MAX
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from obscuro.research.zs21.blueprint import keep, nothing_kept
-from obscuro.research.zs21.planting import entropies, information_price, plant
+from obscuro.research.zs21.chess_trunk import entropies, information_price, plant
 from obscuro.research.zs21.trunk import LEAF
 from obscuro.search.game import MAX
 

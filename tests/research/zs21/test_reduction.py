@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from obscuro.research.zs21 import gadget_program
-from obscuro.research.zs21.gadget_program import GadgetProgram
-from obscuro.research.zs21.reduction import OPEN, Reduction, entries_of, reduce_trunk, summed
-from obscuro.research.zs21.trunk import Trunk
-from obscuro.research.zs21.trunk_game import MAX, MIN
+from obscuro.research.zs21.gadget_program import (
+    OPEN,
+    GadgetProgram,
+    Reduction,
+    entries_of,
+    reduce_trunk,
+    summed,
+)
+from obscuro.research.zs21.trunk import MAX, MIN, Trunk
 
 from ..games.conftest import tree_of
 from .small_games import random_trunk, whole_game

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from obscuro.research.zs21.gadget_program import Profile
-from obscuro.research.zs21.trunk import LEAF, Trunk
-from obscuro.research.zs21.trunk_game import MAX, MIN
-from obscuro.research.zs21.turn_search import Round
-from obscuro.research.zs21.widening import leaves_to_expand
+from obscuro.research.zs21.trunk import LEAF, MAX, MIN, Trunk
+from obscuro.research.zs21.turn_search import Round, leaves_to_expand
 from tools.proofs.zs21_agent import broken_in_round
 
 from .small_games import random_trunk

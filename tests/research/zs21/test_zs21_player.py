@@ -13,7 +13,7 @@ from obscuro.engine.report import GoLimits, SearchInfo
 from obscuro.players.roster import ZS21_OPTIONS
 from obscuro.research.zs21.blueprint import solved_nodes
 from obscuro.research.zs21.gadget_program import GadgetProgram, LateError
-from obscuro.research.zs21.trunk_game import MAX
+from obscuro.research.zs21.trunk import MAX
 from obscuro.research.zs21.zs21_constants import LEAST_ROOTS
 from obscuro.research.zs21.zs21_player import Zs21Player
 from obscuro.rules.account import last_ply

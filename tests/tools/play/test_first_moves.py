@@ -1,4 +1,4 @@
-"""The tools of the engine's first moves: `tools.play.first_moves` and `held_first_move`."""
+"""The tools of the engine's first moves: `tools.play.first_moves`."""
 
 from __future__ import annotations
 
@@ -7,63 +7,9 @@ from pathlib import Path
 import pytest
 
 from obscuro.engine.options import Options
-from tests.tables import rows
 from tools.common import engine_options
-from tools.play import first_moves, held_first_move
+from tools.play import first_moves
 from tools.results import raw
-
-
-def test_a_first_move_that_is_held_is_played_and_costs_what_it_is_worth() -> None:
-    options = engine_options(Evaluator="material", Threads=1, Seed=1)
-    nodes = 10_000
-    free, _, policy = held_first_move.search(options, None, None, nodes)
-    assert len(policy) > 1
-    held, _, policy = held_first_move.search(options, {"g7g5": 1.0}, None, nodes)
-    assert policy == {"g7g5": 1.0}
-    assert held < free - 0.05  # after 1.d4 the bishop takes it
-    mixed, _, policy = held_first_move.search(options, {"e7e6": 3.0, "d7d6": 1.0}, None, nodes)
-    assert policy == {"e7e6": 0.75, "d7d6": 0.25}
-    assert held < mixed <= free + 0.02
-
-
-def test_every_strategy_is_searched_and_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    played: list[dict[str, float] | None] = []
-
-    def search(
-        options: object, held: dict[str, float] | None, movetime: int
-    ) -> tuple[float, int, dict[str, float]]:
-        played.append(held)
-        return -0.1, 100, {"c7c5": 1.0}
-
-    monkeypatch.setattr(held_first_move, "search", search)
-    file = tmp_path / "held.json"
-    assert held_first_move.main(["--searches", "2", "--raw", str(file)]) == 0
-    found = raw.load(file).data
-    assert [each["strategy"] for each in found[:9]] == [
-        "free",
-        "held to the paper's strategy",
-        *(f"always {move}" for move in ("Nc6", "c6", "e6", "Nf6", "c5", "d5")),
-        "held to the free search's strategy",
-    ]
-    assert len(found) == 18
-    assert played[0] is None and played[8] == {"c7c5": 1.0} and played[17] == {"c7c5": 2.0}
-
-
-def test_held_first_moves_are_listed_best_first() -> None:
-    found = [
-        {"strategy": "free", "value": -0.1, "nodes": 1000},
-        {"strategy": "always c5", "value": -0.25, "nodes": 3000},
-        {"strategy": "held", "value": 0.5, "nodes": 10},
-        {"strategy": "always c5", "value": 0.05, "nodes": 2000},
-    ]
-    assert rows("\n".join(held_first_move.render(found))) == [
-        ["held", "+0.500 (+0.500, +0.500)", "10"],
-        ["free", "-0.100 (-0.100, -0.100)", "1,000"],
-        ["always c5", "-0.100 (-0.250, +0.050)", "2,500"],
-    ]
-
 
 SEARCHES = [
     {"opening": "", "move": "d4", "value": 0.1, "nodes": 1000, "policy": {"d4": 0.8, "b4": 0.2},
@@ -102,7 +48,7 @@ def test_first_moves_are_searched_with_the_options_that_are_asked_for(
 
     monkeypatch.setattr(first_moves, "search", search)
     file = tmp_path / "moves.json"
-    words = ["--searches", "1", "--option", "Puct Least Variance=0", "--raw", str(file)]
+    words = ["--searches", "1", "--option", "Search=puct_least_variance=0", "--raw", str(file)]
     assert first_moves.main(words) == 0
     assert floors == [(0.0, ""), (0.0, "d2d4"), (0.0, "c2c4")]
     assert len(raw.load(file).data) == 3
@@ -132,7 +78,7 @@ def test_searches_go_on_from_the_raw_file_and_pause(
     assert seeds[10:] == [7] and len(raw.load(file).data) == 1, "another command begins anew"
 
 
-@pytest.mark.parametrize("option", ["Puct Least Variance", "No Such=1", "Threads=many"])
+@pytest.mark.parametrize("option", ["Search", "Search=puct_c=-1", "No Such=1", "Threads=many"])
 def test_options_that_are_none_are_refused(option: str) -> None:
     with pytest.raises(SystemExit):
         first_moves.main(["--option", option])

@@ -8,8 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from obscuro.engine.kernel_loading import load_kernels
 from obscuro.engine.player import Player
+from obscuro.kernel_warmup import load_kernels
 from tests.belief.comparison import DifferenceError
 from tools.proofs import belief_reference, belief_selfplay
 from tools.results import raw

@@ -14,8 +14,15 @@ from obscuro.engine.options import Options
 from tests.bots.lichess_server import lichess_serving
 from tests.bots.server import TOKEN
 from tools.common import ROOT
-from tools.proofs.bot_clients import BotClient, BridgeClient, CheckoutError, LichessBotClient
-from tools.proofs.bot_scenarios import SCENARIOS, ClientStage, StageError
+from tools.proofs.bot_scenarios import (
+    SCENARIOS,
+    BotClient,
+    BridgeClient,
+    CheckoutError,
+    ClientStage,
+    LichessBotClient,
+    StageError,
+)
 from tools.proofs.lichess_bot import main, render
 
 URL = "http://127.0.0.1:1"

@@ -20,10 +20,9 @@ from websockets.sync.server import ServerConnection, serve
 
 from tests.processes import is_running
 from tools.proofs import real_pychess
-from tools.proofs.pychess import bridge_process, whole_run
-from tools.proofs.pychess.bridge_process import TOKEN, BridgeProcess
-from tools.proofs.pychess.children import Child, NotAsExpectedError, until
+from tools.proofs.pychess import processes, whole_run
 from tools.proofs.pychess.human import Human, HumanGame, session_cookie
+from tools.proofs.pychess.processes import TOKEN, BridgeProcess, Child, NotAsExpectedError, until
 from tools.proofs.pychess.stage import Row, Scenario, Stage, play
 from tools.proofs.pychess.whole_run import SCENARIOS
 
@@ -185,7 +184,7 @@ def test_the_bridge_gets_the_token_by_its_environment_alone(
 ) -> None:
     started: list[tuple[list[str], dict[str, str]]] = []
     monkeypatch.setattr(
-        bridge_process, "Child", lambda command, added, output: started.append((command, added))
+        processes, "Child", lambda command, added, output: started.append((command, added))
     )
     BridgeProcess("http://127.0.0.1:1", "secret", tmp_path, []).launch()
     ((command, added),) = started

@@ -8,7 +8,7 @@ import importlib
 import pytest
 
 from obscuro.cli.arguments import build_parser
-from obscuro.learn.samples import read_samples
+from tests.tools.results.recorded_commands import words_of_today
 from tools.common import ROOT
 from tools.results import raw, render
 from tools.results.manifest import Manifest, Page, Run, find_function, load
@@ -41,12 +41,6 @@ def test_pictures_are_drawn_from_their_raw_files(manifest: Manifest, page: Page)
         assert render.is_current(manifest, page, picture), f"run `make pages`: {picture.file}"
 
 
-def test_every_table_is_rendered_or_named_as_made_by_hand(manifest: Manifest, page: Page) -> None:
-    text = manifest.page_file(page).read_text(encoding="utf-8")
-    outside = render.BLOCK.sub("", text)
-    assert not [line for line in outside.splitlines() if line.lstrip().startswith("|")]
-
-
 def test_what_is_measured_by_hand_says_so(manifest: Manifest, page: Page) -> None:
     blocks = render.blocks(manifest.page_file(page).read_text(encoding="utf-8"))
     for name, reason in page.by_hand.items():
@@ -58,7 +52,7 @@ def test_what_is_measured_by_hand_says_so(manifest: Manifest, page: Page) -> Non
 
 def test_raw_file_and_manifest_have_one_command(manifest: Manifest, page: Page) -> None:
     for run in measured(manifest, page):
-        assert raw.load(manifest.raw_file(run)).command == run.command
+        assert words_of_today(raw.load(manifest.raw_file(run)).command) == run.words
 
 
 def test_copied_figures_name_a_commit_and_a_date(manifest: Manifest, page: Page) -> None:
@@ -67,24 +61,22 @@ def test_copied_figures_name_a_commit_and_a_date(manifest: Manifest, page: Page)
         assert found.commit and found.date.startswith("20") and found.machine_line()
 
 
-def test_every_page_and_every_raw_file_is_in_the_manifest(manifest: Manifest) -> None:
+def test_every_page_is_in_the_manifest_and_every_raw_file_exists(manifest: Manifest) -> None:
     assert {file.stem for file in manifest.folder.glob("*.md")} == set(manifest.pages)
     folder = manifest.folder / "raw"
-    wanted = {
-        manifest.data_file(data) for page in manifest.pages.values() for data in page.data.values()
-    }
+    wanted = {folder / file for page in manifest.pages.values() for file in page.kept}
     for run in manifest.runs():
         if manifest.is_to_come(run):
             continue
         file = manifest.raw_file(run)
         games = raw.load(file).games
         wanted |= {file} | ({file.parent / games} if games else set())
-    assert {file for file in folder.rglob("*") if file.is_file()} == wanted
+    assert wanted <= {file for file in folder.rglob("*") if file.is_file()}
 
 
-def test_pictures_are_in_the_manifest(manifest: Manifest) -> None:
+def test_pictures_of_the_manifest_exist(manifest: Manifest) -> None:
     known = {picture.file for page in manifest.pages.values() for picture in page.pictures.values()}
-    assert {file.name for file in manifest.folder.glob("*.png")} == known
+    assert known <= {file.name for file in manifest.folder.glob("*.png")}
 
 
 def test_every_command_names_a_program_that_reads_its_arguments(page: Page) -> None:
@@ -97,18 +89,6 @@ def test_every_command_names_a_program_that_reads_its_arguments(page: Page) -> N
             parser: argparse.ArgumentParser = importlib.import_module(words[1]).make_parser()
             assert parser.prog == f"python -m {words[1]}"
             parser.parse_args([*words[2:], "--raw", "file.json"])
-
-
-def test_samples_are_those_of_their_commands(manifest: Manifest, page: Page) -> None:
-    for data in page.data.values():
-        told = build_parser().parse_args(data.words[1:])
-        found = read_samples(manifest.data_file(data))
-        assert data.broken_off is None or data.broken_off < told.most
-        assert len(found.followed) == (data.broken_off or told.most)
-        search = found.origin["search"]
-        assert (search is None) == told.no_search
-        if search is not None:
-            assert (search["nodes"], search["every"]) == (told.nodes, told.every)
 
 
 def test_every_function_of_the_manifest_exists(page: Page) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import socket
 import time
 
-from tools.proofs.pychess.bridge_process import BridgeProcess
-from tools.proofs.pychess.children import stopped, until
 from tools.proofs.pychess.human import ANSWER_SECONDS, HumanGame
+from tools.proofs.pychess.processes import BridgeProcess, stopped, until
 from tools.proofs.pychess.stage import Scenario, Stage, expect, expect_match
 
 SAVED_SECONDS = 1.0

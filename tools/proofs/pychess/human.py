@@ -17,7 +17,7 @@ import chess
 from websockets.exceptions import InvalidHandshake, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
-from tools.proofs.pychess.children import NotAsExpectedError, until
+from tools.proofs.pychess.processes import NotAsExpectedError, until
 
 Said = Mapping[str, Any]
 

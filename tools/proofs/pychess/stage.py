@@ -13,10 +13,8 @@ from typing import NamedTuple
 
 from websockets.exceptions import WebSocketException
 
-from tools.proofs.pychess.bridge_process import BridgeProcess
-from tools.proofs.pychess.children import NotAsExpectedError
 from tools.proofs.pychess.human import Human
-from tools.proofs.pychess.pychess_server import PychessServer
+from tools.proofs.pychess.processes import BridgeProcess, NotAsExpectedError, PychessServer
 
 BOT = "Obscuro-Bot"
 PEOPLE = tuple(f"Human{number}" for number in range(1, 100))

@@ -10,10 +10,9 @@ from types import FrameType
 
 from tools.common import say
 from tools.proofs.pychess.crashes import CRASHES, MUTE_SERVER
-from tools.proofs.pychess.ordinary_games import ORDINARY_GAMES
-from tools.proofs.pychess.pychess_server import PychessServer
+from tools.proofs.pychess.ordinary_games import ORDINARY_GAMES, TAKEBACKS
+from tools.proofs.pychess.processes import PychessServer
 from tools.proofs.pychess.stage import BOT, PEOPLE, Row, Scenario, Stage, play
-from tools.proofs.pychess.takebacks import TAKEBACKS
 
 SCENARIOS = (*ORDINARY_GAMES, *TAKEBACKS, *CRASHES)
 

@@ -1,0 +1,131 @@
+"""What several commands need: errors for the user, options of engines, logs, and an engine."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from obscuro.engine.options import OptionError, Options
+
+if TYPE_CHECKING:
+    from obscuro.client.engine import Engine
+    from obscuro.engine.player import Player
+
+INTERRUPTED = 130
+"""The exit code of a program ended by Ctrl-C."""
+MOST_PORT = 65535
+
+Warn = Callable[[str], None]
+MakePlayer = Callable[[Options, Warn], "Player"]
+
+
+class CommandError(Exception):
+    """A subcommand can't go on. The message is one line for the user."""
+
+
+def missing_package(error: ModuleNotFoundError, packages: str) -> CommandError:
+    """Return the line that says what to install; raise the error again if a module is ours."""
+    if (error.name or "obscuro").startswith("obscuro"):
+        raise error
+    return CommandError(
+        f"{error.name} is not installed; run: {sys.executable} -m pip install {packages}"
+    )
+
+
+def check_port(port: int) -> None:
+    """Raise CommandError if there is no such port."""
+    if port > MOST_PORT:
+        raise CommandError(f"--port {port}: ports end at {MOST_PORT}")
+
+
+# -- options of engines -------------------------------------------------------------------------
+
+
+def read_options(texts: Sequence[str], flag: str) -> dict[str, str]:
+    """Read texts of the form `NAME=VALUE`. flag: for the error. Raises CommandError."""
+    options = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise CommandError(f"{flag}: {text!r} is not NAME=VALUE")
+        options[name.strip()] = value.strip()
+    return options
+
+
+def server_options(
+    given: Mapping[str, str], defaults: Mapping[str, str], forbidden: Collection[str], server: str
+) -> dict[str, str]:
+    """Check the options that a user gave a server's engine, add defaults, and return all.
+
+    forbidden: names that the server sets itself, or that make no sense there. server: its name, for
+    errors. Raises CommandError.
+    """
+    known, chosen = Options(), dict(defaults)
+    for text, value in given.items():
+        try:
+            name = known.set(text, value)
+        except OptionError as error:
+            raise CommandError(str(error)) from None
+        if name in forbidden:
+            raise CommandError(f"--option {name}: {server} does not set this option")
+        chosen[name] = value
+    return chosen
+
+
+def engine_options(**values: str | int) -> Options:
+    """Return options with these values. A keyword has lower case, and `_` for a space."""
+    options = Options()
+    for name, value in values.items():
+        options.set(name.replace("_", " "), str(value))
+    return options
+
+
+# -- engines ------------------------------------------------------------------------------------
+
+
+def make_mover(options: Mapping[str, str], report: Warn) -> Engine:
+    """Return our engine in a process of its own. The process starts when it is needed."""
+    from obscuro.client.engine import Engine, engine_command  # noqa: PLC0415
+
+    return Engine(engine_command(), options, on_warning=lambda text: report(f"engine: {text}"))
+
+
+def make_player(options: Options, warn: Warn) -> Player:
+    """Make the engine in this process. This loads numba, which takes about a second."""
+    from obscuro.engine.player import Player  # noqa: PLC0415
+
+    return Player(options, warn)
+
+
+def prepare(player: Player) -> None:
+    """Compile or load everything. On a terminal, show each step on stderr."""
+    from rich.console import Console  # noqa: PLC0415
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        player.prepare()
+        return
+    with console.status("getting ready (the first time it compiles, for a minute or so)") as status:
+        player.prepare(lambda text: status.update(f"getting ready: {text}"))
+
+
+# -- what a server says -------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def logged_to_stderr(logger: logging.Logger, quiet: bool) -> Iterator[None]:
+    """Within this context, write a logger's lines to stderr. quiet: warnings and errors only."""
+    screen = logging.StreamHandler()
+    screen.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    before = logger.level, logger.propagate
+    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+    logger.propagate = False
+    logger.addHandler(screen)
+    try:
+        yield
+    finally:
+        logger.level, logger.propagate = before
+        logger.removeHandler(screen)

@@ -1,1 +1,0 @@
-"""What fog changes about a position's value: features that a player would name, and their weights."""

@@ -1,1 +1,0 @@
-"""What recorded games and solved trees say of a leaf's value: data, fits, and how good they are."""

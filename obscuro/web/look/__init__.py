@@ -1,0 +1,1 @@
+"""Pages that show games: finished ones, games of files, and two engines as they play."""
