@@ -25,7 +25,7 @@ from obscuro.bots.events import (
 from obscuro.bots.game_log import PgnArchive
 from obscuro.bots.live_game import GameServer, LiveGame
 from obscuro.bots.server_game import ServerGame
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine_pool import MoverPool
 from obscuro.matches.atomic_file import replace_text
 
 logger = logging.getLogger(__name__)

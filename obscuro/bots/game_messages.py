@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from obscuro.bots.events import GameEvent
 from obscuro.bots.game_end import Verdict
+from obscuro.client.engine import Think
 from obscuro.client.move_report import Report
-from obscuro.client.mover import Think
 
 # -- messages, besides the server's events ------------------------------------------------------
 

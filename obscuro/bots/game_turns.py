@@ -8,7 +8,7 @@ from typing import Literal
 from obscuro.bots.bot_settings import GameSettings
 from obscuro.bots.events import GameState, OpponentGone
 from obscuro.bots.our_view import OurView
-from obscuro.client.mover import Think
+from obscuro.client.engine import Think
 
 FIRST_MOVE_MS = 8_000
 """The most for our first move. The clock does not run yet, but servers abort games not begun."""

@@ -36,8 +36,8 @@ from obscuro.bots.game_messages import (
     Wait,
 )
 from obscuro.bots.server_game import ServerGame
-from obscuro.client.mover import Mover, Think
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine import Mover, Think
+from obscuro.client.engine_pool import MoverPool
 
 logger = logging.getLogger(__name__)
 

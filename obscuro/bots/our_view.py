@@ -9,7 +9,7 @@ import chess
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.uci.parsing import ProtocolError
-from obscuro.uci.positions import start_board, turns_text
+from obscuro.uci.positions import account_position, start_board
 
 
 class ViewError(Exception):
@@ -25,7 +25,6 @@ class OurView:
     def __init__(self, side: chess.Color, start: str | None) -> None:
         """side: ours. start: a FEN, None for the usual start. Raises ViewError."""
         self.side = side
-        self._start_text = "startpos" if start is None else f"fen {start}"
         try:
             self._start = start_board(start)
         except ProtocolError as error:
@@ -94,9 +93,7 @@ class OurView:
 
     def position(self) -> str:
         """Return the command that tells an engine our side of the game."""
-        command = f"position fog {chess.COLOR_NAMES[self.side]} {self._start_text}"
-        turns = turns_text(self._account.plies)
-        return f"{command} turns {turns}" if turns else command
+        return account_position(self._account)
 
     def legal_moves(self) -> tuple[str, ...]:
         """Return our side's moves, those that capture the king first; none out of turn."""

@@ -29,8 +29,8 @@ from obscuro.signal_handlers import leaving_signals_handled
 if TYPE_CHECKING:
     from obscuro.bots.bot import Bridge
     from obscuro.bots.bot_client import BotClient
-    from obscuro.client.mover import Mover
-    from obscuro.client.mover_pool import MoverPool
+    from obscuro.client.engine import Mover
+    from obscuro.client.engine_pool import MoverPool
 
 TOKEN = "OBSCURO_BOT_TOKEN"
 FORBIDDEN_OPTIONS = frozenset({"Stockfish", "UCI_Variant"})
@@ -153,7 +153,7 @@ def _play(
         )
     except ModuleNotFoundError as error:
         raise missing_package(error, "httpx") from None
-    from obscuro.client.mover_pool import MoverPool  # noqa: PLC0415
+    from obscuro.client.engine_pool import MoverPool  # noqa: PLC0415
 
     movers = MoverPool(lambda: make(options, logger.warning), spare=arguments.games)
     client = BotClient(url, token)

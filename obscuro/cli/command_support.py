@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from obscuro.engine.options import OptionError, Options
 
 if TYPE_CHECKING:
-    from obscuro.client.mover import EngineMover
+    from obscuro.client.engine import Engine
     from obscuro.engine.player import Player
 
 INTERRUPTED = 130
@@ -86,12 +86,11 @@ def engine_options(**values: str | int) -> Options:
 # -- engines ------------------------------------------------------------------------------------
 
 
-def make_mover(options: Mapping[str, str], report: Warn) -> EngineMover:
+def make_mover(options: Mapping[str, str], report: Warn) -> Engine:
     """Return our engine in a process of its own. The process starts when it is needed."""
-    from obscuro.client.mover import EngineMover  # noqa: PLC0415
-    from obscuro.matches.builtin_players import engine_command  # noqa: PLC0415
+    from obscuro.client.engine import Engine, engine_command  # noqa: PLC0415
 
-    return EngineMover(engine_command(), options, report)
+    return Engine(engine_command(), options, on_warning=lambda text: report(f"engine: {text}"))
 
 
 def make_player(options: Options, warn: Warn) -> Player:

@@ -45,7 +45,7 @@ def run(
         from obscuro.bots.mistboard.engine_service import EngineService  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise missing_package(error, "starlette uvicorn") from None
-    from obscuro.client.mover_pool import MoverPool  # noqa: PLC0415
+    from obscuro.client.engine_pool import MoverPool  # noqa: PLC0415
 
     left = leave or threading.Event()
     movers = MoverPool(lambda: make(options, logger.warning), spare=arguments.games)

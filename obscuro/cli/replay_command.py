@@ -7,10 +7,10 @@ import argparse
 from rich.console import Console
 
 from obscuro.cli.command_support import CommandError, read_options
+from obscuro.client.engine import engine_command
 from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player_kind import OBSCURO, PlayerKind
-from obscuro.matches.builtin_players import engine_command
 from obscuro.matches.log_replay import LoggedSearch, Replay
 from obscuro.players.roster import player_kind
 from obscuro.uci.log import LoggedSession, facts, read_sessions

@@ -11,11 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from obscuro.cli.command_support import CommandError, read_options
+from obscuro.client.engine import engine_command
+from obscuro.client.limit import Limit
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import OptionError
 from obscuro.engine.player_kind import OBSCURO
-from obscuro.matches.builtin_players import engine_command, set_options
-from obscuro.viewer.analysis import AnalysisError, Analyst, SearchLimit
+from obscuro.matches.builtin_players import set_options
+from obscuro.viewer.analysis import AnalysisError, Analyst
 from obscuro.viewer.browser_parts.parts import MissingPartsError
 from obscuro.viewer.document import GameDocument, ShownAdvice, ShownAnalysis
 from obscuro.viewer.game_file import GameFileError, read_game
@@ -52,7 +54,7 @@ def run(
     with _progress(errors) as progress:
         if arguments.analyse is not None:
             task = progress.add_task("analysis", total=plies)
-            limit = SearchLimit(arguments.analyse)
+            limit = Limit(arguments.analyse)
             advice, analysis = analysed(
                 game, limit, options, errors, lambda: progress.advance(task)
             )
@@ -75,7 +77,7 @@ def run(
 
 def analysed(
     game: chess.pgn.Game,
-    limit: SearchLimit,
+    limit: Limit,
     options: Mapping[str, str],
     errors: Console,
     on_ply: Callable[[], None],

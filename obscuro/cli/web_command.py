@@ -14,12 +14,11 @@ from obscuro.cli.command_support import (
     CommandError,
     check_port,
     logged_to_stderr,
-    make_mover,
     missing_package,
     read_options,
     server_options,
 )
-from obscuro.matches.builtin_players import engine_command
+from obscuro.client.engine import engine_command
 
 if TYPE_CHECKING:
     from obscuro.viewer.analysis import Analyst
@@ -52,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     except ModuleNotFoundError as error:
         raise missing_package(error, "starlette uvicorn websockets") from None
+    from obscuro.client.engine import Engine  # noqa: PLC0415
     from obscuro.viewer.browser_parts.parts import MissingPartsError  # noqa: PLC0415
     from obscuro.web.play.game_store import StoreError  # noqa: PLC0415
     from obscuro.web.web_limits import WebLimits  # noqa: PLC0415
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             service = WebService(arguments.host, arguments.port)
             app = make_app(
-                lambda report: make_mover(options, report),
+                lambda: Engine(engine_command(), options),
                 data_folder(arguments.data),
                 limits=limits,
                 hosts=[*arguments.allowed_host, arguments.host],
@@ -86,11 +86,12 @@ def engine_options(given: Mapping[str, str]) -> dict[str, str]:
 
 def make_analyst(options: Mapping[str, str]) -> Analyst:
     """Return our engine as one that looks at games; its process starts when it is needed."""
-    from obscuro.viewer.analysis import Analyst, SearchLimit  # noqa: PLC0415
+    from obscuro.client.limit import Limit  # noqa: PLC0415
+    from obscuro.viewer.analysis import Analyst  # noqa: PLC0415
 
     return Analyst(
         engine_command(),
-        limit=SearchLimit(milliseconds=ANALYSIS_MS),
+        limit=Limit(ANALYSIS_MS),
         options=options,
         on_warning=lambda text: logger.warning("analysis: %s", text),
     )

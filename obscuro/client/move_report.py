@@ -1,16 +1,21 @@
-"""An engine's report on one of its moves, read from its `info` lines or converted in process."""
+"""What an engine says of its search, and its answers to questions, read from its lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-if TYPE_CHECKING:
-    from obscuro.engine.report import SearchInfo
+from obscuro.engine.report import ComparedMove, Comparison, Coverage, Reason, SearchInfo
 
 Policy = tuple[tuple[str, float], ...]
 
+_COVERAGE = "info string coverage "
+_COMPARE = "info string compare "
+_BECAUSE = "info string because fen "
+_FLAGS = {"true": True, "false": False}
+_MATE_CENTIPAWNS = 10_000.0
 _INFO_NUMBERS = {"depth": "depth", "nodes": "nodes", "time": "milliseconds"}
 _BELIEF_NUMBERS = {
     "sampled": "sampled",
@@ -31,9 +36,9 @@ class Report:
     belief: |P|, the number of positions that fit the engine's observations. exact: whether P holds
     all of them. nodes: the size of the tree. carried: how many of these nodes come from earlier
     searches. roots: how many positions were expanded when the search began. root_infosets: J, those
-    of the other side at the root. depth: the mean depth. centipawns: the score in the mover's view.
-    policy: the solver's strategy at the root infoset. play: the distribution from which the engine
-    drew its move. Both are pairs of UCI move and probability, the largest first.
+    of the other side at the root. depth: the mean depth. centipawns: the score in the mover's view,
+    10,000 for a mate. policy: the solver's strategy at the root infoset. play: the distribution from
+    which the engine drew its move. Both are pairs of UCI move and probability, the largest first.
     """
 
     depth: float | None = None
@@ -51,8 +56,8 @@ class Report:
     gadget: str | None = None
     roots: float | None = None
     root_infosets: float | None = None
-    policy: Policy = field(default=())
-    play: Policy = field(default=())
+    policy: Policy = ()
+    play: Policy = ()
 
     def with_line(self, line: str) -> Report:
         """Return the report updated by one `info` line; unreadable parts are ignored.
@@ -86,25 +91,102 @@ class Report:
     @classmethod
     def of_search(cls, info: SearchInfo) -> Report:
         """Convert the report of an engine in this process."""
-        return cls(
-            depth=info.depth,
-            nodes=info.nodes,
-            milliseconds=info.milliseconds,
-            centipawns=info.centipawns,
-            belief=info.belief,
-            exact=info.exact,
-            sampled=info.sampled,
-            carried=info.carried,
-            infosets=info.infosets,
-            iterations=info.iterations,
-            expansions=info.expansions,
-            evaluations=info.evaluations,
-            gadget=info.gadget,
-            roots=info.roots,
-            root_infosets=info.root_infosets,
-            policy=tuple(info.policy),
-            play=tuple(info.play),
-        )
+        report = cls(**{each.name: getattr(info, each.name) for each in fields(cls)})
+        return replace(report, policy=tuple(info.policy), play=tuple(info.play))
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefAnswer:
+    """An engine's answer to `belief`.
+
+    size: |P|, how many positions are possible. exact: whether these are all. fens: the positions
+    asked for, as FENs without counters.
+    """
+
+    size: int
+    exact: bool
+    fens: tuple[str, ...] = ()
+
+
+def read_belief(lines: Iterable[str]) -> BeliefAnswer | None:
+    """Read the answer to `belief`; None if there is none."""
+    answer, fens = None, list[str]()
+    for words in map(str.split, lines):
+        if words[:3] != ["info", "string", "belief"]:
+            continue
+        if words[3:4] == ["fen"]:
+            fens.append(" ".join(words[4:]))
+        elif words[3:4] == ["size"] and len(words) == 7 and words[4].isdigit():
+            answer = BeliefAnswer(int(words[4]), words[6] == "true")
+    return None if answer is None else replace(answer, fens=tuple(fens))
+
+
+def read_coverage(lines: Iterable[str]) -> Coverage | None:
+    """Read the answer to `coverage`; None if there is none.
+
+    >>> read_coverage(["info string coverage belief true search none"])
+    Coverage(in_belief=True, in_infoset=None, expanded=None, weight=None)
+    """
+    line = next((line for line in lines if line.startswith(_COVERAGE)), "")
+    said = _pairs(line.removeprefix(_COVERAGE).split())
+    in_belief = _FLAGS.get(said.get("belief", ""))
+    if in_belief is None:
+        return None
+    return Coverage(
+        in_belief,
+        _FLAGS.get(said.get("infoset", "")),
+        _FLAGS.get(said.get("expanded", "")),
+        _number(said.get("weight", "")),
+    )
+
+
+def read_comparison(lines: Sequence[str]) -> Comparison | None:
+    """Read the answer to `compare`; None if there is none. What cannot be read is left out."""
+    moves = [
+        move
+        for line in lines
+        if line.startswith(_COMPARE) and (move := _read_move(line.removeprefix(_COMPARE).split()))
+    ]
+    if len(moves) != 2:
+        return None
+    first, second = moves
+    reasons = [
+        reason
+        for line in lines
+        if line.startswith(_BECAUSE)
+        and (reason := _read_reason(line.removeprefix(_BECAUSE).split(), first.move, second.move))
+    ]
+    return Comparison((first, second), tuple(reasons))
+
+
+def _read_move(words: list[str]) -> ComparedMove | None:
+    said = _pairs(words[1:])
+    try:
+        value, probability = _share(said["value"]), _share(said["policy"])
+        return ComparedMove(words[0], value, probability, int(said["nodes"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def _read_reason(words: list[str], first: str, second: str) -> Reason | None:
+    fen, said = words[:4], _pairs(words[4:])
+    try:
+        values = (_share(said[first]), _share(said[second]))
+        return Reason(" ".join(fen), _share(said["share"]), values)
+    except (KeyError, ValueError):
+        return None
+
+
+def _share(text: str) -> float:
+    """Read a number in [-1, 1]. Raises ValueError."""
+    number = float(text)
+    if not math.isfinite(number) or abs(number) > 1:
+        raise ValueError(f"{text} is not in [-1, 1]")
+    return number
+
+
+def _pairs(words: list[str]) -> dict[str, str]:
+    return dict(zip(words[::2], words[1::2], strict=False))
 
 
 def _number(text: str) -> float | None:
@@ -120,8 +202,10 @@ def _info_fields(words: list[str]) -> dict[str, Any]:
         if word in ("pv", "string"):
             break
         name = _INFO_NUMBERS.get(word)
-        if word == "score" and words[index + 1] == "cp" and index + 2 < len(words):
+        if word == "score" and index + 2 < len(words):
             name, value = "centipawns", _number(words[index + 2])
+            if words[index + 1] == "mate" and value is not None:
+                value = math.copysign(_MATE_CENTIPAWNS, value)
         else:
             value = _number(words[index + 1])
         if name is not None and value is not None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import queue
+import select
 import signal
 import subprocess
 import threading
@@ -24,6 +26,10 @@ READY_SECONDS = 1200.0
 READY_SILENCE_SECONDS = 120.0
 """The most seconds of these without any line of output."""
 QUIT_SECONDS = 3.0
+SEND_SECONDS = 10.0
+"""The most seconds to wait for room in the pipe to the engine, which is 64 KiB or so."""
+LONGEST_LINE = 1 << 20
+"""Bytes of one line of the engine; the rest of a longer line counts as the next line."""
 _KEPT_STDERR_LINES = 8
 _CAPABILITIES = "info string capabilities "
 _WRONG_COMMAND = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOEXEC, errno.ENOTDIR}
@@ -63,6 +69,8 @@ class UciProcess:
         except OSError as error:
             kind = EngineError if error.errno in _WRONG_COMMAND else MachineFault
             raise kind(f"can't run {self._command}: {error.strerror or error}") from error
+        assert self._popen.stdin is not None
+        os.set_blocking(self._popen.stdin.fileno(), False)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()  # None: end of output
         self._stderr: deque[str] = deque(maxlen=_KEPT_STDERR_LINES)
         self._readers = [
@@ -96,8 +104,9 @@ class UciProcess:
 
     def _read_stdout(self) -> None:
         assert self._popen.stdout is not None
+        stdout = io.BufferedReader(self._popen.stdout)  # type: ignore[type-var]
         with contextlib.suppress(OSError, ValueError):
-            for line in self._popen.stdout:
+            while line := stdout.readline(LONGEST_LINE):
                 self._lines.put(line.decode("utf-8", "replace").strip())
         self._lines.put(None)
 
@@ -110,10 +119,17 @@ class UciProcess:
     # -- the dialogue -----------------------------------------------------------------------
 
     def send(self, line: str) -> None:
-        """Send one line. Raises EngineError if the engine is gone."""
+        """Send one line. Raises EngineError if the engine is gone or does not read its input."""
         assert self._popen.stdin is not None
+        rest = line.encode() + b"\n"
         try:
-            self._popen.stdin.write(line.encode() + b"\n")
+            while rest:
+                written = self._popen.stdin.write(rest)
+                if written is None:  # the pipe is full
+                    _, ready, _ = select.select([], [self._popen.stdin], [], SEND_SECONDS)
+                    if not ready:
+                        raise SilentEngineError(f"{self.name} does not read its input")
+                rest = rest[written or 0 :]
         except (OSError, ValueError) as error:
             raise self._exit_error() from error
 

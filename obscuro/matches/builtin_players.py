@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import sys
 import time
 from collections.abc import Callable, Mapping
 from threading import Event as ThreadEvent
 
 import chess
 
+from obscuro.client.engine import engine_command
 from obscuro.engine.options import OptionError, Options
-from obscuro.engine.player_kind import OBSCURO, PlayerKind
+from obscuro.engine.player_kind import PlayerKind
 from obscuro.matches.event import Entrant
 from obscuro.matches.game_record import OWN_OBSERVATIONS, Contestant, Turn
 from obscuro.matches.time_control import Allowance
@@ -29,15 +29,6 @@ Warn = Callable[[str], None]
 MakeContestant = Callable[[Entrant, Warn, bool], Contestant]
 """Makes an entrant's player. The flag: whether it reports coverage."""
 _MOST_SEED = 2**31 - 1
-
-
-def engine_command(player: str = OBSCURO.name) -> list[str]:
-    """Return the command that starts this very program as a UCI engine.
-
-    player: a name of `obscuro.players.roster`.
-    """
-    command = [sys.executable, "-P", "-m", "obscuro.cli.main", "uci"]
-    return command if player == OBSCURO.name else [*command, "--player", player]
 
 
 def split_command(text: str) -> list[str]:

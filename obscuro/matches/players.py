@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import chess
 
 from obscuro.client.move_report import Report
-from obscuro.client.told_game import whole_game
 from obscuro.engine.report import SearchInfo
 from obscuro.matches.game_record import OWN_OBSERVATIONS, BeliefError, Turn
 from obscuro.matches.time_control import Allowance
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
+from obscuro.uci.positions import whole_position
 
 if TYPE_CHECKING:
     from obscuro.engine.player import Player  # loads numba
@@ -108,7 +108,7 @@ class InProcessPlayer:
             raise BeliefError(
                 f"{self.name} ({chess.COLOR_NAMES[self._color]}) has {self.player.belief_size} "
                 f"positions in its belief, but not the true one: {board.epd(en_passant='legal')} "
-                f"after {whole_game(board)}"
+                f"after {whole_position(board)}"
             )
         self._checks += 1
 

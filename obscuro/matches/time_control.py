@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import chess
 
+from obscuro.client.limit import Limit
 from obscuro.engine.report import GoLimits
 
 _CLOCK = re.compile(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?")
@@ -74,12 +75,11 @@ class Allowance:
         return self.white if self.color == chess.WHITE else self.black
 
     @property
-    def words(self) -> str:
-        """The words after `go`."""
+    def limit(self) -> Limit:
+        """The limit of a search, for an engine's client."""
         if self.movetime is not None:
-            return f"movetime {self.movetime}"
-        increments = f"winc {self.increment} binc {self._black_increment}"
-        return f"wtime {self.white} btime {self.black} {increments}"
+            return Limit(self.movetime)
+        return Limit(clocks=(self.white, self.black, self.increment, self._black_increment))
 
     @property
     def _black_increment(self) -> int:

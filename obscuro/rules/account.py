@@ -43,12 +43,14 @@ class Ply(NamedTuple):
 class Account:
     """One side's plies of a game and what it sees now. It keeps nothing else of the board.
 
-    side: whose account it is. observation: what the side sees now.
+    side: whose account it is. start: the FEN where the game began; None for the usual start.
+    observation: what the side sees now.
     """
 
     def __init__(self, board: FogOfWarBoard, side: chess.Color) -> None:
         """Begin with the plies that the board has behind it."""
         self.side = side
+        self.start = start_fen(board)
         self.observation = board.observation(side)
         self._plies = list(plies(board, side))
 
@@ -67,6 +69,12 @@ class Account:
         ply = Ply(_own_move(board, self.side), self.observation)
         self._plies.append(ply)
         return ply
+
+
+def start_fen(board: FogOfWarBoard) -> str | None:
+    """Return the FEN where a board's game began; None for the usual start."""
+    fen = board.root().fen()
+    return None if fen == board.starting_fen else fen
 
 
 def last_ply(board: FogOfWarBoard, side: chess.Color) -> Ply:

@@ -5,10 +5,11 @@ A `History` is the only thing that the engine is ever told. The board of a whole
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import chess
 
-from obscuro.rules.account import Account, Ply, last_ply
+from obscuro.rules.account import Account, Ply, last_ply, start_fen
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
 from obscuro.rules.side_view import SideView
@@ -187,14 +188,36 @@ NOT_TOLD = "-"
 """Stands for an observation after an own move that the referee does not tell."""
 
 
-def turns_text(plies: Iterable[Ply]) -> str:
-    """Return the turns of `position fog` for these plies; `FogGame` reads them."""
-    tokens = []
-    for ply in plies:
-        if ply.move is not None:
-            tokens.append(ply.move)
-        tokens.append(NOT_TOLD if ply.observation is None else ply.observation.text())
-    return " ".join(tokens)
+def fog_position(side: chess.Color, plies: Iterable[Ply], start: str | None = None) -> str:
+    """Return the command that tells an engine what one side did and saw; `FogGame` reads it.
+
+    start: the FEN where the game began, which both sides know; None for the usual start.
+    """
+    turns = " ".join(map(_ply_text, plies))
+    command = f"position fog {chess.COLOR_NAMES[side]} {_start_words(start)} turns"
+    return f"{command} {turns}" if turns else command
+
+
+def account_position(account: Account) -> str:
+    """Return the command that tells an engine a side's account."""
+    return fog_position(account.side, account.plies, account.start)
+
+
+def whole_position(board: FogOfWarBoard) -> str:
+    """Return the command that tells an engine the whole game: its start and both sides' moves."""
+    command = f"position {_start_words(start_fen(board))}"
+    moves = " ".join(move.uci() for move in board.move_stack)
+    return f"{command} moves {moves}" if moves else command
+
+
+@lru_cache(maxsize=1 << 14)
+def _ply_text(ply: Ply) -> str:
+    seen = NOT_TOLD if ply.observation is None else ply.observation.text()
+    return seen if ply.move is None else f"{ply.move} {seen}"
+
+
+def _start_words(fen: str | None) -> str:
+    return "startpos" if fen is None else f"fen {fen}"
 
 
 class FogGame:

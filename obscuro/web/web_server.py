@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from obscuro.client.engine import Mover
 from obscuro.client.uci_process import EngineError
 from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.rules.stalemate import LOSS
@@ -28,7 +29,7 @@ from obscuro.signal_handlers import leaving_signals_handled
 from obscuro.web.look.consultant import GameAnalyst
 from obscuro.web.look.look_routes import LookRoutes
 from obscuro.web.look.watched_games import WatchedGames
-from obscuro.web.play.engine_pool import EnginePool, MakeAdjustable
+from obscuro.web.play.game_engines import GameEngines
 from obscuro.web.play.game_lobby import GameLobby
 from obscuro.web.play.game_room import GameServices
 from obscuro.web.play.game_store import GameStore, StoreError
@@ -62,7 +63,7 @@ def game_options(level: int | None, stalemate: str) -> Mapping[str, str]:
 
 
 def make_app(
-    make: MakeAdjustable,
+    make: Callable[[], Mover],
     folder: Path,
     *,
     limits: WebLimits | None = None,
@@ -81,7 +82,7 @@ def make_app(
     """
     limits = limits or WebLimits()
     store = GameStore(folder)
-    pool = EnginePool(make, limits.games)
+    pool = GameEngines(make, limits.games)
     lobby = GameLobby(GameServices(store, pool, game_options, limits, clock))
     context = WebContext(levels, limits, clock)
     watched = WatchedGames(lobby, folder, make_analyst)
@@ -120,7 +121,7 @@ def make_app(
     return app
 
 
-async def _warm_up(pool: EnginePool) -> None:
+async def _warm_up(pool: GameEngines) -> None:
     """Have an engine ready before the first game; a game tells its player if that fails."""
     try:
         await pool.warm_up(game_options(None, LOSS))

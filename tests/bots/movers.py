@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from obscuro.client.mover import MoverChoice, Think
+from obscuro.client.engine import PlayResult, Think
+from obscuro.client.move_report import Report
 from tests.hanging import HANG_SECONDS
 
 
@@ -21,6 +22,8 @@ class QuickMover:
     ) -> None:
         self.asked: list[tuple[str, Think]] = []
         self.watched: list[tuple[str, str]] = []
+        self.configured: list[Mapping[str, str]] = []
+        self.on_warning: Callable[[str], None] = lambda text: None
         self.hold = False
         self.prepared = 0
         self.closed = 0
@@ -30,16 +33,19 @@ class QuickMover:
         self._pick = pick or (lambda think: random.Random(think.position).choice(think.moves))
         self._score = score
 
+    def configure(self, options: Mapping[str, str]) -> None:
+        self.configured.append(options)
+
     def prepare(self) -> None:
         self.prepared += 1
 
-    def choose(self, game: str, think: Think, cancel: threading.Event) -> MoverChoice:
+    def choose(self, game: str, think: Think, cancel: threading.Event) -> PlayResult:
         self.asked.append((game, think))
         self.thinking.set()
         if self.hold:
             assert self.stopped.wait(HANG_SECONDS)
             self.stopped.clear()
-        return MoverChoice(self._pick(think), self._score)
+        return PlayResult(self._pick(think), Report(centipawns=self._score))
 
     def stop(self) -> None:
         self.stopped.set()

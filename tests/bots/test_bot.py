@@ -26,8 +26,8 @@ from obscuro.bots.bot import (
 from obscuro.bots.bot_client import BotClient, Patience
 from obscuro.bots.bot_settings import GameSettings, Policy
 from obscuro.bots.game_log import PgnArchive
-from obscuro.client.mover import Mover, Think
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine import Mover, Think
+from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
 from tests.bots.movers import QuickMover
 from tests.bots.server import (

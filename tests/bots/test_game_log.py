@@ -16,8 +16,8 @@ from obscuro.bots.game_log import GameLog, PgnArchive
 from obscuro.bots.game_messages import Connected, Sent, Thought
 from obscuro.bots.our_view import OurView
 from obscuro.bots.server_game import ServerGame
+from obscuro.client.engine import Think
 from obscuro.client.move_report import Report
-from obscuro.client.mover import Think
 from obscuro.matches.pgn import read_comment
 from obscuro.viewer.game_file import read_game
 from obscuro.viewer.make_document import make_document

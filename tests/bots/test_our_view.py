@@ -20,8 +20,9 @@ def test_it_tells_what_a_side_did_and_saw(seed: int, side: chess.Color, fen: str
     for ply in range(len(moves) + 1):
         view.follow(moves[:ply])
         turns = " ".join(turns_of(side, moves[:ply], fen))
-        expected = f"position fog {chess.COLOR_NAMES[side]} fen {fen}"
-        assert view.position() == expected + (f" turns {turns}" if turns else "")
+        start = "startpos" if fen == chess.STARTING_FEN else f"fen {fen}"
+        expected = f"position fog {chess.COLOR_NAMES[side]} {start}"
+        assert view.position() == f"{expected} turns {turns}".rstrip()
         history = PositionReader().read(view.position().removeprefix("position "))
         assert set(history.moves) == set(view.legal_moves())
         assert history.our_turn == view.our_turn or view.decided

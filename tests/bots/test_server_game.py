@@ -37,7 +37,7 @@ from obscuro.bots.server_game import (
     RESIGNED,
     ServerGame,
 )
-from obscuro.client.mover import Think
+from obscuro.client.engine import Think
 from obscuro.rules.board import FogOfWarBoard
 from tests.uci.games import turns_of
 

@@ -1,6 +1,16 @@
 """Reading what an engine says about a search."""
 
-from obscuro.client.move_report import Report
+import pytest
+
+from obscuro.client.move_report import (
+    BeliefAnswer,
+    Report,
+    read_belief,
+    read_comparison,
+    read_coverage,
+)
+from obscuro.engine.report import ComparedMove, Comparison, Coverage, Reason
+from obscuro.uci.printing import belief_lines, comparison_lines, coverage_line
 
 LINES = [
     "info string hello",
@@ -53,7 +63,7 @@ def test_what_cannot_be_read_is_left_out() -> None:
         "info string policy e2e4",
         "info string policy e2e4 many",
         "info depth many nodes",
-        "info score mate 3",
+        "info score mate",
         "info score cp",
         "bestmove e2e4",
     ):
@@ -62,4 +72,86 @@ def test_what_cannot_be_read_is_left_out() -> None:
 
 def test_a_plain_engine_says_little() -> None:
     report = Report.of_lines(["info depth 12 score mate 3 nodes 7 pv e2e4"])
-    assert (report.depth, report.nodes, report.belief, report.centipawns) == (12, 7, None, None)
+    assert (report.depth, report.nodes, report.belief, report.centipawns) == (12, 7, None, 10_000)
+
+
+@pytest.mark.parametrize(
+    "coverage",
+    [Coverage(True, True, False, 0.25), Coverage(False, False, False, 0.0), Coverage(True)],
+)
+def test_what_the_engine_prints_is_read(coverage: Coverage) -> None:
+    assert read_coverage([coverage_line(coverage)]) == coverage
+
+
+@pytest.mark.parametrize(
+    ("line", "coverage"),
+    [
+        ("info string coverage belief false", Coverage(False)),
+        ("info string coverage belief true weight x", Coverage(True)),
+        ("info string coverage belief true later 7 infoset true", Coverage(True, True)),
+        ("info string coverage belief maybe", None),
+        ("info string coverage", None),
+        ("info string belief 7 exact true", None),
+        ("", None),
+    ],
+)
+def test_what_other_engines_print_is_read_as_far_as_it_can_be(
+    line: str, coverage: Coverage | None
+) -> None:
+    assert read_coverage([line]) == coverage
+
+
+SAID = Comparison(
+    (ComparedMove("e2e4", -0.25, 0.125, 0), ComparedMove("e7e8q", 1.0, 0.5, 12)),
+    (
+        Reason("4k3/8/8/8/8/8/8/4K3 w - -", 0.75, (-1.0, 0.5)),
+        Reason("3k4/8/8/8/8/8/8/4K3 w KQ e3", 0.0125, (0.25, 0.5)),
+    ),
+)
+COMPARED = comparison_lines(SAID)
+
+
+def test_a_comparison_is_read_back() -> None:
+    assert read_comparison(COMPARED) == SAID
+    assert read_comparison(["info string warning", *COMPARED[:2], "readyok"]) == Comparison(
+        SAID.moves, ()
+    )
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["info string error compare: the last move needed no search"],
+        COMPARED[:1],
+        [*COMPARED, COMPARED[0]],
+        ["info string compare", COMPARED[1]],
+        [COMPARED[0].replace("-0.25", "nan"), COMPARED[1]],
+        [COMPARED[0].replace("-0.25", "-7"), COMPARED[1]],
+        [COMPARED[0].replace("nodes 0", "nodes x"), COMPARED[1]],
+        [COMPARED[0].replace("policy", "likes"), COMPARED[1]],
+    ],
+)
+def test_what_is_no_comparison_is_none(lines: list[str]) -> None:
+    assert read_comparison(lines) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "info string because fen",
+        "info string because fen 8/8 w - - share",
+        COMPARED[2].replace("0.75", "x"),
+        COMPARED[2].replace("e2e4", "d2d4"),
+    ],
+)
+def test_a_reason_that_cannot_be_read_is_left_out(line: str) -> None:
+    assert read_comparison([*COMPARED[:2], line, COMPARED[3]]) == Comparison(
+        SAID.moves, SAID.reasons[1:]
+    )
+
+
+def test_a_belief_is_read_back() -> None:
+    fens = ("4k3/8/8/8/8/8/8/4K3 w - -", "3k4/8/8/8/8/8/8/4K3 w - -")
+    assert read_belief(belief_lines(7, False, fens)) == BeliefAnswer(7, False, fens)
+    assert read_belief(["info string belief 7 exact true", "readyok"]) is None

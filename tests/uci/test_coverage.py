@@ -7,10 +7,11 @@ import re
 import chess
 import pytest
 
-from obscuro.client.coverage import read_coverage
-from obscuro.client.told_game import OwnGame, whole_game
+from obscuro.client.move_report import read_coverage
 from obscuro.engine.player_kind import OBSCURO
+from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
+from obscuro.uci.positions import account_position, whole_position
 from tests.uci.dialogue import InProcess
 
 pytestmark = pytest.mark.xdist_group("timing")
@@ -23,16 +24,16 @@ _TIMED = re.compile(r"\b(nps|time) \d+")
 def said_in_a_game(*, asked: bool, private: bool) -> list[str]:
     """Let the engine play White against fixed replies; return what it says of its searches."""
     board = FogOfWarBoard()
-    own = OwnGame(board, chess.WHITE)
+    own = Account(board, chess.WHITE)
     said: list[str] = []
     with InProcess(OBSCURO.make) as talk:
         talk.ask(*(f"setoption name {name} value {value}" for name, value in OPTIONS.items()))
         for reply in REPLIES:
-            talk.say(own.text if private else whole_game(board), "go nodes 2000")
+            talk.say(account_position(own) if private else whole_position(board), "go nodes 2000")
             said += talk.until("bestmove")
             if asked:
                 (answer,) = talk.ask(f"coverage {board.epd(en_passant='legal')}")
-                coverage = read_coverage(answer)
+                coverage = read_coverage([answer])
                 assert coverage is not None and coverage.in_belief
                 talk.ask("coverage 4k3/8/8/8/8/8/4P3/4K3 w - -")  # a lie changes nothing either
             for move in (said[-1].split()[1], reply):

@@ -11,8 +11,8 @@ from obscuro.uci.positions import (
     FogGame,
     History,
     WholeGame,
+    fog_position,
     start_board,
-    turns_text,
 )
 from tests.uci.games import FENS, START, random_moves, turns_of
 
@@ -65,8 +65,10 @@ def test_what_a_side_sees_gives_its_legal_moves(fen: str, side: chess.Color) -> 
 def test_the_turns_of_an_account_are_the_tokens_it_was_read_from(side: chess.Color) -> None:
     for fen in FENS:
         tokens = turns_of(side, random_moves(7, 40, fen), fen)
-        assert turns_text(account(side, tokens, fen).plies) == " ".join(tokens)
-    assert turns_text(account(chess.WHITE, ["e2e4", "-"]).plies) == "e2e4 -"
+        text = fog_position(side, account(side, tokens, fen).plies)
+        assert text.partition(" turns")[2].split() == tokens
+    untold = account(chess.WHITE, ["e2e4", "-"])
+    assert fog_position(chess.WHITE, untold.plies) == "position fog white startpos turns e2e4 -"
 
 
 def test_own_observations_need_not_be_told() -> None:

@@ -12,16 +12,18 @@ import chess
 import chess.pgn
 import pytest
 
-from obscuro.client.told_game import OwnGame
+from obscuro.client.engine import engine_command
+from obscuro.client.limit import Limit
 from obscuro.client.uci_process import UciProcess
-from obscuro.matches.builtin_players import engine_command
+from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.viewer.analysis import AnalysisError, Analyst, SearchLimit
+from obscuro.uci.positions import account_position
+from obscuro.viewer.analysis import AnalysisError, Analyst
 from obscuro.viewer.document import ShownAdvice
 from obscuro.viewer.make_document import make_document, with_advice
 from tests.viewer.recorded import SHORT_GAME, game_of
 
-QUICK = SearchLimit(nodes=1000)
+QUICK = Limit(nodes=1000)
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -55,7 +57,7 @@ def analyst() -> Iterator[Callable[..., Analyst]]:
 def of_the_engine(tmp_path_factory: pytest.TempPathFactory) -> list[ShownAdvice | None]:
     """The advice of Obscuro itself for the short game."""
     options = {"Threads": "1", "Hash": "16", "Evaluator": "material"}
-    with Analyst(engine_command(), limit=SearchLimit(nodes=3000), options=options) as obscuro:
+    with Analyst(engine_command(), limit=Limit(nodes=3000), options=options) as obscuro:
         return obscuro.analyse(game_of(SHORT_GAME, tmp_path_factory.mktemp("games")))
 
 
@@ -193,14 +195,23 @@ def test_the_engine_hears_what_its_side_saw_and_of_the_board_only_after_its_move
     sent = sent_to_the_engine(game, {})
     assert "setoption name Seed value 1" in sent
     first = sent.index("position fog white startpos turns")
-    words = [line.split()[0] for line in sent[first : first + 6]]
-    assert words == ["position", "belief", "go", "coverage", "isready", "compare"]
-    told = [line for line in sent if line.startswith("position")]
+    words = [line.split()[0] for line in sent[first : first + 8]]
+    assert words == [
+        "position",
+        "belief",
+        "isready",
+        "position",
+        "go",
+        "coverage",
+        "isready",
+        "compare",
+    ]
+    told = [line for line in sent if line.startswith("position")][::2]
     boards = {side: FogOfWarBoard() for side in chess.COLORS}
-    accounts = {side: OwnGame(board, side) for side, board in boards.items()}
+    accounts = {side: Account(board, side) for side, board in boards.items()}
     expected: dict[chess.Color, list[str]] = {chess.WHITE: [], chess.BLACK: []}
     for ply, move in enumerate(game.mainline_moves()):
-        expected[ply % 2 == 0].append(accounts[ply % 2 == 0].text)
+        expected[ply % 2 == 0].append(account_position(accounts[ply % 2 == 0]))
         for side, board in boards.items():
             board.push(move)
             accounts[side].append(board)
@@ -242,7 +253,7 @@ def test_where_the_engine_fails_twice_the_analysis_goes_on_without_it(
     warnings: list[str] = []
     engine = analyst(mode, warnings=warnings)
     assert engine.analyse(game) == [None] * 5
-    assert len(warnings) == 10 and all(text.startswith("error at ") for text in warnings)
+    assert sum(text.startswith("error at ") for text in warnings) == 10
     with pytest.raises(AnalysisError, match="failed to search"):
         engine.advise(game, 0)
 
@@ -274,14 +285,3 @@ def test_an_engine_that_cannot_be_asked_is_refused(
         analyst("blind").analyse(game)
     with pytest.raises(AnalysisError, match="can't start the engine: can't run no-such-program"):
         Analyst(["no-such-program"], limit=QUICK).advise(game, 0)
-
-
-def test_a_limit_is_of_time_or_of_nodes() -> None:
-    assert SearchLimit(250).command == "go movetime 250"
-    assert SearchLimit(nodes=20_000).command == "go nodes 20000"
-    assert SearchLimit(1000, 20_000).command == "go movetime 1000 nodes 20000"
-    assert str(SearchLimit(1500)) == "1.5 s a move"
-    assert str(SearchLimit(1000, 20_000)) == "1 s or 20,000 nodes a move"
-    for limits in ((None, None), (0, None), (None, 0)):
-        with pytest.raises(ValueError, match="needs a limit"):
-            SearchLimit(*limits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ import chess.pgn
 from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 
-from obscuro.client.mover import Think
+from obscuro.client.engine import Think
 from obscuro.viewer.analysis import AnalysisError
 from obscuro.viewer.document import ShownAdvice, ShownAnalysis
 from obscuro.web.web_limits import WebLimits
@@ -43,19 +43,6 @@ def run_alone(work: Coroutine[Any, Any, Result]) -> Result:
         return pool.submit(asyncio.run, work).result()
 
 
-class WebMover(QuickMover):
-    """A quick engine that takes note of the options it is given."""
-
-    def __init__(
-        self, pick: Callable[[Think], str] | None = None, score: int | None = None
-    ) -> None:
-        super().__init__(pick, score)
-        self.configured: list[Mapping[str, str]] = []
-
-    def configure(self, options: Mapping[str, str]) -> None:
-        self.configured.append(options)
-
-
 def scripted(moves: list[str]) -> Callable[[Think], str]:
     """Return what plays these moves in their order, from the first on."""
     left = list(moves)
@@ -64,13 +51,13 @@ def scripted(moves: list[str]) -> Callable[[Think], str]:
 
 def quick_app(
     folder: Path,
-    mover: Callable[[], WebMover] = WebMover,
+    mover: Callable[[], QuickMover] = QuickMover,
     *,
     limits: WebLimits = QUICK,
     **others: Any,
 ) -> Starlette:
     """Return the application with quick engines."""
-    return make_app(lambda report: mover(), folder, limits=limits, **others)
+    return make_app(mover, folder, limits=limits, **others)
 
 
 @contextlib.contextmanager

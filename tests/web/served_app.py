@@ -7,16 +7,17 @@ import math
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
 
-from obscuro.client.mover import STARTING_ANEW, Think
+from obscuro.client.engine import STARTING_ANEW, Think
 from obscuro.web.web_server import make_app
+from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
-from tests.web.rooms import QUICK, QuickAnalyst, WebMover
+from tests.web.rooms import QUICK, QuickAnalyst
 
 LIMITS = replace(QUICK, games=200)
 
@@ -25,15 +26,15 @@ class EngineControl:
     """All engines of a server: each plays the first legal move, at once unless it is frozen."""
 
     def __init__(self) -> None:
-        self._reports: list[Callable[[str], None]] = []
+        self._movers: list[QuickMover] = []
         self._may_move = threading.Condition()
         self._allowed = math.inf  # moves
         self._dies = False
 
-    def make(self, report: Callable[[str], None]) -> WebMover:
+    def make(self) -> QuickMover:
         """Return an engine."""
-        self._reports.append(report)
-        return WebMover(self._pick)
+        self._movers.append(QuickMover(self._pick))
+        return self._movers[-1]
 
     @contextlib.contextmanager
     def frozen(self, *, dies: bool = False) -> Iterator[None]:
@@ -54,8 +55,8 @@ class EngineControl:
 
     def _pick(self, think: Think) -> str:
         if self._dies:
-            for report in self._reports:
-                report(f"engine: Obscuro was killed by SIGKILL; {STARTING_ANEW}")
+            for mover in self._movers:
+                mover.on_warning(f"engine: Obscuro was killed by SIGKILL; {STARTING_ANEW}")
         with self._may_move:
             assert self._may_move.wait_for(lambda: self._allowed > 0, HANG_SECONDS)
             self._allowed -= 1

@@ -18,14 +18,14 @@ from tests.hanging import HANG_SECONDS
 STARTER = """
 import sys
 from pathlib import Path
-from obscuro.client.mover import EngineMover
+from obscuro.client.engine import Engine
 from obscuro.web.web_server import make_app
 from obscuro.web.web_limits import WebLimits
 from obscuro.web.web_server import WebService
 folder, *engine = sys.argv[1:]
 limits = WebLimits(pause=0.0)
 service = WebService("127.0.0.1", 0)
-app = make_app(lambda report: EngineMover(engine, {}, report), Path(folder), limits=limits)
+app = make_app(lambda: Engine(engine), Path(folder), limits=limits)
 service.serve(app, limits, lambda: print(service.url, flush=True))
 """
 FOG_ENGINE = Path(__file__).parents[1] / "bots" / "fog_engine.py"

@@ -11,7 +11,7 @@ import chess
 import pytest
 
 from obscuro.matches.time_control import TimeControl
-from obscuro.web.play.engine_pool import EnginePool
+from obscuro.web.play.game_engines import GameEngines
 from obscuro.web.play.game_lobby import GameLobby, is_game_id
 from obscuro.web.play.game_room import GameRoom, GameServices
 from obscuro.web.play.game_setup import UNTIMED_MOVE, GameSetup
@@ -19,8 +19,9 @@ from obscuro.web.play.game_store import GameStore
 from obscuro.web.play.hosted_game import HostedGame, Status
 from obscuro.web.web_limits import WebError
 from obscuro.web.web_server import game_options
+from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
-from tests.web.rooms import QUICK, WebMover, run_alone
+from tests.web.rooms import QUICK, run_alone
 
 NO_LEVELS = dict.fromkeys(chess.COLORS)
 GAME = GameSetup(chess.WHITE, UNTIMED_MOVE, NO_LEVELS)
@@ -42,18 +43,18 @@ def in_lobby(
     folder: Path,
     test: Callable[[GameLobby, Hours], Coroutine[None, None, None]],
     pause: float = 0.0,
-) -> list[WebMover]:
+) -> list[QuickMover]:
     """Run a test with a lobby; return the engines that it made."""
-    made: list[WebMover] = []
+    made: list[QuickMover] = []
 
-    def make(report: object) -> WebMover:
-        made.append(WebMover(lambda think: think.moves[0]))
+    def make() -> QuickMover:
+        made.append(QuickMover(lambda think: think.moves[0]))
         return made[-1]
 
     async def run() -> None:
         hours = Hours()
         store = GameStore(folder)
-        pool = EnginePool(make, QUICK.games)
+        pool = GameEngines(make, QUICK.games)
         limits = replace(QUICK, sleep_after=600.0, pause=pause)
         lobby = GameLobby(GameServices(store, pool, game_options, limits, hours))
         try:

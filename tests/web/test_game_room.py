@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.websockets import WebSocketDisconnect
 
-from obscuro.client.mover import NO_ENGINE, STARTING_ANEW, Think
+from obscuro.client.engine import NO_ENGINE, STARTING_ANEW, Think
 from obscuro.client.uci_process import EngineError
 from obscuro.engine.strength import LEVELS
 from obscuro.web.play import game_room
@@ -24,11 +24,11 @@ from obscuro.web.play.play_routes import read_player_wish
 from obscuro.web.web_limits import WebError
 from obscuro.web.web_requests import LOST, TOO_BUSY, TOO_MANY_FAULTS, UNKNOWN_GAME, first_of
 from obscuro.web.web_server import make_app
+from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
 from tests.web.rooms import (
     ORIGIN,
     QUICK,
-    WebMover,
     browser,
     is_error,
     is_over,
@@ -43,8 +43,8 @@ from tests.web.rooms import (
 )
 
 
-def answers(*moves: str) -> WebMover:
-    return WebMover(scripted(list(moves)))
+def answers(*moves: str) -> QuickMover:
+    return QuickMover(scripted(list(moves)))
 
 
 class TestAGame:
@@ -165,7 +165,7 @@ class TestAGame:
 
 class TestTheEngine:
     def test_is_given_level_and_rule_of_the_game(self, tmp_path: Path) -> None:
-        mover = WebMover()
+        mover = QuickMover()
         with (
             browser(quick_app(tmp_path, lambda: mover)) as client,
             join(client, start_game(client, level=1, stalemate="draw")) as socket,
@@ -192,18 +192,18 @@ class TestTheEngine:
         assert len(mover.asked) == 2
 
     def test_its_failure_is_shown_while_another_process_starts(self, tmp_path: Path) -> None:
-        reports: list[Any] = []
+        movers: list[QuickMover] = []
         gate = threading.Event()
 
         def pick(think: Think) -> str:
-            for report in reports:  # one of them is of the engine that is kept ready
-                report(f"engine: Obscuro was killed by SIGKILL; {STARTING_ANEW}")
+            for mover in movers:  # one of them is of the engine that is kept ready
+                mover.on_warning(f"Obscuro was killed by SIGKILL; {STARTING_ANEW}")
             assert gate.wait(HANG_SECONDS)
             return "e7e5"
 
-        def make(report: Any) -> WebMover:
-            reports.append(report)
-            return WebMover(pick)
+        def make() -> QuickMover:
+            movers.append(QuickMover(pick))
+            return movers[-1]
 
         with (
             browser(make_app(make, tmp_path, limits=QUICK)) as client,
@@ -215,16 +215,16 @@ class TestTheEngine:
             assert until(socket, my_turn)["ply"] == 2
 
     def test_a_move_that_no_engine_chose_is_called_so(self, tmp_path: Path) -> None:
-        reports: list[Any] = []
+        movers: list[QuickMover] = []
 
         def pick(think: Think) -> str:
-            for report in reports:
-                report(NO_ENGINE)
+            for mover in movers:
+                mover.on_warning(NO_ENGINE)
             return think.moves[0]
 
-        def make(report: Any) -> WebMover:
-            reports.append(report)
-            return WebMover(pick)
+        def make() -> QuickMover:
+            movers.append(QuickMover(pick))
+            return movers[-1]
 
         with (
             browser(make_app(make, tmp_path, limits=QUICK)) as client,
@@ -240,7 +240,7 @@ class TestTheEngine:
         monkeypatch.setattr(game_room, "RETRY_SECONDS", 0.0)
         failures = [EngineError("can't run it")] * 3
 
-        class LateMover(WebMover):
+        class LateMover(QuickMover):
             def prepare(self) -> None:
                 if failures:
                     raise failures.pop()

@@ -7,8 +7,8 @@ from pathlib import Path
 import chess
 import pytest
 
+from obscuro.client.engine import PlayResult
 from obscuro.client.move_report import Report
-from obscuro.client.mover import MoverChoice
 from obscuro.matches.time_control import TimeControl
 from obscuro.web.play.game_setup import GameSetup
 from obscuro.web.play.game_store import FILE, GameStore, StoreError
@@ -27,8 +27,10 @@ def saved_game(store: GameStore, game_id: str = "abcdefghijkl") -> HostedGame:
     game.move("e2e4", 0, 1.0)
     think = game.think()
     assert think is not None
-    report = Report(depth=3.0, belief=20, exact=True, policy=(("e7e5", 0.75), ("a7a6", 0.25)))
-    game.chosen(think.number, MoverChoice("e7e5", 12, report), 2.0)
+    report = Report(
+        depth=3.0, centipawns=12, belief=20, exact=True, policy=(("e7e5", 0.75), ("a7a6", 0.25))
+    )
+    game.chosen(think.number, PlayResult("e7e5", report), 2.0)
     store.save(game, 2.0)
     return game
 

@@ -8,7 +8,8 @@ from typing import Any
 import chess
 import pytest
 
-from obscuro.client.mover import MoverChoice
+from obscuro.client.engine import PlayResult
+from obscuro.client.move_report import Report
 from obscuro.matches.time_control import TimeControl
 from obscuro.rules.stalemate import DRAW, LOSS
 from obscuro.web.play.game_setup import UNTIMED_MOVE, GameSetup
@@ -36,7 +37,7 @@ def play(game: HostedGame, *moves: str, now: float = 0.0, score: int | None = No
         if think is None:
             game.move(uci, len(game.plies), now)
         else:
-            game.chosen(think.number, MoverChoice(uci, score), now)
+            game.chosen(think.number, PlayResult(uci, Report(centipawns=score)), now)
         assert game.plies[-1].turn.uci == uci
 
 
@@ -65,7 +66,7 @@ class TestTurns:
         game.take_back(0.0)
         play(game, "d2d4")
         version = game.version
-        game.chosen(think.number, MoverChoice("e7e5"), 0.0)
+        game.chosen(think.number, PlayResult("e7e5"), 0.0)
         assert game.version == version
         assert len(game.plies) == 1
 
@@ -242,7 +243,7 @@ class TestClocks:
         think = game.think()
         assert think is not None
         assert think.clocks == (62_000, 60_000, 2_000, 2_000)
-        game.chosen(think.number, MoverChoice("e5d4"), 60.5)
+        game.chosen(think.number, PlayResult("e5d4"), 60.5)
         assert game.result is not None
         assert game.result.ending == "black lost on time"
 

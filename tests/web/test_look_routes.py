@@ -11,17 +11,17 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
-from obscuro.client.mover import Think
+from obscuro.client.engine import Think
 from obscuro.viewer.game_file import games_of_text
 from obscuro.viewer.make_document import make_document
 from obscuro.web.look.watched_game import LookLimits
 from obscuro.web.web_requests import UNKNOWN_GAME
+from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
 from tests.viewer.recorded import ADVICE, SHORT_GAME
 from tests.web.rooms import (
     ORIGIN,
     QuickAnalyst,
-    WebMover,
     browser,
     is_over,
     join,
@@ -77,8 +77,8 @@ class Stepper:
         self.left = list(MOVES)
         self.may = threading.Semaphore(0)
 
-    def mover(self) -> WebMover:
-        return WebMover(self._pick)
+    def mover(self) -> QuickMover:
+        return QuickMover(self._pick)
 
     def _pick(self, think: Think) -> str:
         assert self.may.acquire(timeout=HANG_SECONDS)
@@ -114,7 +114,7 @@ class TestAPersonsGame:
             assert closed.value.code == UNKNOWN_GAME
 
     def test_is_shown_to_its_player_once_it_is_over(self, tmp_path: Path) -> None:
-        app = quick_app(tmp_path, lambda: WebMover(scripted(MOVES[1::2])))
+        app = quick_app(tmp_path, lambda: QuickMover(scripted(MOVES[1::2])))
         with browser(app) as client:
             game = start_game(client)
             with join(client, game) as socket:

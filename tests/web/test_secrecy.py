@@ -12,7 +12,8 @@ import chess
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from obscuro.client.mover import MoverChoice
+from obscuro.client.engine import PlayResult
+from obscuro.client.move_report import Report
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.side_view import SideView
@@ -21,9 +22,9 @@ from obscuro.web.play.game_setup import UNTIMED_MOVE, GameSetup
 from obscuro.web.play.game_store import GameStore
 from obscuro.web.play.hosted_game import HostedGame
 from obscuro.web.play.player_notes import PlayerNotes, color_name
+from tests.bots.movers import QuickMover
 from tests.sizes import quick_among
 from tests.web.rooms import (
-    WebMover,
     browser,
     is_over,
     join,
@@ -103,7 +104,7 @@ def test_every_message_of_a_game_holds_what_its_player_sees_and_nothing_else(
 ) -> None:
     chance = random.Random(seed)
     side = color == "white"
-    app = quick_app(tmp_path, lambda: WebMover(lambda think: chance.choice(think.moves)))
+    app = quick_app(tmp_path, lambda: QuickMover(lambda think: chance.choice(think.moves)))
     with browser(app) as client:
         game = start_game(client, color=color, takebacks=True)
         truth = GameStore(tmp_path)  # as another process would see it
@@ -171,7 +172,7 @@ def played(moves: list[str], side: chess.Color) -> list[str]:
         if think is None:
             game.move(uci, ply, float(ply))
         else:
-            game.chosen(think.number, MoverChoice(uci, 10 * ply), float(ply))
+            game.chosen(think.number, PlayResult(uci, Report(centipawns=10 * ply)), float(ply))
         messages.append(json.dumps(state_message(game, "idle", float(ply))))
     return messages
 
@@ -254,7 +255,7 @@ def test_the_engine_learns_what_its_side_sees_and_nothing_else() -> None:
             if think is None:
                 game.move(uci, ply, 0.0)
             else:
-                game.chosen(think.number, MoverChoice(uci), 0.0)
+                game.chosen(think.number, PlayResult(uci), 0.0)
         asked.append(game.think())
     assert asked[0] == asked[1]
     assert "a2a3" not in str(asked[0])

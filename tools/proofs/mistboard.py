@@ -28,12 +28,11 @@ import chess
 
 from obscuro.bots.mistboard.engine_service import EngineService
 from obscuro.cli.mistboard_command import RULES
-from obscuro.client.mover import EngineMover, MoverChoice, Think
-from obscuro.client.mover_pool import MoverPool
-from obscuro.matches.builtin_players import engine_command
+from obscuro.client.engine import Engine, PlayResult, Think, engine_command
+from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.account import Account, Ply
 from obscuro.rules.board import DrawnStalemateBoard, FogOfWarBoard
-from obscuro.uci.positions import turns_text
+from obscuro.uci.positions import fog_position
 from tools.common import given, publish, say, table, tool_parser
 
 DRIVER = Path(__file__).with_name("mistboard_driver.mjs")
@@ -64,14 +63,16 @@ REBUILT = "no position explains all that was seen"
 Match = dict[str, Any]
 
 
-class RecordingMover(EngineMover):
+class RecordingMover(Engine):
     """An engine whose position commands are kept: (session, plies, command)."""
 
     def __init__(self, player: str, report: Callable[[str], None], asked: list[Think]) -> None:
-        super().__init__(engine_command(player), OPTIONS if player == "obscuro" else {}, report)
+        super().__init__(
+            engine_command(player), OPTIONS if player == "obscuro" else {}, on_warning=report
+        )
         self._asked = asked
 
-    def choose(self, game: str, think: Think, cancel: threading.Event) -> MoverChoice:
+    def choose(self, game: str, think: Think, cancel: threading.Event) -> PlayResult:
         """Choose a move, and keep the question."""
         self._asked.append(think)
         return super().choose(game, think, cancel)
@@ -259,8 +260,7 @@ def _position(account: Account, told: bool) -> str:
     plies = account.plies
     if not told:
         plies = tuple(Ply(p.move, None if p.move else p.observation) for p in plies)
-    command = f"position fog {chess.COLOR_NAMES[account.side]} startpos"
-    return f"{command} turns {turns_text(plies)}" if plies else command
+    return fog_position(account.side, plies)
 
 
 # -- the command ------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from obscuro.client.engine import engine_command
 from obscuro.client.uci_process import UciProcess
-from obscuro.matches.builtin_players import engine_command
 from tools.common import add_evaluator, given, publish, say, table, tool_parser
 
 POSITIONS = (

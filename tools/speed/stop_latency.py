@@ -22,8 +22,8 @@ import numpy as np
 
 from obscuro.cli.bench.common import progress
 from obscuro.cli.bench.recorded import RecordedGame, RecordedUpdate, read_games
+from obscuro.client.engine import engine_command
 from obscuro.client.uci_process import UciProcess
-from obscuro.matches.builtin_players import engine_command
 from obscuro.matches.time_control import MILLISECONDS
 from tools.common import add_evaluator, given, publish, table, tool_parser
 

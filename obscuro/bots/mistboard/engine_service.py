@@ -44,8 +44,8 @@ from obscuro.bots.mistboard.engine_messages import (
     read_turn,
 )
 from obscuro.bots.mistboard.seat_account import SeatAccount
-from obscuro.client.mover import Mover, MoverChoice, Think
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine import Mover, PlayResult, Think
+from obscuro.client.engine_pool import MoverPool
 
 HOST = "127.0.0.1"
 MOST_BYTES = 4_000_000
@@ -80,7 +80,7 @@ class EngineSeat:
 
     mover: Mover
     account: SeatAccount | None = None
-    answered: tuple[str, WireMove, MoverChoice] | None = None
+    answered: tuple[str, WireMove, PlayResult] | None = None
 
 
 class EngineSeats:
@@ -273,7 +273,7 @@ class EngineRoutes:
 
     async def _choice(
         self, mover: Mover, session: str, think: Think, limit: int | None
-    ) -> MoverChoice:
+    ) -> PlayResult:
         """Let the engine think, in a thread; end its search after the limit, in ms."""
         cancel = threading.Event()
 

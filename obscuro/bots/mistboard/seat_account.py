@@ -23,7 +23,7 @@ from obscuro.bots.mistboard.engine_messages import (
 from obscuro.rules.account import Ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
-from obscuro.uci.positions import turns_text
+from obscuro.uci.positions import fog_position
 
 
 class SeatAccount:
@@ -101,8 +101,7 @@ class SeatAccount:
 
     def position(self) -> str:
         """Return the command that tells an engine this account."""
-        command = f"position fog {chess.COLOR_NAMES[self.side]} startpos"
-        return f"{command} turns {turns_text(self._plies)}" if self._plies else command
+        return fog_position(self.side, self._plies)
 
 
 def en_passant_target(

@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 import chess
 
-from obscuro.client.mover import NO_ENGINE, STARTING_ANEW, Think
+from obscuro.client.engine import NO_ENGINE, STARTING_ANEW, Think
 from obscuro.client.uci_process import EngineError
 from obscuro.matches.time_control import MILLISECONDS
-from obscuro.web.play.engine_pool import EnginePool, PooledEngine
+from obscuro.web.play.game_engines import GameEngine, GameEngines
 from obscuro.web.play.game_setup import GameSetup
 from obscuro.web.play.game_store import GameStore, StoreError
 from obscuro.web.play.hosted_game import GameResult, HostedGame, Status
@@ -88,7 +88,7 @@ class GameServices:
     """What all games share. options: for the engine of a side. clock: seconds."""
 
     store: GameStore
-    pool: EnginePool
+    pool: GameEngines
     options: EngineOptions
     limits: WebLimits
     clock: Callable[[], float]
@@ -117,7 +117,7 @@ class GameRoom:
         self._on_broken = on_broken
         self._boxes: set[Mailbox] = set()
         self._listeners: list[OnChange] = []
-        self._taken: dict[chess.Color, PooledEngine] = {}
+        self._taken: dict[chess.Color, GameEngine] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._flag: asyncio.TimerHandle | None = None
         self._asked: int | None = None  # the number of the last request
@@ -246,7 +246,7 @@ class GameRoom:
                 for color in game.setup.engines:
                     if color not in self._taken:
                         engine = self._taken[color] = self._services.pool.take()
-                        engine.on_trouble = self._trouble_from_thread(asyncio.get_running_loop())
+                        engine.on_warning(self._trouble_from_thread(asyncio.get_running_loop()))
                     level = game.setup.levels[color]
                     options = self._services.options(level, game.setup.stalemate)
                     await self._taken[color].prepare(options)
@@ -261,7 +261,7 @@ class GameRoom:
 
     def _trouble_from_thread(self, loop: asyncio.AbstractEventLoop) -> Callable[[str], None]:
         def tell(text: str) -> None:
-            logger.warning("game %s: %s", self.game.id, text)
+            logger.warning("game %s: engine: %s", self.game.id, text)
             if text.endswith(STARTING_ANEW) or text == NO_ENGINE:
                 loop.call_soon_threadsafe(self._trouble, text == NO_ENGINE)
 
@@ -290,7 +290,7 @@ class GameRoom:
             self._asked = due
             self._start(self._choose(think, self._taken[think.side]))
 
-    async def _choose(self, think: Think, engine: PooledEngine) -> None:
+    async def _choose(self, think: Think, engine: GameEngine) -> None:
         choice = await engine.choose(self.game.id, think)
         self._troubled = False
         wait = self._pause(think) - (self._clock() - think.since)

@@ -12,14 +12,14 @@ from enum import StrEnum
 
 import chess
 
+from obscuro.client.engine import PlayResult, Think
 from obscuro.client.move_report import Report
-from obscuro.client.mover import MoverChoice, Think
 from obscuro.client.score_history import ScoreHistory
-from obscuro.client.told_game import OwnGame
 from obscuro.matches.game_record import Turn
 from obscuro.matches.referee import ending_words
 from obscuro.matches.time_control import MILLISECONDS, TimeControl
-from obscuro.rules.account import last_ply
+from obscuro.rules.account import Account, last_ply
+from obscuro.uci.positions import account_position
 from obscuro.web.play.game_setup import GameSetup
 from obscuro.web.play.player_notes import PlayerNotes
 
@@ -167,7 +167,7 @@ class HostedGame:
         self.plies.clear()
         human = self.setup.human
         self.notes = None if human is None else PlayerNotes(human, self.board.copy())
-        self._told = {color: OwnGame(self.board, color) for color in self.setup.engines}
+        self._told = {color: Account(self.board, color) for color in self.setup.engines}
         for ply in plies:
             self._push(ply)
 
@@ -234,7 +234,7 @@ class HostedGame:
             movetime = min(FIRST_MOVE_MS, self.setup.control.base // FIRST_MOVE_SHARE)
         return Think(
             number=number,
-            position=self._told[color].text,
+            position=account_position(self._told[color]),
             moves=tuple(move.uci() for move in moves),
             side=color,
             clocks=clocks,
@@ -261,7 +261,7 @@ class HostedGame:
         self.note = None
         self._make(uci, now)
 
-    def chosen(self, number: int, choice: MoverChoice, now: float) -> None:
+    def chosen(self, number: int, choice: PlayResult, now: float) -> None:
         """An engine has chosen; an answer to a question of another turn changes nothing."""
         if number == self.due and not self._is_late(now):
             self._scores.add(choice.score)

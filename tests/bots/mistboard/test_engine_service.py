@@ -18,7 +18,7 @@ from obscuro.bots.mistboard.engine_service import (
     EngineRoutes,
     EngineService,
 )
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
 from tests.bots.mistboard.wire import Message, make, played, push, turn
 from tests.bots.movers import QuickMover

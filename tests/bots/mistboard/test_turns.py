@@ -11,7 +11,7 @@ import pytest
 
 from obscuro.bots.mistboard.engine_messages import MessageError, read_push, read_turn
 from obscuro.bots.mistboard.engine_service import EngineRoutes, EngineSeats, SeatsBusyError
-from obscuro.client.mover_pool import MoverPool
+from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
 from tests.bots.mistboard.wire import (
     Message,

@@ -11,7 +11,7 @@ import chess
 import pytest
 
 from obscuro.bots.our_view import OurView
-from obscuro.client.mover import Think
+from obscuro.client.engine import Think
 from obscuro.rules.board import DrawnStalemateBoard, FogOfWarBoard
 from tests.bots.mistboard.wire import wire_move
 from tools.proofs.mistboard import (

@@ -6,32 +6,32 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
-from obscuro.client.mover import EngineMover, MoverChoice, Think
+from obscuro.client.engine import Engine, PlayResult, Think
 from obscuro.client.uci_process import EngineError
-from obscuro.web.play.engine_pool import EnginePool, PooledEngine
+from obscuro.web.play.game_engines import GameEngine, GameEngines
+from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
-from tests.web.rooms import WebMover, run_alone
+from tests.web.rooms import run_alone
 from tests.web.server_process import scripted_engine
 
 THINK = Think(1, "position startpos", ("e2e4", "d2d4"), True, None, 10)
 
 
-def make_pool(made: list[WebMover], most: int = 2, spare: int = 1) -> EnginePool:
-    def make(report: object) -> WebMover:
-        made.append(WebMover(lambda think: think.moves[0]))
+def make_pool(made: list[QuickMover], most: int = 2, spare: int = 1) -> GameEngines:
+    def make() -> QuickMover:
+        made.append(QuickMover(lambda think: think.moves[0]))
         return made[-1]
 
-    return EnginePool(make, most, spare)
+    return GameEngines(make, most, spare)
 
 
 def test_an_engine_that_is_given_back_is_used_again() -> None:
-    made: list[WebMover] = []
+    made: list[QuickMover] = []
 
     async def play() -> None:
         pool = make_pool(made)
@@ -47,14 +47,14 @@ def test_an_engine_that_is_given_back_is_used_again() -> None:
     assert made[0].closed
 
 
-async def settled(pool: EnginePool) -> PooledEngine:
+async def settled(pool: GameEngines) -> GameEngine:
     """Return an engine once those given back have come to rest."""
     await asyncio.wait_for(pool.at_rest(), HANG_SECONDS)
     return pool.take()
 
 
 def test_engines_beyond_the_spare_ones_end_when_their_game_does() -> None:
-    made: list[WebMover] = []
+    made: list[QuickMover] = []
 
     async def play() -> None:
         pool = make_pool(made, spare=1)
@@ -81,7 +81,7 @@ def test_there_are_no_more_engines_than_two_for_each_game() -> None:
 
 
 def test_a_search_that_is_hurried_ends_before_the_next_begins() -> None:
-    made: list[WebMover] = []
+    made: list[QuickMover] = []
 
     async def play() -> None:
         pool = make_pool(made)
@@ -92,7 +92,7 @@ def test_a_search_that_is_hurried_ends_before_the_next_begins() -> None:
         engine.hurry()
         second = asyncio.create_task(engine.choose("game", THINK))
         made[0].hold = False
-        assert (await first, await second) == (MoverChoice("e2e4"), MoverChoice("e2e4"))
+        assert (await first, await second) == (PlayResult("e2e4"), PlayResult("e2e4"))
         await pool.close()
 
     run_alone(play())
@@ -100,7 +100,7 @@ def test_a_search_that_is_hurried_ends_before_the_next_begins() -> None:
 
 
 def test_an_engine_in_use_is_stopped_when_it_is_given_back() -> None:
-    made: list[WebMover] = []
+    made: list[QuickMover] = []
 
     async def play() -> None:
         pool = make_pool(made)
@@ -110,22 +110,22 @@ def test_an_engine_in_use_is_stopped_when_it_is_given_back() -> None:
         await asyncio.to_thread(made[0].thinking.wait, HANG_SECONDS)
         search.cancel()
         pool.give(engine)
-        assert await settled(pool) is engine
+        assert (await settled(pool)).engine is engine.engine
         await pool.close()
 
     run_alone(play())
 
 
 def test_a_process_that_has_ended_between_games_is_replaced(tmp_path: Path) -> None:
-    movers: list[EngineMover] = []
+    movers: list[Engine] = []
     command = scripted_engine(tmp_path)
 
-    def make(report: Callable[[str], None]) -> EngineMover:
-        movers.append(EngineMover(command, {}, report))
+    def make() -> Engine:
+        movers.append(Engine(command))
         return movers[-1]
 
     async def play() -> tuple[int | None, int | None]:
-        pool = EnginePool(make, 1)
+        pool = GameEngines(make, 1)
         engine = pool.take()
         await engine.prepare({"Stalemate": "draw"})
         first = movers[0].pid

@@ -1,8 +1,10 @@
-"""The pool of movers: what came back is given out again, and nothing outlives it."""
+"""The pool of engines: what came back is given out again, and nothing outlives it."""
 
 from __future__ import annotations
 
-from obscuro.client.mover_pool import MoverPool
+import pytest
+
+from obscuro.client import EngineError, EnginePool
 from tests.bots.movers import QuickMover
 
 
@@ -13,10 +15,12 @@ def test_the_pool_gives_out_what_came_back() -> None:
         made.append(QuickMover())
         return made[-1]
 
-    pool = MoverPool(make, spare=1)
+    pool = EnginePool(make, spare=1, most=2)
     pool.prepare()
     first, second = pool.take(), pool.take()
     assert [first, second] == made and made[0].prepared == 1
+    with pytest.raises(EngineError, match="busy"):
+        pool.take()
     pool.give(first)
     pool.give(second)
     assert (made[0].closed, made[1].closed) == (0, 1)  # one is enough
@@ -25,3 +29,5 @@ def test_the_pool_gives_out_what_came_back() -> None:
     pool.close()
     pool.give(third)
     assert made[0].closed >= 1
+    with pytest.raises(EngineError, match="closed"):
+        pool.take()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import chess
 import pytest
 
-from obscuro.client.told_game import OwnGame, whole_game
+from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.uci.positions import PositionReader
+from obscuro.uci.positions import PositionReader, account_position, whole_position
 from tests.uci.games import FENS, random_moves
 
 
@@ -16,14 +16,16 @@ from tests.uci.games import FENS, random_moves
 def test_both_forms_tell_the_engine_the_same(fen: str, side: chess.Color) -> None:
     moves = random_moves(3, 40, fen)
     board = FogOfWarBoard(fen)
-    own = OwnGame(board, side)
+    own = Account(board, side)
     readers = PositionReader(), PositionReader()
     compared = 0
     for move in moves:
         if board.turn == side:
             fog, whole = (
                 reader.read(text.removeprefix("position "))
-                for reader, text in zip(readers, (own.text, whole_game(board)), strict=True)
+                for reader, text in zip(
+                    readers, (account_position(own), whole_position(board)), strict=True
+                )
             )
             assert (fog.side, fog.start, fog.plies, fog.observation) == (
                 whole.side,
@@ -43,18 +45,18 @@ def test_a_game_that_has_begun_is_told_from_its_start() -> None:
     board = FogOfWarBoard()
     for move in ("e2e4", "d7d5", "e4d5"):
         board.push_uci(move)
-    growing = OwnGame(FogOfWarBoard(), chess.BLACK)
+    growing = Account(FogOfWarBoard(), chess.BLACK)
     replayed = FogOfWarBoard()
     for move in board.move_stack:
         replayed.push(move)
         growing.append(replayed)
-    assert OwnGame(board, chess.BLACK).text == growing.text
-    assert "e4d5" not in growing.text and "e2e4" not in growing.text
+    assert account_position(Account(board, chess.BLACK)) == account_position(growing)
+    assert "e4d5" not in account_position(growing)
 
 
 def test_a_skipped_ply_is_an_error() -> None:
     board = FogOfWarBoard()
-    own = OwnGame(board, chess.WHITE)
+    own = Account(board, chess.WHITE)
     board.push_uci("e2e4")
     board.push_uci("e7e5")
     with pytest.raises(ValueError, match="ply 2"):

@@ -1,4 +1,4 @@
-"""The engines of the games under way: a process for each, which one game after another may use."""
+"""The engines of the games under way, for the event loop; they work in threads."""
 
 from __future__ import annotations
 
@@ -7,43 +7,29 @@ import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from obscuro.client.mover import Mover, MoverChoice, Think
+from obscuro.client.engine import Mover, PlayResult, Think
+from obscuro.client.engine_pool import EnginePool
 from obscuro.client.uci_process import EngineError
 
-Report = Callable[[str], None]
 _Result = TypeVar("_Result")
 
 
-class AdjustableMover(Mover, Protocol):
-    """A mover whose engine can be given other options between games."""
+class GameEngine:
+    """An engine that one side of one game has taken."""
 
-    def configure(self, options: Mapping[str, str]) -> None:
-        """Set options for the games that follow. Raises EngineError."""
-
-
-MakeAdjustable = Callable[[Report], AdjustableMover]
-"""Makes a mover. Its argument receives a line for every failure and warning, in any thread."""
-
-
-class PooledEngine:
-    """One engine, for one game at a time.
-
-    on_trouble: receives the engine's failures, in a thread of the engine.
-    """
-
-    def __init__(self, make: MakeAdjustable, threads: ThreadPoolExecutor) -> None:
-        self.on_trouble: Report = _ignore
-        self._mover = make(self._report)
+    def __init__(self, engine: Mover, threads: ThreadPoolExecutor) -> None:
+        self.engine = engine
         self._threads = threads
         # A task may be cancelled while its thread still works, so the threads have the lock.
         self._one_at_a_time = threading.Lock()
         self._cancel: threading.Event | None = None  # of the search that is under way
         self._stopping: Future[None] | None = None
 
-    def _report(self, text: str) -> None:
-        self.on_trouble(text)
+    def on_warning(self, report: Callable[[str], None]) -> None:
+        """Pass the engine's failures and warnings to a function, in a thread of the engine."""
+        self.engine.on_warning = report
 
     async def prepare(self, options: Mapping[str, str]) -> None:
         """Get ready for a game with these options. Raises EngineError."""
@@ -51,18 +37,18 @@ class PooledEngine:
         def work() -> None:
             # A process that has ended since the last game is an error here; another one starts.
             with contextlib.suppress(EngineError):
-                self._mover.configure(options)
-            self._mover.prepare()
+                self.engine.configure(options)
+            self.engine.prepare()
 
         await self._in_turn(work)
 
-    async def choose(self, game_id: str, think: Think) -> MoverChoice:
+    async def choose(self, game_id: str, think: Think) -> PlayResult:
         """Choose a move; after `hurry` it is any move, and soon there."""
         stopping, self._stopping = self._stopping, None
         if stopping is not None:  # or it might come late, and stop this search
             await asyncio.wrap_future(stopping)
         cancel = self._cancel = threading.Event()
-        choice = await self._in_turn(lambda: self._mover.choose(game_id, think, cancel))
+        choice = await self._in_turn(lambda: self.engine.choose(game_id, think, cancel))
         if self._cancel is cancel:
             self._cancel = None
         return choice
@@ -72,18 +58,12 @@ class PooledEngine:
         if self._cancel is not None:
             self._cancel.set()
             self._cancel = None
-            self._stopping = self._threads.submit(self._mover.stop)
+            self._stopping = self._threads.submit(self.engine.stop)
 
     async def rest(self) -> None:
         """End a search, and wait until the engine does nothing."""
         self.hurry()
         await self._in_turn(lambda: None)
-
-    async def close(self) -> None:
-        """End the engine."""
-        if self._cancel is not None:
-            self._cancel.set()
-        await asyncio.wrap_future(self._threads.submit(self._mover.close))
 
     async def _in_turn(self, work: Callable[[], _Result]) -> _Result:
         def alone() -> _Result:
@@ -93,52 +73,46 @@ class PooledEngine:
         return await asyncio.wrap_future(self._threads.submit(alone))
 
 
-class EnginePool:
+class GameEngines:
     """Hands out engines and takes them back.
 
-    make: makes one. most: how many games go on at the same time; a game has two engines at most.
-    spare: how many unused engines stay ready; others end when their game does.
+    make: makes one. games: how many go on at the same time; a game has two engines at most. spare:
+    how many unused engines stay ready; others end when their game does.
     """
 
-    def __init__(self, make: MakeAdjustable, most: int, spare: int = 1) -> None:
-        self._make = make
-        self._most = 2 * most + spare
-        self._spare = spare
-        self._idle: list[PooledEngine] = []
-        self._all: set[PooledEngine] = set()
+    def __init__(self, make: Callable[[], Mover], games: int, spare: int = 1) -> None:
+        most = 2 * games + spare
+        self._pool = EnginePool(make, spare, most)
+        self._taken: set[GameEngine] = set()
         self._giving: set[asyncio.Task[None]] = set()
         self._closed = False
         # A search, a word to stop it and the wait for its end may each block a thread.
-        self._threads = ThreadPoolExecutor(3 * self._most, thread_name_prefix="engine")
+        self._threads = ThreadPoolExecutor(3 * most, thread_name_prefix="engine")
 
-    def take(self) -> PooledEngine:
+    def take(self) -> GameEngine:
         """Return one that no game uses; it must be prepared. Raises EngineError if there is none.
 
         That happens while engines of games that have ended are still busy.
         """
-        if self._idle:
-            return self._idle.pop()
-        if self._closed or len(self._all) >= self._most:
-            raise EngineError("all engines are busy")
-        engine = PooledEngine(self._make, self._threads)
-        self._all.add(engine)
+        engine = GameEngine(self._pool.take(), self._threads)
+        self._taken.add(engine)
         return engine
 
-    def give(self, engine: PooledEngine) -> None:
+    def give(self, engine: GameEngine) -> None:
         """Take one back, whatever it is doing."""
-        engine.on_trouble = _ignore
+        engine.on_warning(lambda text: None)
         if not self._closed:
             task = asyncio.get_running_loop().create_task(self._put_away(engine))
             self._giving.add(task)
             task.add_done_callback(self._giving.discard)
 
-    async def _put_away(self, engine: PooledEngine) -> None:
+    async def _put_away(self, engine: GameEngine) -> None:
         await engine.rest()
-        if len(self._idle) < self._spare and not self._closed:
-            self._idle.append(engine)
-            return
-        await engine.close()
-        self._all.discard(engine)
+        self._taken.discard(engine)
+        await self._in_thread(lambda: self._pool.give(engine.engine))
+
+    async def _in_thread(self, work: Callable[[], None]) -> None:
+        await asyncio.wrap_future(self._threads.submit(work))
 
     async def warm_up(self, options: Mapping[str, str]) -> None:
         """Have one ready before the first game. Raises EngineError."""
@@ -158,9 +132,7 @@ class EnginePool:
         self._closed = True
         for task in self._giving:
             task.cancel()
-        await asyncio.gather(*(engine.close() for engine in self._all))
+        for engine in self._taken:
+            engine.hurry()
+        await self._in_thread(self._pool.close)
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _ignore(text: str) -> None:
-    """Pass over a line."""
