@@ -182,7 +182,7 @@ CHECKS: tuple[Check, ...] = (python, packages, stockfish, network, processor, ca
 
 
 def run(
-    arguments: argparse.Namespace,
+    arguments: argparse.Namespace | None = None,
     *,
     checks: Sequence[Check] = CHECKS,
     out: TextIO | None = None,

@@ -19,6 +19,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in ([], ["uci"]):
         return uci(None)
+    if arguments == ["doctor"]:  # the grammar needs packages, which `doctor` looks for
+        from obscuro.cli import doctor_command  # noqa: PLC0415
+
+        return doctor_command.run()
     from obscuro.cli.arguments import parse  # noqa: PLC0415
 
     return run(parse(arguments))

@@ -272,7 +272,7 @@ def test_a_game_from_another_start(server: BotServer) -> None:
         game = server.game(server.challenge(fen=fen))
         over(server, game)
         assert game.moves == ["e1e8"]  # the king's capture comes first
-    assert live.movers[0].asked[0][1].position == f"position fog white fen {fen}"
+    assert live.movers[0].asked[0][1].position == f"position fog white fen {fen} turns"
 
 
 @pytest.mark.parametrize("half", [b"", b'{"type": "gameState", "moves": "e2'])
@@ -379,7 +379,7 @@ def told(game: ServerGame, plies: int | None = None) -> str:
     """What the engine is told when it is to move, after so many plies of the game, or after all."""
     side = chess.COLOR_NAMES[game.bot]
     turns = " ".join(turns_of(game.bot, game.moves[:plies]))
-    return f"position fog {side} startpos" + (f" turns {turns}" if turns else "")
+    return f"position fog {side} startpos turns {turns}".rstrip()
 
 
 @pytest.mark.parametrize("again", ["c7c5", "e7e5"])

@@ -80,7 +80,7 @@ class Play:
 def test_our_turn_is_thought_about_and_sent() -> None:
     play = Play()
     think = play.think()
-    assert (think.position, think.since) == ("position fog white startpos", 100.0)
+    assert (think.position, think.since) == ("position fog white startpos turns", 100.0)
     assert play.tell(Thought(think.number, "e2e4", 20)) == [Send(think.number, "e2e4")]
     (wait,) = play.tell(Sent(think.number, "e2e4"))
     assert isinstance(wait, Wait) and " turns e2e4 " in wait.position
@@ -693,7 +693,7 @@ class World:
         if self.truth.turn == self.bot:
             turns = " ".join(turns_of(self.bot, self.moves))
             position = f"position fog {chess.COLOR_NAMES[self.bot]} startpos"
-            self.positions.add(position + (f" turns {turns}" if turns else ""))
+            self.positions.add(f"{position} turns {turns}".rstrip())
 
     def connect(self) -> None:
         """Open the stream anew. What was on its way is lost, or it waited and comes first."""

@@ -82,7 +82,7 @@ def test_a_package_that_does_not_load_is_missing(monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_stockfish_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("obscuro.evaluation.stockfish.process.stockfish_path", lambda: None)
+    monkeypatch.setattr("obscuro.evaluation.stockfish_program.stockfish_path", lambda: None)
     (finding,) = doctor.stockfish()
     assert finding.level == HINT
     assert "material" in finding.advice
@@ -94,7 +94,7 @@ def test_a_stockfish_that_does_not_run_is_a_hint(
     broken = tmp_path / "stockfish"
     broken.write_text("#!/bin/sh\nexit 7\n")
     broken.chmod(0o755)
-    monkeypatch.setattr("obscuro.evaluation.stockfish.process.stockfish_path", lambda: str(broken))
+    monkeypatch.setattr("obscuro.evaluation.stockfish_program.stockfish_path", lambda: str(broken))
     (finding,) = doctor.stockfish()
     assert (finding.level, finding.found) == (HINT, f"{broken}: it exited with code 7")
 
