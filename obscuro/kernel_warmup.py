@@ -1,15 +1,13 @@
 """Loading all kernels before the first move; several processes compile those that are missing.
 
-The processes share what they make through the kernels' cache. Each runs `main`: it reads the names
-of jobs from its standard input, a line each, and answers each with a byte. Its input ends when its
-parent does, and then it ends too.
+The processes share what they make through the kernels' cache. Each runs `kernel_jobs.main`: it
+reads the names of jobs from its standard input, a line each, and answers each with a byte. Its input
+ends when its parent does, and then it ends too.
 """
 
 import contextlib
 import fcntl
-import gc
 import os
-import queue
 import sys
 import threading
 import time
@@ -23,7 +21,6 @@ import numpy.typing as npt
 
 from obscuro.belief.belief import warm_up
 from obscuro.child_process import ChildProcess
-from obscuro.engine.equipment import Equipment
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
@@ -176,7 +173,7 @@ def _program(base: str) -> str:
         "import os, sys\n"
         f"os.environ['OBSCURO_CACHE_DIR'] = {base!r}\n"
         f"sys.path[:] = {sys.path!r}\n"
-        "from obscuro.kernel_warmup import main\n"
+        "from obscuro.kernel_jobs import main\n"
         "main()"
     )
 
@@ -198,70 +195,3 @@ def _alone(path: str) -> Iterator[bool]:
             yield False
             return
         yield True
-
-
-def run_job(job: str) -> None:
-    """Call the kernels of one job. Raises KeyError for another name, and what they raise."""
-    name, _, argument = job.partition(" ")
-    if name == "evaluator":
-        _evaluate_by(argument)
-    else:
-        _JOBS[name]()
-
-
-def _search() -> None:
-    from obscuro.engine.player import Player  # noqa: PLC0415 - it imports this module
-
-    player = Player(trial_options(), lambda text: None)
-    player.new_game(0, from_board(FogOfWarBoard()))
-    player.search(GoLimits(time.monotonic(), nodes=300), Event())
-    player.close()
-
-
-def _threads() -> None:
-    options = trial_options()
-    options.set("Threads", "2")
-    _start(options)
-
-
-def _evaluate_by(evaluator: str) -> None:
-    options = Options()
-    options.set("Evaluator", evaluator)
-    options.set("Threads", "1")
-    _start(options)
-
-
-def _start(options: Options) -> None:
-    equipment = Equipment(options, lambda text: None)
-    try:
-        equipment.start()
-    finally:
-        equipment.close()
-
-
-def _play() -> None:
-    from obscuro.engine.player import Player  # noqa: PLC0415 - it imports this module
-
-    play_trial_game(lambda options: Player(options, lambda text: None), lambda text: None)
-
-
-_JOBS = {"search": _search, "threads": _threads, "belief": warm_up, "game": _play}
-
-
-def main() -> None:
-    """Work off the jobs on standard input until it ends."""
-    gc.disable()  # a fifth of the time goes into it, and the process soon ends
-    jobs: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(jobs,), daemon=True).start()
-    answers = os.dup(sys.stdout.fileno())
-    sys.stdout = sys.stderr  # nothing else may be taken for an answer
-    while True:
-        with contextlib.suppress(Exception):  # the parent meets the same, and says so
-            run_job(jobs.get())
-        os.write(answers, b".")
-
-
-def _read(jobs: queue.SimpleQueue[str]) -> None:
-    for line in sys.stdin:
-        jobs.put(line.strip())
-    os._exit(0)  # whatever is compiled just now

@@ -10,7 +10,6 @@ import pytest
 
 from tests.sizes import register_profiles
 
-TIMING = "timing"
 DURATIONS = Path(__file__).resolve().parents[1] / ".test-durations.xml"
 """What the last `make test` has written."""
 

@@ -13,8 +13,6 @@ import pytest
 from obscuro.child_process import ChildProcess, vitals
 from tests.evaluation.fakes import is_gone
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 
 @pytest.fixture
 def sleeper() -> Iterator[ChildProcess]:

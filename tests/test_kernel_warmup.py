@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from obscuro import kernel_warmup
+from obscuro import kernel_jobs, kernel_warmup
 from obscuro.kernel_cache import KernelFiles
 from obscuro.kernel_warmup import compile_in_processes
 
@@ -71,7 +71,7 @@ def test_each_job_is_done_once(files: KernelFiles, log: Path, tmp_path: Path) ->
 
 
 def test_the_jobs_are_those_that_a_child_knows() -> None:
-    assert set(kernel_warmup._ORDER) == set(kernel_warmup._JOBS)
+    assert set(kernel_warmup._ORDER) == set(kernel_jobs._JOBS)
 
 
 def test_an_evaluator_of_others_is_not_started(files: KernelFiles, log: Path) -> None:
@@ -124,7 +124,7 @@ def test_of_two_at_a_time_one_does_it(files: KernelFiles, log: Path) -> None:
 
 
 def test_a_child_ends_when_its_input_does() -> None:
-    code = "from obscuro.kernel_warmup import main; main()"
+    code = "from obscuro.kernel_jobs import main; main()"
     child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
     assert child.stdin is not None
     child.stdin.close()
@@ -133,9 +133,9 @@ def test_a_child_ends_when_its_input_does() -> None:
 
 def test_a_job_that_fails_is_answered_and_the_next_one_done() -> None:
     code = (
-        "from obscuro import kernel_warmup\n"
-        "kernel_warmup._JOBS['fine'] = lambda: print('a word')\n"
-        "kernel_warmup.main()"
+        "from obscuro import kernel_jobs\n"
+        "kernel_jobs._JOBS['fine'] = lambda: print('a word')\n"
+        "kernel_jobs.main()"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", code],

@@ -24,8 +24,6 @@ from obscuro.uci.positions import account_position, whole_position
 from tests.client import fake_engine
 from tests.hanging import HANG_SECONDS
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 NEVER = threading.Event()
 QUICK = Limit(1)
 

@@ -15,8 +15,6 @@ from obscuro.rules.board import FogOfWarBoard
 from tests.docs.pages import page
 from tests.uci.games import FENS
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Entrant:

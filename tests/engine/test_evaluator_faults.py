@@ -27,8 +27,6 @@ from tools.proofs.evaluator_faults import write_proxy
 
 from .given_options import options as quick_options
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 BEFORE, AFTER = 20, 30  # batches evaluated before and after a fault
 LAST = BEFORE + AFTER
 TURNS = 50  # enough for any process to be replaced or done without

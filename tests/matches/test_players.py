@@ -13,8 +13,6 @@ from obscuro.matches.players import InProcessPlayer, RandomPlayer
 from obscuro.matches.referee import play_game
 from tests.matches.scripted import FakePlayer
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 FAKE = [sys.executable, "-m", "tests.matches.fake_engine"]
 
 

@@ -30,7 +30,6 @@ from obscuro.matches.time_control import TimeControl
 from tests.matches.engine_orders import DEADLY, SECONDS, Orders
 
 pytest.importorskip("ray")
-pytestmark = pytest.mark.xdist_group("ray")
 
 GAMES = 12
 WORKERS = 3

@@ -8,10 +8,8 @@ import pytest
 from playwright.sync_api import Page
 
 from obscuro.matches.report_page import report_html
-from tests.browser import GROUP, browser_or_skip
+from tests.browser import browser_or_skip
 from tests.matches.made_up import HOSTILE, sample_standings
-
-pytestmark = pytest.mark.xdist_group(GROUP)
 
 PHONE, DESK = 390, 1280
 

@@ -24,8 +24,6 @@ from obscuro.rules.board import DrawnStalemateBoard, FogOfWarBoard
 from tests.matches.scripted import Scripted
 from tests.uci.games import turns_of
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 FAKE = [sys.executable, "-m", "tests.matches.fake_engine"]
 ENDGAME = "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"
 

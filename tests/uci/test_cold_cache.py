@@ -15,7 +15,7 @@ import pytest
 from tests.uci import dialogue
 from tests.uci.dialogue import Process
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("timing")]
+pytestmark = [pytest.mark.slow]
 
 COMPILING_SECONDS = 1200.0
 KILLED_AFTER_SECONDS = 20.0

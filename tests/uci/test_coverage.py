@@ -14,8 +14,6 @@ from obscuro.rules.board import FogOfWarBoard
 from obscuro.uci.positions import account_position, whole_position
 from tests.uci.dialogue import InProcess
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 REPLIES = ("d7d5", "g8f6", "b8c6", "e7e6")
 OPTIONS = {"Threads": "1", "Seed": "3", "Hash": "16", "Evaluator": "material"}
 _TIMED = re.compile(r"\b(nps|time) \d+")

@@ -26,8 +26,6 @@ from tests.sizes import quick_among
 from tests.uci.dialogue import ROOT, Dialogue, Process
 from tests.uci.games import random_moves, turns_of
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 COMMAND = [sys.executable, "-m", "obscuro.cli.main", "uci"]
 QUICK = (
     "setoption name Evaluator value material",

@@ -8,8 +8,6 @@ import pytest
 from obscuro.rules.board import FogOfWarBoard
 from tests.uci.dialogue import Fakes, InProcess, Process
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 
 def observation(moves: str, side: chess.Color) -> str:
     board = FogOfWarBoard()

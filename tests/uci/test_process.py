@@ -21,8 +21,6 @@ from tests.hanging import HANG_SECONDS
 from tests.uci.dialogue import ROOT, Process
 from tests.uci.games import look_alikes, random_moves, turns_of
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 ERROR = "info string error "
 OPTIONS = ("Evaluator value material", "Hash value 16", "Threads value 1", "Seed value 1")
 DEFAULT_POSITIONS = Options().integer("Max Positions")

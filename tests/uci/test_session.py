@@ -26,8 +26,6 @@ from tests.uci.dialogue import Fakes, InProcess
 from tests.uci.games import FENS, START, look_alikes, random_moves, turns_of
 from tests.uci.test_printing import INFO
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 ERROR = "info string error "
 INFO_LINES = [
     r"info depth 11 ",

@@ -15,10 +15,8 @@ from obscuro.evaluation.scale import TAU
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.viewer.html_page import html_page
 from obscuro.viewer.make_document import make_document
-from tests.browser import GROUP, browser_or_skip
+from tests.browser import browser_or_skip
 from tests.viewer.recorded import SHORT_GAME, analysed, game_of
-
-pytestmark = pytest.mark.xdist_group(GROUP)
 
 _TWO_FRAMES = """() => new Promise(done => {
   requestAnimationFrame(() => requestAnimationFrame(done));

@@ -6,14 +6,10 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, WebSocketRoute, expect
 
-from tests.browser import GROUP
 from tests.web.board_page import BoardPage
 from tests.web.served_app import ServedApp, served_app
-
-pytestmark = pytest.mark.xdist_group(GROUP)
 
 LOST = re.compile("The connection is lost")
 

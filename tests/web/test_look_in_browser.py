@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
-from tests.browser import GROUP
 from tests.viewer.recorded import SHORT_GAME
 from tests.web.board_page import EXPECTED_FAULTS, WAIT
 from tests.web.served_app import ServedApp
-
-pytestmark = pytest.mark.xdist_group(GROUP)
 
 HOSTILE = "</script><img src=x onerror='document.title=1'>"
 _POST = """async ([path, body]) => {

@@ -10,11 +10,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from obscuro.engine.strength import LEVELS
 from obscuro.rules.board import FogOfWarBoard
-from tests.browser import GROUP
 from tests.web.board_page import BoardPage
 from tests.web.served_app import ServedApp
-
-pytestmark = pytest.mark.xdist_group(GROUP)
 
 # Black has three moves after Qf7, and the queen captures the king after each.
 WON = "7k/8/5QK1/8/8/8/8/8 w - - 0 1"

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser import GROUP
 from tests.hanging import HANG_SECONDS
 from tests.web.board_page import BoardPage
 
-pytestmark = [pytest.mark.xdist_group(GROUP), pytest.mark.slow]
+pytestmark = [pytest.mark.slow]
 
 # Black has three moves after Qf7, and the queen captures the king after each.
 WON = "7k/8/5QK1/8/8/8/8/8 w - - 0 1"

@@ -39,8 +39,6 @@ from tests.belief.games import STORIES
 from tests.cli.conftest import written
 from tests.hanging import HANG_SECONDS
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 KEYS = {
     "growing_mcps",
     "filtering_mcps",

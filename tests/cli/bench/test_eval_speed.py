@@ -31,8 +31,6 @@ from tests.cli.conftest import written
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 from tests.well_formed import is_well_formed
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 KEYS = {
     "stockfish_efficiency",
     "stockfish_kcps",

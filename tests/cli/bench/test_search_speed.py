@@ -27,8 +27,6 @@ from obscuro.search.tree import INFOSETS, NODES, ROOTS, Tree
 from tests.cli.conftest import written
 from tests.search.invariants import check
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 KEYS = {
     "solver_full_ips",
     "solver_sparse_ips",

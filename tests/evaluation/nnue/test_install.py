@@ -88,8 +88,6 @@ def test_nothing_is_left_where_writing_fails(network: Network, tmp_path: Path) -
     assert len(list(tmp_path.iterdir())) == 1
 
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 DATA = b"a network"
 
 

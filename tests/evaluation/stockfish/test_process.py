@@ -19,8 +19,6 @@ from tests.evaluation.fakes import QUICK, ends, fake_search, fake_stockfish, is_
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 from tests.processes import children
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 START = b"position startpos\ngo depth 1\n"
 
 

@@ -31,8 +31,6 @@ from tests.evaluation.naive import (
     words_of,
 )
 
-pytestmark = pytest.mark.xdist_group("timing")
-
 # Fog positions with something special: a king to capture, castling out of and through check,
 # no legal move of chess (mate, stalemate), en passant beside a check that stood before, and pinned.
 SPECIAL = [
