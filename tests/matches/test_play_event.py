@@ -204,15 +204,15 @@ def test_each_player_has_its_own_time_and_opening() -> None:
 
     class Watching(RandomPlayer):
         def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
-            allowed.append((self.name, allowance.words))
+            allowed.append((self.name, allowance.limit.command))
             return super().choose(board, allowance)
 
     event = match_event(2, max_plies=2, openings=parse_openings("open: e4 e5", "test"))
     first, second = event.entrants
     event = replace(event, entrants=(first, replace(second, control=TimeControl(None, 9000, 100))))
     result = play_event(event, scripted_workers(Watching))
-    clock = "wtime 9000 btime 9000 winc 100 binc 100"
-    assert allowed == [("a", "movetime 1"), ("b", clock), ("b", clock), ("a", "movetime 1")]
+    clock = "go wtime 9000 btime 9000 winc 100 binc 100"
+    assert allowed == [("a", "go movetime 1"), ("b", clock), ("b", clock), ("a", "movetime 1")]
     game = result.games[0]
     assert game.opening == "open"
     assert game.board.root().fen().startswith("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/")

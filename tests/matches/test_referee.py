@@ -121,7 +121,7 @@ def test_players_are_told_both_clocks_as_they_are() -> None:
     assert clock.press(chess.WHITE, 10.25)
     assert clock.press(chess.BLACK, 0.5)
     told = clock.allowance(chess.WHITE)
-    assert told.words == "wtime 50250 btime 60000 winc 500 binc 500"
+    assert told.limit.command == "go wtime 50250 btime 60000 winc 500 binc 500"
     assert told.most == 50_250
     assert clock.allowance(chess.BLACK).most == 60_000
     limits = told.limits(7.0)
@@ -133,7 +133,7 @@ def test_so_much_a_move_is_told_and_never_runs_out() -> None:
     clock = ChessClock(TimeControl(100))
     assert clock.press(chess.WHITE, 99.0)
     assert clock.allowance(chess.WHITE) == Allowance(chess.WHITE, 100)
-    assert clock.allowance(chess.WHITE).words == "movetime 100"
+    assert clock.allowance(chess.WHITE).limit.command == "go movetime 100"
 
 
 class Slow(Scripted):
