@@ -212,7 +212,7 @@ def test_each_player_has_its_own_time_and_opening() -> None:
     event = replace(event, entrants=(first, replace(second, control=TimeControl(None, 9000, 100))))
     result = play_event(event, scripted_workers(Watching))
     clock = "go wtime 9000 btime 9000 winc 100 binc 100"
-    assert allowed == [("a", "go movetime 1"), ("b", clock), ("b", clock), ("a", "movetime 1")]
+    assert allowed == [("a", "go movetime 1"), ("b", clock), ("b", clock), ("a", "go movetime 1")]
     game = result.games[0]
     assert game.opening == "open"
     assert game.board.root().fen().startswith("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/")

@@ -118,6 +118,7 @@ def summary(result: EventResult) -> dict[int, tuple[str, str, str, str, str]]:
     }
 
 
+@pytest.mark.slow
 def test_a_killed_match_is_resumed_and_games_of_a_killed_worker_are_played_again(
     address: str, orders: Orders
 ) -> None:
