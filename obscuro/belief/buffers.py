@@ -54,9 +54,9 @@ class Buffers:
         self._streams: dict[tuple[int, int], ThreadStreams] = {}
 
     def streams(self, threads: int, regions: int, room: int) -> ThreadStreams:
-        """Empty streams for so many threads and regions; later updates use the same ones.
+        """Empty streams for these threads and regions; later updates use the same ones.
 
-        room: see `ThreadStreams`; it counts in the first call for so many threads and regions.
+        room: see `ThreadStreams`; it counts in the first call for these numbers.
         """
         if (threads, regions) not in self._streams:
             self._streams[threads, regions] = ThreadStreams(threads, regions, room)

@@ -293,7 +293,7 @@ def fewest_captures(homes, pawns, white, costs):
 
 @kernel
 def add_all(tables, known, wanted, attempts, memory, out, count):
-    """Write all positions with so many hidden pieces that are not in `out` yet.
+    """Write all positions with these numbers of hidden pieces that are not in `out` yet.
 
     wanted: int64[KINDS], the number of hidden pieces of each kind. attempts: the greatest number of
     positions to try. out: uint64[n, 8], with `count` positions so far. Returns how many there are

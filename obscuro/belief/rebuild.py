@@ -67,9 +67,9 @@ from obscuro.rules.vision import vision
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 
-LEAST = 1000  # so many positions are looked for, even if they are not plausible
-KEPT = 4096  # so many positions make up the belief, if its limit allows
-POOL = 16_384  # they are chosen from so many different ones
+LEAST = 1000  # positions that are looked for, even if they are not plausible
+KEPT = 4096  # positions that make up the belief, if its limit allows
+POOL = 16_384  # different positions that they are chosen from
 ATTEMPTS = 65_536  # draws in search of these
 ENUMERATED = 131_072  # positions that are tried one by one, before any draw
 REMEMBERED = 4096  # positions kept from before an update that left none

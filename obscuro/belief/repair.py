@@ -50,11 +50,11 @@ UNLIKELY = 1e-3  # that a piece left, or came to, a square that we have just see
 ANYWHERE = 0.02  # added to the frequency of a piece on every square
 
 # What is done as a rule, and what after `LONG` draws in a row without a new position.
-WIDE = (64, 4)  # one draw of so many begins with no position
+WIDE = (64, 4)  # one draw in this number begins with no position
 STIRRED = (0.5, 0.9)  # share of draws that move one piece more, and of those that move another one
 CERTAIN = 0.25  # the weight of moving a piece that never stood elsewhere; 1 if it always did
 LONG = 512
-PATIENCE = 16_384  # drawing ends after so many draws in a row without a new position
+PATIENCE = 16_384  # draws in a row without a new position, after which drawing ends
 
 _FILE_A = np.uint64(0x0101010101010101)
 

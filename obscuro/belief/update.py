@@ -38,10 +38,10 @@ from obscuro.belief.table import (
 Records = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 
-SMALL = 4096  # one thread visits up to so many parents
+SMALL = 4096  # parents that one thread visits alone
 FILTER_CHUNK = 1 << 18  # records filtered after our own move between two looks at the clock
 REGIONS = 8, 32  # of an update with few parents, with many
-ROOM = 1 << 13, 1 << 18  # so many children at most are written before they are stored
+ROOM = 1 << 13, 1 << 18  # children that are written at most before they are stored
 LEAST_ROOM = 1 << 14
 ROOM_SHARE = 0.5  # of the number of records in the table: children that are stored at a time
 FIRST_CHUNK = 4096  # parents per thread and chunk, to begin with
@@ -56,10 +56,10 @@ LEAST_SURPLUS = 4096
 LEAST_SLOTS = 64
 SMALL_ROWS = 1 << 14  # a table of so few rows does not take a buffer for the largest one
 FINISHING = 15e-9  # seconds that the end of an update takes for each record
-RESERVED = 400_000  # memory is touched in advance for an update of so many positions
+RESERVED = 400_000  # positions of an update for which memory is touched in advance
 
 T = TypeVar("T")
-# Returns whether work of so many seconds more would be too late.
+# Returns whether work that takes these seconds more would be too late.
 IsLate = Callable[[float], bool]
 
 
@@ -73,7 +73,7 @@ class Outcome(NamedTuple):
 
 
 def regions_for(parents: int) -> int:
-    """The number of regions of an update with so many parents."""
+    """The number of regions of an update with this number of parents."""
     return REGIONS[parents > SMALL]
 
 
@@ -367,7 +367,7 @@ class Updater:
         return run.finish()
 
     def streams(self, threads: int, regions: int) -> ThreadStreams:
-        """Empty streams for so many threads."""
+        """Empty streams for this number of threads."""
         return self.buffers.streams(threads, regions, ROOM[regions == REGIONS[-1]])
 
 

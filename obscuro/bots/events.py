@@ -45,7 +45,7 @@ class ServerClock:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """Somebody wants to play. time: None if no clock runs. ours: whether we sent it ourselves."""
+    """A challenge. time: None if no clock runs. ours: whether we sent it ourselves."""
 
     id: str
     challenger: str

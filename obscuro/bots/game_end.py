@@ -102,7 +102,7 @@ def by_elimination(view: OurView, late: chess.Color | None, unmade: str | None) 
     if unmade is not None:
         return left(f"over as our move {unmade} was on its way, or because of it")
     if view.plies > LONG_PLIES:
-        return left("over after so many moves that servers declare a draw")
+        return left("over after the number of moves at which servers declare a draw")
     if view.plies <= FIRST_PLIES:
         return left("aborted or resigned before the second move; the server does not say")
     return Verdict(OurResult.WON, "the other side resigned or left", NOTHING_ELSE)

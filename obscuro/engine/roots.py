@@ -61,13 +61,13 @@ def root_keys(states: Words, our_key: int) -> Words:
 
 
 MOST_CANDIDATES = 1024
-"""So many positions of the belief are looked at, at most."""
+"""The most positions of the belief that are looked at."""
 EXTRA_SHARE = 0.04
 """Of the turn's time, for positions beyond the wanted ones; exceeded by a chunk at most."""
 
 
 class ExtraTime:
-    """Tells whether so many seconds have gone by since the first question. None: never."""
+    """Tells whether `seconds` have gone by since the first question. None: never."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds

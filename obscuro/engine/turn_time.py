@@ -10,10 +10,10 @@ SAMPLING_SHARE = 0.4  # of what is left after that; past this the root gets no m
 SAMPLING_CHUNK = 32  # positions expanded between two looks at the clock
 
 # Shares of the clock.
-MOVES_TO_GO = 35  # the remaining time is for so many moves if there is no `movestogo`
+MOVES_TO_GO = 35  # moves that the remaining time is for if there is no `movestogo`
 INCREMENT_SHARE = 0.8
 MOST_OF_CLOCK = 0.25  # of the remaining time, for one move
-UNSETTLED_FACTOR = 2.5  # a move that is not settled may take so many times the usual
+UNSETTLED_FACTOR = 2.5  # times the usual that a move may take if it is not settled
 LEAST_SECONDS = 0.01
 
 

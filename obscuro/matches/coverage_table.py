@@ -46,7 +46,7 @@ def size_names() -> list[str]:
 
 
 def size_name(belief: int | None) -> str:
-    """Return the name of the row for a size of P; None: nobody said it."""
+    """Return the name of the row for a size of P; None: it is not known."""
     if belief is None:
         return UNKNOWN_SIZE
     return size_names()[sum(belief > size for size in LARGEST_SIZES)]

@@ -293,7 +293,7 @@ class _Crew:
         self._tasks = tasks
         self._stop = stop
         self._on_ply = on_ply
-        self._left = False  # nobody waits for further games of this run
+        self._left = False  # no further games of this run are awaited
         self._task_lock = threading.Lock()
         self._ply_lock = threading.Lock()
         self._outcomes: queue.SimpleQueue[_Outcome | None] = queue.SimpleQueue()  # None: an end

@@ -10,7 +10,7 @@ from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.uci.log import FACT, IN, OUT, Entry, LoggedSession
 
 NEVER_SET = frozenset({"stockfish", "uci_variant"})
-"""Options that a log never sets: `Stockfish` names a program to run, and anybody may have written
+"""Options that a log never sets: `Stockfish` names a program to run, and a stranger may have written
 the log."""
 _NOT_SENT = frozenset({"uci", "quit", "(too"})
 _SEEDED = frozenset({"go", "d", "belief", "position"})
@@ -18,7 +18,7 @@ _SEEDED = frozenset({"go", "d", "belief", "position"})
 _CLOCKS = frozenset({"wtime", "btime", "movetime", "infinite", "ponder"})
 _DAY = 86_400.0
 LEAST_PATIENCE = 120.0
-"""The replay waits at least so many seconds for a search to end."""
+"""The least seconds that the replay waits for a search to end."""
 PATIENCE_FACTOR = 20.0
 """It waits this many times the logged duration, as this machine may be slower than the log's."""
 

@@ -52,7 +52,7 @@ END_SECONDS = 30.0
 LOOK_SECONDS = 0.5  # how often we look whether the event has been stopped
 THREADS, PONDER = "threads", "ponder"
 ENVIRONMENT = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is sent to anybody
+    "RAY_USAGE_STATS_ENABLED": "0",  # Ray reports nothing
     "RAY_NUM_REDIS_GET_RETRIES": "1",  # or a wrong address takes ten minutes
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
@@ -100,7 +100,7 @@ class RayWorkers:
 
 
 def check_ray(address: str) -> None:
-    """Raise ClusterError if Ray is not installed, or nobody listens at the address."""
+    """Raise ClusterError if Ray is not installed, or no cluster answers at the address."""
     client = address.startswith(CLIENT)
     for module in ("ray", "grpc") if client else ("ray",):
         if importlib.util.find_spec(module) is None:

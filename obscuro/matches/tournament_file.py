@@ -30,7 +30,7 @@ FILE_KEYS = {
     "openings": "default, none, or a file, relative to the tournament file; default: default",
     "seed": "seed of openings and random players; default: 1",
     "concurrency": "games played at the same time; default: 1",
-    "max_moves": "after so many moves the game is a draw; default: 500",
+    "max_moves": "the game is a draw after this number of moves; default: 500",
     "stalemate": "what a side without a move gets, loss or draw; default: loss",
     "coverage": "whether players tell where the true position was in their search; default: true",
     "anchor": "the name of the player whose rating is anchor_rating; default: the mean of all",
@@ -293,7 +293,7 @@ class _TournamentReader:
         found = [index for name in file.items("challengers") for index in self._named(name)]
         others = [index for index in range(count) if index not in found]
         if not others:
-            file.refuse("challengers", "all players are challengers, so nobody is left to meet")
+            file.refuse("challengers", "all players are challengers, so there is no player to meet")
         return [(challenger, other) for other in others for challenger in dict.fromkeys(found)]
 
     def _named(self, name: object) -> Sequence[int]:

@@ -34,7 +34,7 @@ class UciPlayer:
     options: the options to set at every start. An engine with the option `Seed` gets each game's own
     seed, and one with the option `Stalemate` the board's rule, unless they set one. coverage: after
     each search, ask an engine with the capability `coverage` what it knew of the true position. This
-    time is not part of the turn. grace: an engine that is so many seconds late loses. on_warning:
+    time is not part of the turn. grace: an engine that is later than these seconds loses. on_warning:
     receives the engine's warnings and errors.
     """
 

@@ -26,7 +26,7 @@ class SideView:
 
     side: whose view it is. our_turn: whether it is this side's turn. observation: what it sees now;
     after an own move whose observation it was not told, its own pieces alone. board: the pieces
-    seen, with the castling rights that are still possible, this side to move; nobody may change it.
+    seen, with the castling rights that are still possible, this side to move; it must not be changed.
     """
 
     def __init__(self, side: chess.Color, start: FogOfWarBoard) -> None:

@@ -56,7 +56,7 @@ def _read(descriptor: int) -> bytes:
 
 
 def is_hung_up(descriptor: int) -> bool:
-    """Return whether nobody can write to an input any more; something may be left to read."""
+    """Return whether no process can write to an input any more; something may be left to read."""
     poll = select.poll()
     poll.register(descriptor, 0)
     return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
@@ -65,7 +65,7 @@ def is_hung_up(descriptor: int) -> bool:
 class Output:
     """Writes lines, whole and in order. Any thread may call its methods.
 
-    on_broken: called once when nobody reads any more; from then on lines are dropped silently.
+    on_broken: called once when the reader has gone; from then on lines are dropped silently.
     """
 
     def __init__(self, descriptor: int, log: Log, on_broken: Callable[[], None]) -> None:
@@ -77,7 +77,7 @@ class Output:
         self._writing_since: float | None = None
 
     def is_stuck(self, seconds: float) -> bool:
-        """Return whether a line has been waiting longer than `seconds` for somebody to read it."""
+        """Return whether a line has been waiting longer than `seconds` to be read."""
         since = self._writing_since
         return since is not None and time.monotonic() - since > seconds
 

@@ -90,7 +90,7 @@ class SearchOrder:
     def overdue(self) -> bool:
         """Return whether an engine that is not ready should play any move to save its time.
 
-        With movetime nobody loses on time: the search waits until the engine is ready.
+        With movetime no side loses on time: the search waits until the engine is ready.
         """
         limits = self.limits()
         left = limits.wtime if self.history.side else limits.btime
@@ -164,7 +164,7 @@ class SearchOrder:
             self._answer_within(limits.received + left / 1000 - FLAG_SECONDS - time.monotonic())
 
     def _answer_within(self, seconds: float) -> None:
-        """Arrange that the late answer is given in so many seconds if none was given by then."""
+        """Send the fallback move after `seconds` unless bestmove was sent."""
         with self._lock:
             late = None if self._done else self._late
         if late is not None:

@@ -170,7 +170,7 @@ class Playing:
         self._told: History | None = None  # what the player knows of the game
         self._ready = False  # whether this player is prepared
         self._compiled = False  # whether some player was prepared, so that all is compiled
-        self._preparation: Preparation | None = None  # of this player; nobody else uses it then
+        self._preparation: Preparation | None = None  # of this player; no one else uses it then
         self._prepared_with = options  # the options that the last preparation began with
         self._ready_since = 0.0  # the `time.monotonic` second when the last preparation ended
         self._awaited: SearchOrder | None = None  # a search that waits for the present job

@@ -15,7 +15,7 @@ from obscuro.rules.observation import Observation
 from obscuro.rules.side_view import SideView
 from obscuro.uci.parsing import PositionArguments, ProtocolError, parse_position
 
-_PROMOTED = 8  # pawns, hence at most so many pieces beyond the first set
+_PROMOTED = 8  # pawns, hence at most this number of pieces beyond the first set
 _FIRST_SET = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
 
 

@@ -10,7 +10,7 @@ from obscuro.engine.report import Comparison, Coverage, SearchInfo
 from obscuro.uci.positions import History
 
 DRAW_SHARE = 0.1
-"""Share of draws in `wdl` at value 0. It is a convention: nobody measured it."""
+"""Share of draws in `wdl` at value 0. It is a convention, and not measured."""
 LONGEST_MESSAGE = 300
 """Characters of an error or a warning at most; the line that it quotes may be much longer."""
 

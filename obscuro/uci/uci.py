@@ -1,4 +1,4 @@
-"""The engine as a process: `run` speaks UCI until it is told to quit or nobody is there any more.
+"""The engine as a process: `run` speaks UCI until it is told to quit or its peer has gone.
 
 Importing this module loads neither numba nor numpy, so that `uci` is answered at once.
 """
@@ -110,7 +110,7 @@ class _LineQueue:
         """Read to the end of the input. The lines before it are still carried out.
 
         on_end: called at once at `quit` or at the end of the input. The thread that carries out the
-        lines may then be blocked by an output that nobody reads.
+        lines may then be blocked by an output that is not read.
         """
         for line in read_lines(descriptor):
             received = time.monotonic()
@@ -118,7 +118,7 @@ class _LineQueue:
                 on_end()
             log.write(IN, "(too long)" if line is TOO_LONG else line)
             while not self._room.acquire(timeout=POLL_SECONDS):
-                if is_hung_up(descriptor):  # lines may wait there, but nobody is left to answer to
+                if is_hung_up(descriptor):  # lines may wait there, but no peer is left to answer to
                     on_end()
             self._queue.put((line, received))
         on_end()

@@ -79,7 +79,7 @@ def shown_options(board: FogOfWarBoard, policy: Policy) -> list[ShownOption]:
 
 
 def shown_coverage(coverage: Coverage | None) -> ShownCoverage | None:
-    """Describe what a search knew of the true position; None if nobody said it."""
+    """Describe what a search knew of the true position; None if it was not told."""
     if coverage is None:
         return None
     return ShownCoverage(

@@ -99,7 +99,7 @@ class Analyst:
     def advise(self, game: chess.pgn.Game, ply: int) -> ShownAdvice:
         """Return what the engine would play after `ply` plies of a game, for the side to move.
 
-        Raises AnalysisError if there is no such position, if nobody can move in it, if the engine
+        Raises AnalysisError if there is no such position, if no side can move in it, if the engine
         can't be started, or if it failed twice.
         """
         moves = list(game.mainline_moves())

@@ -158,6 +158,6 @@ class GameDocument(TypedDict):
     tau: float  # an evaluation in pawns p stands for the expected score (1 + tanh(p / tau)) / 2
     least_loss: float  # a move that lost fewer points is not marked
     most_marks: int  # the most marks of a side
-    analysis: ShownAnalysis | None  # null: nobody analysed it
+    analysis: ShownAnalysis | None  # null: it was not analysed
     positions: list[ShownPosition]
     moves: list[ShownMove]  # one less than positions: move k leads from position k to k + 1

@@ -55,7 +55,7 @@ class _FogGameBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
 def read_game(path: Path, number: int = 1) -> chess.pgn.Game:
     """Return a game of a PGN file; its boards are `FogOfWarBoard`s.
 
-    number: counts from 1. Side lines are left in the game; nobody asks for them. Raises
+    number: counts from 1. Side lines are left in the game, and not read. Raises
     GameFileError if there is no such game, or if its variant, its position or a move is wrong.
     """
     try:
@@ -227,7 +227,7 @@ def _fault(game: chess.pgn.Game) -> str | None:
     if not isinstance(board, FogOfWarBoard):
         return f"its variant is {game.headers['Variant']!r}, not {VARIANT!r}"
     if not board.is_valid() or board.has_chess960_castling_rights():
-        return f"nobody can play Fog of War chess from the position {board.fen()!r}"
+        return f"Fog of War chess can't be played from the position {board.fen()!r}"
     nodes = list(game.mainline())
     if game.errors:
         where = f" after {len(nodes)} plies" if nodes else ""

@@ -157,7 +157,7 @@ def _planes(records: Records) -> list[Records]:
 
 
 def levels(counts: Counts, positions: int) -> Levels:
-    """Turn counts int64[…] among so many positions into shares of 255: uint8[…].
+    """Turn counts int64[…] among `positions` into shares of 255: uint8[…].
 
     0 means in no position and 255 in all of them. All that lies in between gets 1 to 254: a share
     is right within 1/255, and what is possible is never shown as impossible or as certain.

@@ -81,8 +81,8 @@ def test_an_illegal_move_is_named_with_its_game(tmp_path: Path) -> None:
         ('[Variant "Atomic"]\n\n1. e4 *\n', "its variant is 'Atomic', not 'Fog of War'"),
         ('[Variant "Wobble"]\n\n1. e4 *\n', "unsupported variant: Wobble"),
         ('[FEN "8/8/nonsense"]\n\n1. e4 *\n', "expected 8 rows"),
-        ('[FEN "8/8/8/8/8/8/8/K7 w - - 0 1"]\n\n1. Ka2 *\n', "nobody can play"),
-        ('[FEN "1r2k3/8/8/8/8/8/8/4K3 b b - 0 1"]\n\n*\n', "nobody can play"),
+        ('[FEN "8/8/8/8/8/8/8/K7 w - - 0 1"]\n\n1. Ka2 *\n', "can't be played"),
+        ('[FEN "1r2k3/8/8/8/8/8/8/4K3 b b - 0 1"]\n\n*\n', "can't be played"),
     ],
 )
 def test_what_is_no_game_of_ours_is_refused_in_a_line(
@@ -155,7 +155,7 @@ def test_only_so_many_games_of_a_text_are_read() -> None:
         ("1. e4 " + "{}" * 30_000, "game 1: too long"),
         ("1. e4 $" + "9" * 5000, "game 1: too long, or no PGN"),
         ("<script>alert(1)</script>", "neither headers nor moves"),
-        ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n*', "nobody can play"),
+        ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n*', "can't be played"),
     ],
 )
 def test_a_text_that_cannot_be_shown_is_refused(text: str, fault: str) -> None:

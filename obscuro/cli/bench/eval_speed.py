@@ -142,7 +142,7 @@ def _seconds(evaluate: Callable[[Words], object], positions: Words, batch: int) 
 
 
 def _thousands(children: int, seconds: list[float]) -> float | None:
-    """Return the median of thousand children a second, over rounds of so many seconds."""
+    """Return the median of thousand children a second, over rounds of `seconds`."""
     return median(children / one / KILO for one in seconds)
 
 

@@ -33,7 +33,7 @@ from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board, hash_positions
 
 SHOWN = 12  # hexadecimal digits of a signature
-LISTED = 8  # the hash of a game includes so many positions of each belief
+LISTED = 8  # positions of each belief that the hash of a game includes
 
 
 class FixedGame(NamedTuple):

@@ -30,7 +30,7 @@ UNNOTICED: Final = 0
 _TOLERANCE: Final = 1e-6
 _INTEGERS: Final = (int, np.integer)
 _OVER: Final[Observation] = ()
-"""Stands for the observations of a terminal state: nobody has to tell them apart."""
+"""Stands for the observations of a terminal state: no player has to tell them apart."""
 
 
 def is_cumulative(game: ExtensiveForm[Any]) -> bool:
@@ -264,7 +264,7 @@ class _Checker:
             self._check_end(number, actions)
             return ()
         if not actions:
-            self._fail("the game is not over, and nobody has an action", number)
+            self._fail("the game is not over, and no player has an action", number)
         if len(set(actions)) < len(actions) or min(actions) < 0:
             self._fail(f"actions must differ and be at least 0, not {list(actions)}", number)
         if row.player == CHANCE:

@@ -30,7 +30,7 @@ from obscuro.search.parameters import SearchParameters
 MOST_HISTORIES: Final = 2_000
 """The largest belief, unless the caller says otherwise."""
 
-_SPARE: Final = 4  # a sample is drawn from so many times as many histories
+_SPARE: Final = 4  # times as many histories as are drawn in the end
 _REBUILD_VISITS: Final = 50_000  # by then a rebuilt belief takes what it has, if that is anything
 
 
@@ -110,7 +110,7 @@ class HistoryBelief:
             self.numbers = sorted({*self.numbers, *numbers})
 
     def sample(self, wanted: int, without: set[int]) -> list[int]:
-        """Draw up to so many histories that are not in a set, without replacement."""
+        """Draw up to `wanted` histories that are not in a set, without replacement."""
         left = [number for number in self.numbers if number not in without]
         if len(left) <= wanted:
             return left

@@ -24,7 +24,7 @@ from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, Tree
 from obscuro.search.tree import TERMINAL as NO_LEAF
 
 MOST_FROM_START: Final = 1_000
-"""So many histories, at most, are expanded on the way from the start to the first turn."""
+"""The most histories that are expanded on the way from the start to the first turn."""
 
 _NO_CHANCE: Final = 0.0
 _CHUNK: Final = 16  # roots between two looks at the clock
@@ -205,7 +205,7 @@ class Rollouts:
     def __call__(self, state: Any) -> float:
         """Return the first player's mean payoff, in the game's units.
 
-        Raises GameFaultError if a playout comes to a state where nobody has an action.
+        Raises GameFaultError if a playout comes to a state where no player has an action.
         """
         return sum(self._play_out(state, self._draw) for _ in range(self._count)) / self._count
 
@@ -214,7 +214,7 @@ class Rollouts:
         while (mover := game.player(state)) != TERMINAL:
             actions = game.actions(state)
             if not len(actions):
-                fault = f"the game is not over, and nobody has an action, in the state {state!r}"
+                fault = f"the game is not over, and no player has an action, in the state {state!r}"
                 raise GameFaultError(game.name, fault)
             if mover == CHANCE:
                 chances = np.cumsum(game.chances(state))

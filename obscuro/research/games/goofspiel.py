@@ -27,9 +27,9 @@ class GoofspielState(NamedTuple):
 
 
 class Goofspiel:
-    """Goofspiel with imperfect information: nobody sees the other's bids (`K, B.2`).
+    """Goofspiel with imperfect information: no player sees the other's bids (`K, B.2`).
 
-    In each round the higher bid wins the prize; with equal bids nobody wins it. Where all cards are
+    In each round the higher bid wins the prize; with equal bids no player wins it. Where all cards are
     played, each player bids its last one automatically. The player with the higher total of prizes
     wins; equal totals are a draw.
 
@@ -65,7 +65,7 @@ class Goofspiel:
         parts += [f"{rounds}_rounds"] * (self.rounds < cards) + ["points"] * (stake == "points")
         self.name = "_".join(parts)
         most = sum(range(cards, cards - self.rounds, -1))
-        if self.rounds == cards:  # with equal hands nobody wins every card
+        if self.rounds == cards:  # with equal hands no player wins every card
             most = max(most - 2, 1)
         self.scale = 1.0 if stake == "win" else 1.0 / most
 
@@ -121,7 +121,7 @@ class Goofspiel:
         return float((won > 0) - (won < 0) if self.stake == "win" else won)
 
     def observation(self, state: GoofspielState, player: int) -> Observation:
-        """Return the number of bids, the prizes, and their winners (1: ▲, −1: ▼, 0: nobody)."""
+        """Return the number of bids, the prizes, and their winners (1: ▲, −1: ▼, 0: none)."""
         made = sum(map(len, state.bids))
         return (made, len(state.prizes), *state.prizes, *_winners(*state.bids))
 
@@ -137,5 +137,5 @@ class Goofspiel:
 
 
 def _winners(mine: tuple[int, ...], theirs: tuple[int, ...]) -> list[int]:
-    """Return the winner of each round in which both have bid: 1 for ▲, −1 for ▼, 0 for nobody."""
+    """Return the winner of each round in which both have bid: 1 for ▲, −1 for ▼, 0 for none."""
     return [(a > b) - (a < b) for a, b in zip(mine, theirs, strict=False)]

@@ -85,7 +85,7 @@ class LeducPoker:
         raises = (state.first.count(RAISE), state.second.count(RAISE))
         stake = _ANTE + sum(n * size for n, size in zip(raises, _RAISE_SIZES, strict=True))
         betting = _round(state)
-        if betting[-1] == FOLD:  # nobody called the last raise
+        if betting[-1] == FOLD:  # the last raise was not called
             stake -= _RAISE_SIZES[1 if state.second else 0]
             folder = (len(betting) - 1) % 2
             return float(-stake if folder == MAX else stake)

@@ -1,4 +1,4 @@
-"""Maxmargin with limited work: CFR+ on the gadget, until it has visited so many nodes.
+"""Maxmargin with limited work: CFR+ on the gadget, until it has visited a number of nodes.
 
 Ge et al., *Efficient Subgame Refinement for Extensive-form Games* (2023), give a subgame three
 seconds. Work is counted in nodes here, so that the same limit gives the same strategy on every

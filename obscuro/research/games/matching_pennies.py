@@ -20,7 +20,7 @@ class PenniesState(NamedTuple):
 
 
 class MatchingPennies:
-    """Matching pennies for a stake that depends on a number n from 1 to N that nobody knows fully.
+    """Matching pennies for a stake that depends on a number n from 1 to N that no player knows fully.
 
     Chance draws n. ▲ observes ⌊n/2⌋ and ▼ observes ⌊(n+1)/2⌋. Both choose a side at the same time
     (▲ first, hidden). ▲ scores n for two heads, N − n for two tails, and nothing if the sides

@@ -88,7 +88,7 @@ class OshiZumo:
         return float((place > 0) - (place < 0))
 
     def observation(self, state: OshiZumoState, player: int) -> Observation:
-        """Return the number of bids, who won each round (1: ▲, −1: ▼, 0: nobody), and who has none.
+        """Return the number of bids, who won each round (1: ▲, −1: ▼, 0: none), and who has none.
 
         A player sees that the other one has no coin left, because the game is over then.
         """
@@ -97,7 +97,7 @@ class OshiZumo:
         return (made, int(over), *self.pushes(state))
 
     def pushes(self, state: OshiZumoState) -> list[int]:
-        """Return who won each round in which both have bid: 1 for ▲, −1 for ▼, 0 for nobody."""
+        """Return who won each round in which both have bid: 1 for ▲, −1 for ▼, 0 for none."""
         return [(a > b) - (a < b) for a, b in zip(*state.bids, strict=False)]
 
     def _place(self, state: OshiZumoState) -> int:

@@ -216,7 +216,7 @@ class RootBudget(Protocol):
 
 @dataclass(frozen=True)
 class LikeliestGroups(RootBudget):
-    """Keep so many groups."""
+    """Keep the likeliest groups."""
 
     most: int | None  # None: half of them, rounded up
 

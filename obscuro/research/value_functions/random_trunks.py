@@ -73,7 +73,7 @@ def make_examples(
     random: np.random.Generator,
     concentration: float = 1.0,
 ) -> Examples:
-    """Solve the bottoms below random trunk strategies by so many iterations of CFR+.
+    """Solve the bottoms below random trunk strategies by `iterations` of CFR+.
 
     concentration: as `random_policy` takes it.
     """

@@ -260,7 +260,7 @@ class Domain(NamedTuple):
 
 
 def goofspiel(cards: int, rounds_above: int) -> LimitedGame:
-    """Return Goofspiel, highest card first, for points, with a limit after so many rounds."""
+    """Return Goofspiel, highest card first, for points, with a limit after `rounds_above`."""
     game = Goofspiel(cards, "decreasing", stake="points")
     return LimitedGame(
         enumerate_game(game),

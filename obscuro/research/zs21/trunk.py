@@ -208,7 +208,7 @@ class TrunkGame(Protocol):
     """What ZS21 asks of a game."""
 
     state_words: int  # W
-    identity_words: int  # states that agree in so many first words are transpositions
+    identity_words: int  # first words in which transpositions agree
 
     def grow(self, states: Words, keys: Words) -> GrownLeaves:
         """Return the children of leaves that are not terminal.

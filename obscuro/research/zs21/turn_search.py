@@ -133,7 +133,7 @@ class TurnSearch:
         return leaves, depth
 
     def _expand(self, leaves: Integers, limit: int, is_late: Callable[[], bool]) -> int:
-        """Expand leaves until it is late or so many nodes are added; return how many."""
+        """Expand leaves until it is late or `limit` nodes are added; return how many."""
         start, done = time.monotonic(), 0
         while done < len(leaves):
             chunk = leaves[done : done + CHUNK]

@@ -1,23 +1,23 @@
 """ZS21's constants: those of K, and the shares of a turn's time."""
 
 LEAST_ROOTS = 200
-"""L: so many positions are at the roots, if the belief holds as many (K, D.3)."""
+"""L: positions at the roots, if the belief holds as many (K, D.3)."""
 INFORMATION_PRICE = 1e7
 """M: learning nothing costs |I| / M, each bit of information halves the price (K, D.3)."""
 SUPPORT = 1e-7
 """A sequence that is less likely, given that its infoset is reached, is not played."""
 
 CHUNK = 32
-"""So many leaves are expanded between two looks at the clock."""
+"""Leaves that are expanded between two looks at the clock."""
 LEAST_SOLVES = 1.5
-"""A round begins if there is time for so many programs like the last one."""
+"""A round begins if there is time for this number of programs like the last one."""
 SOLVING_TIME = 2.0
-"""Expanding ends while there is time for so many programs like the last one."""
+"""Expanding ends while there is time for this number of programs like the last one."""
 ROUND_PACE = 2.0
-"""A round expands for so many times as long as its programs took to solve, ..."""
+"""A round expands for this number of times as long as its programs took to solve, ..."""
 ROUND_SHARE = 0.1
 """... but at least for this share of the time that is left."""
 PLANTING_SHARE = 0.3
 """Past this share of a turn's time no more roots are added."""
 MOST_NODES = 2_000_000
-"""A trunk with so many nodes, half a gigabyte, is not expanded any more."""
+"""A trunk with this number of nodes, half a gigabyte, is not expanded any more."""

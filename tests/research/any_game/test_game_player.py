@@ -180,7 +180,7 @@ def test_a_playout_that_cannot_go_on_is_named() -> None:
     player = GamePlayer(Stuck(), QUICK)
     for _, own, seen in told(KuhnPoker(), [2, 0], MAX):
         player.observe(own, seen)
-    with pytest.raises(GameFaultError, match="nobody has an action, in the state"):
+    with pytest.raises(GameFaultError, match="no player has an action, in the state"):
         player.choose()
 
 
