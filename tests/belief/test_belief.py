@@ -14,7 +14,7 @@ import pytest
 from obscuro.belief import Belief
 from obscuro.belief import update as update_module
 from obscuro.rules.observation import Observation
-from obscuro.rules.position import from_board, from_fen, hash_positions, legal_moves
+from obscuro.rules.position import find_move, from_board, from_fen, hash_positions, legal_moves
 from tests.belief.games import (
     STORIES,
     Words,
@@ -144,6 +144,39 @@ def test_a_stopped_update_changes_nothing_and_goes_on_later() -> None:
     assert np.array_equal(belief.positions, before) and not belief.our_turn
     assert belief.after_opponent_move(answer) == plain.after_opponent_move(answer)
     assert np.array_equal(belief.positions, plain.positions) and belief.exact
+    ours = int(legal_moves(belief.any_position())[0])
+    for each in (belief, plain):
+        each.after_own_move(ours)
+    words = plain.positions[0]
+    answer = Observation.of(after(words, int(legal_moves(words)[0])), 0)
+    for each in (belief, plain):
+        each.after_opponent_move(answer)
+    assert np.array_equal(belief.positions, plain.positions), "the order is that of the ply"
+
+
+def test_a_copy_keeps_its_positions_when_the_belief_goes_on() -> None:
+    belief, positions, moves, ply = large_belief()
+    other = belief.copy()
+    before = other.positions
+    belief.after_own_move(moves[ply], Observation.of(positions[ply + 1], 0))
+    assert np.array_equal(other.positions, before)
+
+
+def test_a_rook_captured_in_its_corner_leaves_each_position_once() -> None:
+    words = from_fen("1n2k2r/8/8/8/8/8/6N1/K7 b k - 0 1")
+    belief = Belief(words, 0)
+    # Black's knight went out and back, or the rook did and may not castle any more.
+    for ply, uci in enumerate(("b8c6", "g2f4", "c6b8", "f4g6", "b8a6", "g6h8")):
+        move = find_move(words, uci)
+        assert move is not None
+        words = after(words, move)
+        seen = Observation.of(words, 0)
+        if ply % 2:
+            belief.after_own_move(uci, seen)
+        else:
+            belief.after_opponent_move(seen)
+    assert belief.exact and belief.contains(words)
+    assert len(np.unique(belief.positions, axis=0)) == len(belief)
 
 
 def test_nothing_is_expected_on_our_own_turn() -> None:

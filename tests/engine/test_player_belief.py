@@ -205,6 +205,24 @@ def test_a_game_that_outlives_a_hundred_quiet_plies_is_not_a_draw_from_then_on(w
     player.close()
 
 
+def test_a_piece_of_ours_that_is_captured_ends_the_quiet_plies(warnings):
+    player = Player(options(), warnings.append)
+    words = from_fen("k7/8/8/8/8/1p6/P7/7K w - - 0 1")
+    player.new_game(0, words)
+    counted = []
+    for uci in ("h1g1", "a8b8", "g1h1", "b3a2"):
+        words = after(words, uci)
+        seen = Observation.of(words, 0)
+        if len(counted) % 2 == 0:
+            player.own_move(uci, seen)
+        else:
+            player.opponent_move(seen)
+        player.update()
+        counted.append(player.knowledge.quiet_plies)
+    assert counted == [1, 2, 3, 0]
+    player.close()
+
+
 def test_a_new_game_is_exact_again_and_warns_again(capped, warnings):
     lie = from_fen("rnb1kbnr/pppppppp/8/8/4P2q/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
     for game in (1, 2):

@@ -1,7 +1,7 @@
 import pytest
 
 from obscuro.engine.report import GoLimits
-from obscuro.engine.turn_time import turn_time
+from obscuro.engine.turn_time import INCREMENT_SHARE, turn_time
 
 RECEIVED = 1000.0
 
@@ -37,6 +37,15 @@ def test_only_our_own_clock_counts():
 
 def test_the_last_move_before_the_control_may_use_what_is_left():
     assert seconds(wtime=1000, movestogo=1, overhead=100) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_share_of_our_own_increment_is_added(side):
+    clocks = {"wtime": 60_000, "btime": 60_000}
+    ours, theirs = (("winc", "binc"), ("binc", "winc"))[side]
+    plain = seconds(side=side, **clocks)
+    assert seconds(side=side, **clocks, **{ours: 1000}) == pytest.approx(plain + INCREMENT_SHARE)
+    assert seconds(side=side, **clocks, **{theirs: 1000}) == plain
 
 
 @pytest.mark.parametrize("remaining", [0, 1, 50, 500, 5_000, 180_000])
