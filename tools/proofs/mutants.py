@@ -6,8 +6,8 @@
 
 Each fault of `mutants.toml` replaces a text that stands in the package once: a sign, an off-by-one, a
 dropped filter, a swapped side. It is planted in a copy of the checkout, where the tests of its room
-run until one fails. With --raw the verdicts are stored after each fault, and the same command goes on
-from there. The whole takes about an hour on one core.
+run until one fails; they must pass without a fault. With --raw the verdicts are stored after each
+fault, and the same command goes on from there. The whole takes about an hour on one core.
 """
 
 from __future__ import annotations
@@ -160,6 +160,10 @@ def main(words: Sequence[str] | None = None) -> int:
         for name in COPIED:
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             copy(ROOT / name, root / name)
+        (root / ".venv").symlink_to(ROOT / ".venv")
+        for tests in sorted({tests for mutant in chosen for tests in mutant.tests}):
+            if failed := failing_test(root, tests):
+                parser.exit(1, f"{failed} fails without a fault; nothing is planted\n")
         for mutant in chosen:
             if mutant.name in known:
                 continue
