@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,6 +16,10 @@ DURATIONS = Path(__file__).resolve().parents[1] / ".test-durations.xml"
 """What the last `make test` has written."""
 
 register_profiles()
+
+# A shell starts what runs in its background with SIGINT ignored, and children inherit that.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)
