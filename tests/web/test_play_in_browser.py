@@ -378,6 +378,7 @@ def test_two_engines_are_started_as_the_form_says(board: BoardPage) -> None:
         route.fulfill(status=201, json={"game": "a" * 12})
 
     page.route("**/api/matches", answer)
+    page.route_web_socket("**/ws/look/*", lambda _: None)  # there is no such match to watch
     page.goto(board.url)
     page.get_by_label("White", exact=True).last.select_option(label="Full strength")
     page.get_by_label("Black", exact=True).last.select_option(index=1)
