@@ -46,7 +46,7 @@ def measure(report: Path, kernels: str) -> dict[str, Any]:
     tests: list[tuple[float, str, str]] = []  # seconds, folder, name
     for case in suite.iter("testcase"):
         place = case.get("classname", "").split(".")
-        inner = place[1:2] if not place[1].startswith("test_") else []
+        inner = [each for each in place[1:2] if not each.startswith("test_")]
         folder = "/".join([place[0], *inner])
         tests.append((float(case.get("time", 0)), folder, f"{'.'.join(place)}::{case.get('name')}"))
     times: dict[str, list[float]] = defaultdict(list)
