@@ -14,43 +14,27 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from threading import Event
-from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from obscuro.belief.belief import warm_up
 from obscuro.child_process import ChildProcess
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
+from obscuro.engine.player_kind import AnyPlayer
 from obscuro.engine.report import GoLimits
 from obscuro.kernel_cache import kernel_files
-from obscuro.rules.account import PlyListener, last_ply
+from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.rules.position import from_board
 from obscuro.search.k_centre import k_centres
 
 # A short game that needs every kernel: both kinds of belief update, a capture, a kept tree.
 GAME = ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3")
 
 
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
+
 _loaded = False  # in this process
-
-
-class TrialPlayer(PlyListener, Protocol):
-    """What is asked of a player here. `obscuro.engine.player.Player` is one, and uses this."""
-
-    def new_game(self, side: int, start: npt.NDArray[np.uint64]) -> None:
-        """Start a game as `side` (0 = White) from the position `start`, uint64[8]."""
-
-    def update(self) -> None:
-        """Bring the belief up to date."""
-
-    def search(self, limits: GoLimits, stop: Event) -> object:
-        """Choose a move."""
-
-    def close(self) -> None:
-        """Release what the player holds."""
 
 
 def trial_options() -> Options:
@@ -61,9 +45,7 @@ def trial_options() -> Options:
     return options
 
 
-def load_kernels(
-    make_player: Callable[[Options], TrialPlayer], tell: Callable[[str], None]
-) -> None:
+def load_kernels(make_player: Callable[[Options], AnyPlayer], tell: Callable[[str], None]) -> None:
     """Play both sides of a few moves with small limits, by the same code as real games.
 
     tell: called with a few words on what comes next. A second call does nothing.
@@ -78,7 +60,7 @@ def load_kernels(
 
 
 def play_trial_game(
-    make_player: Callable[[Options], TrialPlayer], tell: Callable[[str], None]
+    make_player: Callable[[Options], AnyPlayer], tell: Callable[[str], None]
 ) -> None:
     """Play both sides of a few moves. The arguments are those of `load_kernels`."""
     k_centres(np.zeros(2), 1)  # of the key sampling, which the game would not need
@@ -87,11 +69,11 @@ def play_trial_game(
         options.set("Threads", threads)
         player = make_player(options)
         board, color = FogOfWarBoard(), side == 0
-        player.new_game(side, from_board(board))
+        player.new_game_from_fen(side, START)
         for uci in GAME:
             tell(f"playing {uci} as {'black' if side else 'white'}")
             if board.turn == color:
-                player.search(GoLimits(time.monotonic(), nodes=3000), Event())
+                player.search(GoLimits(time.monotonic(), nodes=3000), Event(), lambda info: None)
             board.push_uci(uci)
             last_ply(board, color).tell(player)
         player.update()

@@ -22,7 +22,7 @@ def register_profiles() -> None:
     `pytest --hypothesis-profile nightly` loads the other.
     """
     # The first call of a kernel compiles it, so a deadline would measure the compiler.
-    hypothesis.settings.register_profile(QUICK, deadline=None, max_examples=50)
+    hypothesis.settings.register_profile(QUICK, deadline=None, max_examples=30)
     hypothesis.settings.register_profile(NIGHTLY, deadline=None, max_examples=500)
     hypothesis.settings.load_profile(QUICK)
 

@@ -114,6 +114,7 @@ def installed(environment: Path, tmp_path: Path) -> Run:
 
 
 class TestContents:
+    @pytest.mark.slow
     def test_sdist_holds_every_file_of_the_repository(self, sdist: Path) -> None:
         if not (ROOT / ".git").exists() or shutil.which("git") is None:
             pytest.skip("there is no repository to compare with")
@@ -125,6 +126,7 @@ class TestContents:
             packed = {name.partition("/")[2] for name in archive.getnames()}
         assert there - packed == set()
 
+    @pytest.mark.slow
     def test_sdist_keeps_programs_executable(self, sdist: Path) -> None:
         with tarfile.open(sdist) as archive:
             modes = {
@@ -175,6 +177,7 @@ class TestInstalled:
         assert told.startswith("game.html: obscuro - random"), told
         assert "JavaScript draws the game" in (tmp_path / "game.html").read_text()
 
+    @pytest.mark.slow
     def test_serves_the_board_and_all_that_its_page_names(
         self, environment: Path, tmp_path: Path
     ) -> None:

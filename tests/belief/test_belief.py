@@ -380,7 +380,7 @@ def test_a_deadline_that_leaves_nothing_leads_to_a_rebuild(
     grown, positions, moves, ply = large_belief()
     grown.after_own_move(moves[ply], Observation.of(positions[ply + 1], 0))
     rebuilds = 0
-    for words in grown.positions[::-500]:
+    for words in grown.positions[::-3000]:
         for move in captures(words)[:1]:
             belief = copy.copy(grown)
             update = belief.after_opponent_move(Observation.of(after(words, move), 0), PAST)
@@ -438,7 +438,7 @@ def test_a_sample_takes_in_no_more_than_its_cap() -> None:
 
 
 def test_sample_draws_without_repeats() -> None:
-    belief = large_belief()[0]
+    belief = large_belief(2_000)[0]
     rng = np.random.default_rng(1)
     for count in (0, 1, 10, 1000, len(belief), len(belief) + 1):
         drawn = as_set(belief.sample(count, rng))

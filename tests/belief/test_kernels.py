@@ -18,6 +18,7 @@ from obscuro.rules.position import from_fen, legal_moves, to_fen
 from obscuro.rules.tables import TABLES
 from tests.belief.games import STORIES, Game, Words, as_set, follow, random_game, story
 from tests.belief.naive import NaiveBelief
+from tests.sizes import quick_among
 
 ENDGAME = "4k3/pppr1ppp/8/3nb3/3NB3/8/PPPR1PPP/4K3 w - - 0 1"
 CASTLING = "r3k2r/p1p2ppp/8/3nb3/3NB3/8/PPP2P1P/R3K2R w KQkq - 0 1"
@@ -41,7 +42,7 @@ def required_by(observation: Observation, side: int) -> Words:
     return words
 
 
-@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("side", quick_among([0, 1], lambda side: side == 0))
 def test_fast_and_naive_updates_agree(side: int) -> None:
     updates = 0
     for game in games():

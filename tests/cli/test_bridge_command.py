@@ -303,6 +303,7 @@ def test_a_short_game_with_the_real_engine(server: BotServer, tmp_path: Path, ki
     assert ("starting it anew" in text) == kills and "there is no engine" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "number",
     quick_among([signal.SIGTERM, signal.SIGINT], lambda number: number == signal.SIGINT),

@@ -102,6 +102,7 @@ def test_options_that_are_refused(option: str) -> None:
         run(parse(["mistboard", "--option", option]))
 
 
+@pytest.mark.slow
 def test_a_turn_with_the_real_engine() -> None:
     words = ["--port", "0", "--option", "Evaluator=material", "--option", "Threads=1"]
     with subprocess.Popen(

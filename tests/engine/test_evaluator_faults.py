@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from threading import Event, Lock
 
@@ -23,6 +24,7 @@ from tests.evaluation.fakes import is_gone
 from tests.evaluation.naive import STOCKFISH, needs_stockfish
 from tests.processes import children
 from tests.search.invariants import check
+from tests.sizes import quick_among
 from tools.proofs.evaluator_faults import write_proxy
 
 from .given_options import options as quick_options
@@ -133,11 +135,14 @@ def table() -> Iterator[Table]:
 @needs_stockfish
 @pytest.mark.parametrize(
     ("blow", "reason"),
-    [
-        (signal.SIGKILL, "it was killed by SIGKILL"),
-        (signal.SIGSTOP, "it was stopped"),
-        (signal.SIGSEGV, "it was killed by SIGSEGV"),
-    ],
+    quick_among(
+        [
+            (signal.SIGKILL, "it was killed by SIGKILL"),
+            (signal.SIGSTOP, "it was stopped"),
+            (signal.SIGSEGV, "it was killed by SIGSEGV"),
+        ],
+        lambda case: case[0] == signal.SIGKILL,
+    ),
 )
 def test_a_process_lost_in_mid_search_is_replaced(
     blow: signal.Signals, reason: str, table: Table
@@ -154,8 +159,10 @@ def test_a_process_lost_in_mid_search_is_replaced(
 
 
 @needs_stockfish
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("trouble", ["die", "garble"])
+@pytest.mark.parametrize(
+    ("trouble", "threads"),
+    quick_among(product(["die", "garble"], [1, 2, 3]), [("die", 2), ("garble", 1)].__contains__),
+)
 def test_what_fails_again_and_again_is_done_without(
     tmp_path: Path, trouble: str, threads: int
 ) -> None:

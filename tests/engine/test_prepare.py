@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from tests.hanging import HANG_SECONDS
+from tests.sizes import quick_among
 
 PLAY = """
 import sys, time
@@ -70,7 +71,9 @@ player.close()
 """
 
 
-@pytest.mark.parametrize("evaluator", ["material", "stockfish", "nnue"])
+@pytest.mark.parametrize(
+    "evaluator", quick_among(["material", "stockfish", "nnue"], lambda name: name == "nnue")
+)
 def test_nothing_is_compiled_in_a_game(evaluator: str) -> None:
     run = subprocess.run(
         [sys.executable, "-c", PLAY, evaluator],

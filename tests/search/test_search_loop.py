@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from obscuro.search.selection import Batch
 from obscuro.search.team import Expanders
 from obscuro.search.tree import ACTIONS, IN_FLIGHT, INFOSETS, NODES, ROOTS
 from tests.search.invariants import check
+from tests.sizes import quick_among
 
 from .random_game import RandomGame
 from .test_search import FOREVER, Stopper, go, new_search
@@ -238,7 +240,7 @@ def test_leaves_are_selected_and_attached_while_the_tree_is_at_rest(
     assert min(seen.values()) > 10
 
 
-@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("threads", quick_among([2, 3], lambda threads: threads == 2))
 def test_the_others_always_have_leaves_but_not_too_many(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,8 +289,13 @@ def test_a_stop_ends_a_search_though_others_expand(
 
 
 @pytest.mark.usefixtures("even_small_trees")
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("name", ["kuhn", "goofspiel_increasing"])
+@pytest.mark.parametrize(
+    ("name", "threads"),
+    quick_among(
+        product(["kuhn", "goofspiel_increasing"], [1, 2, 3]),
+        lambda case: case[0] == "kuhn" or case[1] == 2,
+    ),
+)
 def test_the_value_of_a_solved_game_is_found(name: str, threads: int) -> None:
     known = CATALOG[name]
     tree = enumerate_game(known.make())

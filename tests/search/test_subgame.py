@@ -34,6 +34,7 @@ from obscuro.search.tree import (
     find_infoset,
 )
 from tests.search.invariants import check
+from tests.sizes import quick_among
 
 from .naive import History, NaiveSubgame, all_histories
 from .random_game import OUR_KEY, RandomGame, UntimedRandomGame
@@ -436,7 +437,7 @@ def test_a_new_root_counts_for_those_that_it_stands_for(temperature: float) -> N
 
 
 @pytest.mark.parametrize("unfrozen", [True, False])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", quick_among(range(2), lambda seed: seed == 1))
 def test_invariants_hold_turn_after_turn(seed: int, unfrozen: bool) -> None:
     game = RandomGame(seed, plies=40, movers=(MAX, MIN))
     rng = np.random.default_rng(seed)

@@ -17,6 +17,7 @@ from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values
 from obscuro.search.tree import ACTIONS, INFOSETS, LEAF, NODES, ROOTS, Tree, find_infoset
+from tests.sizes import quick_among
 
 from .naive import History, all_histories
 from .random_game import OUR_KEY, RandomGame
@@ -109,6 +110,7 @@ def test_freezing_changes_what_is_frozen_and_nothing_else(base: Search) -> None:
     assert not base.tree.infoset_frozen.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "switch",
     [
@@ -176,7 +178,7 @@ def known_to_be_false(search: Search, our_key: int) -> dict[tuple[int, ...], His
     }
 
 
-@pytest.mark.parametrize("unfrozen", [True, False])
+@pytest.mark.parametrize("unfrozen", quick_among([True, False], bool))
 def test_what_we_know_to_be_false_is_kept_and_expanded_over_many_turns(unfrozen: bool) -> None:
     """And solved, if unfrozen; else our strategy there stays (C.6)."""
     kept_again = grown = solved = 0

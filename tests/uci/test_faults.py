@@ -182,9 +182,7 @@ STAGES: dict[str, tuple[list[str], str | None]] = {
 
 
 HOW = ("quit", "end of input")
-# One way for each stage in turn, and both in mid-search.
-QUICK_ENDS = {(stage, HOW[index % 2]) for index, stage in enumerate(STAGES)}
-QUICK_ENDS |= {("searching", how) for how in HOW}
+QUICK_ENDS = {("after uci", "quit"), ("searching", "quit"), ("with Stockfish", "end of input")}
 
 
 @pytest.mark.parametrize(
@@ -260,9 +258,9 @@ def interrupt(full: Full) -> None:
         (end_input, False),
         (stop_reading_for_good, False),
         pytest.param(terminate, False, marks=pytest.mark.slow),
-        (interrupt, False),
+        pytest.param(interrupt, False, marks=pytest.mark.slow),
         pytest.param(end_input, True, marks=pytest.mark.slow),
-        (terminate, True),
+        pytest.param(terminate, True, marks=pytest.mark.slow),
     ],
 )
 def test_a_reader_that_stops_reading(leave: Callable[[Full], None], searching: bool) -> None:
@@ -276,6 +274,7 @@ def test_a_reader_that_stops_reading(leave: Callable[[Full], None], searching: b
         full.popen.wait()
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_on_reading_has_missed_nothing() -> None:
     full = Full("uci", awaited="uciok")
     heard = b""
@@ -340,7 +339,9 @@ def test_a_network_that_cannot_be_had(program: str, faulty: Process) -> None:
     assert warning.endswith("; evaluating by material from now on")
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize(
+    "number", quick_among([signal.SIGKILL, signal.SIGSTOP], lambda number: number == signal.SIGKILL)
+)
 def test_a_stockfish_that_is_killed_or_stopped_in_mid_search(
     number: signal.Signals, engine: Process
 ) -> None:
@@ -395,6 +396,7 @@ def spawn(
     return subprocess.CompletedProcess(COMMAND, popen.returncode, out + rest, err)
 
 
+@pytest.mark.slow
 def test_a_hash_for_which_there_is_no_memory(tmp_path: Path) -> None:
     done = spawn(tmp_path, limit=6 << 30)
     assert (done.returncode, done.stderr) == (0, "")
@@ -403,6 +405,7 @@ def test_a_hash_for_which_there_is_no_memory(tmp_path: Path) -> None:
     assert said[0].startswith(WARNING + "there is no memory for a Hash of 8000 MiB; it is ")
 
 
+@pytest.mark.slow
 def test_a_cache_directory_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     cache = kernel_files().directory
@@ -417,6 +420,7 @@ def test_a_cache_directory_that_cannot_be_written(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("bestmove ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "log", quick_among(["/dev/full", "/", "/nowhere/log"], lambda log: log == "/dev/full")
 )

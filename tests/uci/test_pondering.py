@@ -134,6 +134,7 @@ def played(ponder: bool) -> list[str]:
     return lines
 
 
+@pytest.mark.slow
 def test_a_pondering_engine_plays_the_same_moves() -> None:
     with_ponder = played(True)
     assert len(with_ponder) > 15

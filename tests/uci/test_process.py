@@ -18,6 +18,7 @@ import pytest
 from obscuro.engine.options import Options
 from obscuro.rules.board import FogOfWarBoard
 from tests.hanging import HANG_SECONDS
+from tests.sizes import quick_among
 from tests.uci.dialogue import ROOT, Process
 from tests.uci.games import look_alikes, random_moves, turns_of
 
@@ -275,6 +276,7 @@ def test_infinite_and_pondering(engine: Process) -> None:
     assert sum(line.startswith("bestmove") for line in engine.heard) == 2
 
 
+@pytest.mark.slow
 def test_python_chess_plays_a_whole_game() -> None:
     rng = random.Random(1)
     board = FogOfWarBoard()
@@ -306,7 +308,9 @@ def search(process: Process) -> None:
     process.until("info string play")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", quick_among([signal.SIGTERM, signal.SIGINT], lambda number: number == signal.SIGINT)
+)
 def test_a_signal_in_mid_search(number: signal.Signals, own: Process) -> None:
     search(own)
     own.popen.send_signal(number)

@@ -21,6 +21,7 @@ from obscuro.uci.positions import account_position
 from obscuro.viewer.analysis import AnalysisError, Analyst
 from obscuro.viewer.document import ShownAdvice
 from obscuro.viewer.make_document import make_document, with_advice
+from tests.sizes import quick_among
 from tests.viewer.recorded import SHORT_GAME, game_of
 
 QUICK = Limit(nodes=1000)
@@ -246,7 +247,9 @@ def test_an_engine_that_dies_is_replaced(
     assert [text.split(" Analyst")[0] for text in warnings] == ["error at 1."]
 
 
-@pytest.mark.parametrize("mode", ["always-dies", "wrong", "deaf"])
+@pytest.mark.parametrize(
+    "mode", quick_among(["always-dies", "wrong", "deaf"], lambda mode: mode == "always-dies")
+)
 def test_where_the_engine_fails_twice_the_analysis_goes_on_without_it(
     game: chess.pgn.Game, analyst: Callable[..., Analyst], mode: str
 ) -> None:

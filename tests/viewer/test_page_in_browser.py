@@ -285,6 +285,7 @@ def test_a_click_on_a_curve_goes_to_its_ply(opened: OpenPage, written: Path) -> 
     assert "Black +0.10" in page.locator(".curve").nth(0).inner_text()
 
 
+@pytest.mark.slow
 def test_a_tap_on_a_curve_goes_to_its_ply(opened: OpenPage, written: Path) -> None:
     browser = opened.open(written).context.browser
     assert browser is not None
@@ -325,6 +326,7 @@ def test_curves_are_drawn_where_the_values_are(
     page.emulate_media(color_scheme="light")
 
 
+@pytest.mark.slow
 def test_a_sample_is_a_ring(opened: OpenPage, tmp_path: Path) -> None:
     """With at most 9 positions, Black's 20 after the first move are a sample."""
     path = tmp_path / "sample.html"
@@ -395,6 +397,7 @@ def test_a_game_without_comments_has_boards_and_sizes_only(
     assert "7." in page.locator("#moves li").first.inner_text()
 
 
+@pytest.mark.slow
 def test_the_list_scrolls_to_the_move_and_the_page_stays(opened: OpenPage, tmp_path: Path) -> None:
     path = tmp_path / "long.html"
     document = make_document(game_of("Nf3 Nf6 Ng1 Ng8 " * 20, tmp_path), 9)
@@ -411,6 +414,7 @@ def test_the_list_scrolls_to_the_move_and_the_page_stays(opened: OpenPage, tmp_p
     assert page.evaluate("scrollY") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 820, 1280])
 def test_nothing_is_wider_than_the_window(opened: OpenPage, written: Path, width: int) -> None:
     page = opened.open(written, width=width)
@@ -429,6 +433,7 @@ def visible_boards(page: Page) -> list[str]:
     return [name for name in ("white", "truth", "black") if page.locator(f"#{name}").is_visible()]
 
 
+@pytest.mark.slow
 def test_one_board_is_large(opened: OpenPage, written: Path) -> None:
     page = opened.open(written, "#1")
     assert visible_boards(page) == ["white", "truth", "black"]
@@ -484,6 +489,7 @@ def test_an_analysis_says_what_would_have_been_better_and_why(
     assert "by <b>Analyst</b>, 1 s a move" in page.locator("#method").inner_text()
 
 
+@pytest.mark.slow
 def test_a_possible_position_is_shown_large(opened: OpenPage, explained: Path) -> None:
     page = opened.open(explained, "#3")
     page.locator(".reason").first.click()

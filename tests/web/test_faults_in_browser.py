@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, WebSocketRoute, expect
 
 from tests.web.board_page import BoardPage
@@ -57,6 +58,7 @@ def test_a_move_made_without_a_connection_is_sent_when_it_is_back(board: BoardPa
     expect(board.sheet).to_contain_text("e4")
 
 
+@pytest.mark.slow
 def test_a_move_that_can_no_longer_be_made_is_told_of(board: BoardPage) -> None:
     cable = Cable(board)
     game = board.new_game()
@@ -79,6 +81,7 @@ def test_a_move_that_can_no_longer_be_made_is_told_of(board: BoardPage) -> None:
     expect(board.notice).to_have_text("")
 
 
+@pytest.mark.slow
 def test_a_dead_network_is_found_out_by_the_answer_that_does_not_come(board: BoardPage) -> None:
     connections: list[WebSocketRoute] = []
 
@@ -100,6 +103,7 @@ def test_a_dead_network_is_found_out_by_the_answer_that_does_not_come(board: Boa
     assert len(connections) == 2
 
 
+@pytest.mark.slow
 def test_a_refusal_of_the_server_stays_on_the_page(board: BoardPage) -> None:
     words = "the server is full; try later"
     full = True
@@ -120,6 +124,7 @@ def test_a_refusal_of_the_server_stays_on_the_page(board: BoardPage) -> None:
     expect(board.notice).to_have_text("")
 
 
+@pytest.mark.slow
 def test_a_browser_that_keeps_nothing_can_play(board: BoardPage) -> None:
     board.page.add_init_script(
         "Object.defineProperty(window, 'localStorage', {get() { throw new Error('forbidden'); }})"
@@ -131,6 +136,7 @@ def test_a_browser_that_keeps_nothing_can_play(board: BoardPage) -> None:
     expect(board.button("Sound")).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.slow
 def test_choices_that_can_not_be_read_are_passed_over(board: BoardPage) -> None:
     for wrong in ("{", "null", "7", '{"level": {}, "time": 3, "minutes": null}'):
         board.page.goto(board.url)
@@ -158,6 +164,7 @@ def test_after_a_reload_the_game_goes_on(board: BoardPage) -> None:
     board.await_square("d4, white pawn")
 
 
+@pytest.mark.slow
 def test_two_tabs_show_the_same_game(board: BoardPage) -> None:
     game = board.new_game()
     board.await_turn()
@@ -172,6 +179,7 @@ def test_two_tabs_show_the_same_game(board: BoardPage) -> None:
     assert other.faults == []
 
 
+@pytest.mark.slow
 def test_two_games_go_on_at_once(board: BoardPage) -> None:
     first = board.new_game()
     board.await_turn()
@@ -224,6 +232,7 @@ def test_the_game_goes_on_after_the_server_was_stopped(browser: Browser, tmp_pat
         board.leave()
 
 
+@pytest.mark.slow
 def test_an_engine_that_died_in_mid_move_is_started_anew(
     board: BoardPage, server: ServedApp
 ) -> None:

@@ -75,6 +75,7 @@ def tab(browser: Browser, server: ServedApp) -> Iterator[LookTab]:
     assert [fault for fault in tab.faults if not EXPECTED_FAULTS.search(fault)] == []
 
 
+@pytest.mark.slow
 def test_two_engines_are_watched_as_they_play(tab: LookTab, server: ServedApp) -> None:
     with server.engine.frozen():
         game = tab.start_match()
@@ -143,6 +144,7 @@ def test_a_game_of_a_file_is_analysed(tab: LookTab, tmp_path: Path) -> None:
     expect(tab.page.locator("#method")).to_contain_text("Analysis: by Quick")
 
 
+@pytest.mark.slow
 def test_texts_of_a_file_stay_texts(tab: LookTab, tmp_path: Path) -> None:
     tab.open_file(f'[White "{HOSTILE}"]\n\n1. e4 {{ {HOSTILE} }} *\n', tmp_path)
     tab.page.keyboard.press("End")
@@ -151,6 +153,7 @@ def test_texts_of_a_file_stay_texts(tab: LookTab, tmp_path: Path) -> None:
     assert tab.page.locator("img").count() == 0
 
 
+@pytest.mark.slow
 def test_an_unknown_game_is_said_to_be_unknown(tab: LookTab) -> None:
     tab.page.goto(f"{tab.url}/look/abcdefghijkl")
     expect(tab.page.locator("#loading")).to_have_text("there is no such game")

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from obscuro.engine.strength import LEVELS
 from obscuro.rules.board import FogOfWarBoard
+from tests.sizes import quick_among
 from tests.web.board_page import BoardPage
 from tests.web.served_app import ServedApp
 
@@ -108,6 +109,7 @@ def test_a_game_is_won_by_keys_alone(board: BoardPage) -> None:
     board.await_news(re.compile(r"You took a king\. You won: king captured\."))
 
 
+@pytest.mark.slow
 def test_a_board_that_is_turned_is_walked_as_it_is_seen(board: BoardPage) -> None:
     board.new_game(fen=BLACK_TO_MOVE, color="black")
     board.await_square("e7, black pawn")
@@ -118,6 +120,7 @@ def test_a_board_that_is_turned_is_walked_as_it_is_seen(board: BoardPage) -> Non
     board.await_square("e6, black pawn")
 
 
+@pytest.mark.slow
 def test_a_screen_reader_clicks_squares_that_the_mouse_goes_through(board: BoardPage) -> None:
     board.new_game()
     board.await_turn()
@@ -126,6 +129,7 @@ def test_a_screen_reader_clicks_squares_that_the_mouse_goes_through(board: Board
     board.await_square("e4, white pawn")
 
 
+@pytest.mark.slow
 def test_everything_that_can_be_used_has_a_name(board: BoardPage) -> None:
     board.new_game()
     board.await_turn()
@@ -157,6 +161,7 @@ def test_typed_moves_are_found_among_the_legal_ones(board: BoardPage) -> None:
     board.await_square("b5, white knight")
 
 
+@pytest.mark.slow
 def test_what_can_be_typed(board: BoardPage) -> None:
     page = board.page
     page.goto(board.url)
@@ -201,6 +206,7 @@ def test_promotion_asks_for_the_piece(board: BoardPage) -> None:
     expect(board.sheet).to_contain_text("e8=N")
 
 
+@pytest.mark.slow
 def test_a_typed_promotion_names_the_piece(board: BoardPage) -> None:
     board.new_game(fen=PROMOTION)
     board.await_turn()
@@ -210,6 +216,7 @@ def test_a_typed_promotion_names_the_piece(board: BoardPage) -> None:
     board.await_square("e8, white rook")
 
 
+@pytest.mark.slow
 def test_en_passant_takes_the_pawn_that_passed(board: BoardPage) -> None:
     board.new_game(fen=EN_PASSANT)
     board.await_turn()
@@ -221,7 +228,7 @@ def test_en_passant_takes_the_pawn_that_passed(board: BoardPage) -> None:
     expect(board.sheet).to_contain_text("exd6")
 
 
-@pytest.mark.parametrize("target", ["g1", "h1"])
+@pytest.mark.parametrize("target", quick_among(["g1", "h1"], lambda target: target == "g1"))
 def test_the_king_castles_through_an_attack(board: BoardPage, target: str) -> None:
     board.new_game(fen=CASTLING)
     board.await_turn()
@@ -246,6 +253,7 @@ def test_a_premove_is_made_when_the_turn_comes(board: BoardPage, server: ServedA
     expect(premove).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_premove_is_dropped_by_a_click_or_where_it_became_illegal(
     board: BoardPage, server: ServedApp
 ) -> None:
@@ -267,6 +275,7 @@ def test_a_premove_is_dropped_by_a_click_or_where_it_became_illegal(
     assert [state["ply"] for state in board.states][-1] == 2
 
 
+@pytest.mark.slow
 def test_a_premove_promotes_to_a_queen(board: BoardPage, server: ServedApp) -> None:
     board.new_game(fen=PROMOTION)
     board.await_ready()
@@ -281,6 +290,7 @@ def test_a_premove_promotes_to_a_queen(board: BoardPage, server: ServedApp) -> N
     board.await_square("e8, white queen")
 
 
+@pytest.mark.slow
 def test_a_clock_of_ones_own_is_kept_for_the_next_game(board: BoardPage) -> None:
     page = board.page
     page.goto(board.url)
@@ -298,6 +308,7 @@ def test_a_clock_of_ones_own_is_kept_for_the_next_game(board: BoardPage) -> None
     board.await_turn()
 
 
+@pytest.mark.slow
 def test_clocks_count_down_and_turn_red(board: BoardPage, server: ServedApp) -> None:
     board.new_game(time={"base": 5, "increment": 0})
     board.await_turn()
@@ -353,6 +364,7 @@ def test_draw_resignation_and_rematch(board: BoardPage) -> None:
     assert board.center("e1")[1] > board.center("e8")[1]
 
 
+@pytest.mark.slow
 def test_a_game_without_moves_is_aborted(board: BoardPage) -> None:
     board.new_game()
     board.await_turn()
@@ -361,6 +373,7 @@ def test_a_game_without_moves_is_aborted(board: BoardPage) -> None:
     board.await_result("No result: aborted")
 
 
+@pytest.mark.slow
 def test_sounds_are_off_until_they_are_switched_on(board: BoardPage) -> None:
     board.new_game()
     expect(board.button("Sound")).to_have_attribute("aria-pressed", "false")
@@ -369,6 +382,7 @@ def test_sounds_are_off_until_they_are_switched_on(board: BoardPage) -> None:
     expect(board.button("Sound")).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.slow
 def test_two_engines_are_started_as_the_form_says(board: BoardPage) -> None:
     page = board.page
     wishes: list[object] = []
@@ -388,6 +402,7 @@ def test_two_engines_are_started_as_the_form_says(board: BoardPage) -> None:
     assert wishes == [{"white": None, "black": LEVELS[1].number, "move": 5}]
 
 
+@pytest.mark.slow
 def test_a_wrong_position_is_refused_in_words(board: BoardPage) -> None:
     board.page.goto(board.url)
     board.page.get_by_text("More", exact=True).click()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +98,10 @@ def ahead(observation: Any, side: chess.Color) -> int:
     return int(once | (once << 8 if side == chess.WHITE else once >> 8))
 
 
-@pytest.mark.parametrize("color", ["white", "black"])
-@pytest.mark.parametrize("seed", quick_among(range(3), lambda seed: seed == 0))
+@pytest.mark.parametrize(
+    ("seed", "color"),
+    quick_among(product(range(3), ["white", "black"]), lambda case: case == (0, "white")),
+)
 def test_every_message_of_a_game_holds_what_its_player_sees_and_nothing_else(
     tmp_path: Path, seed: int, color: str
 ) -> None:
@@ -224,7 +227,7 @@ def same_after(
 
 
 @pytest.mark.parametrize("side", chess.COLORS)
-@pytest.mark.parametrize("seed", quick_among(range(8), lambda seed: seed < 3))
+@pytest.mark.parametrize("seed", quick_among(range(8), lambda seed: seed == 0))
 def test_two_games_that_look_the_same_to_the_player_give_the_same_messages_byte_for_byte(
     seed: int, side: chess.Color
 ) -> None:

@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from obscuro.web.web_server import ListenError, WebService
 from tests.hanging import HANG_SECONDS
 from tests.processes import is_running
+from tests.sizes import quick_among
 from tests.web.server_process import (
     ServerProcess,
     WebPlayer,
@@ -79,7 +80,9 @@ def test_an_engine_killed_in_the_middle_of_a_move_is_replaced(tmp_path: Path) ->
             assert not any(is_running(pid) for pid in first)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", quick_among([signal.SIGTERM, signal.SIGINT], lambda number: number == signal.SIGTERM)
+)
 def test_a_signal_ends_the_server_and_its_engines(tmp_path: Path, number: signal.Signals) -> None:
     player = WebPlayer()
     with server_process(tmp_path, scripted_engine(tmp_path)) as server:

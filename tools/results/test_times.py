@@ -80,11 +80,9 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
 
 
 def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
-    """Yield the tables of the last run, with its machine, or that none was stored."""
+    """Yield the tables of the last run, or that none was stored."""
     for each in loaded:
-        raw = each.raw
-        yield from (f"{raw.date}, commit {raw.commit}; {raw.machine_line()}.", "")
-        yield from render(raw.data)
+        yield from render(each.raw.data)
     if not loaded:
         yield "No run is stored yet."
 

@@ -201,6 +201,7 @@ def test_a_peak_is_seen_and_forgotten() -> None:
     subprocess.run([sys.executable, "-c", PEAK], check=True, timeout=HANG_SECONDS)
 
 
+@pytest.mark.slow
 def test_measures_in_a_process_of_its_own() -> None:
     game = next(
         game.with_updates([update])
@@ -212,6 +213,7 @@ def test_measures_in_a_process_of_its_own() -> None:
     assert RECORD_WORDS * 8 < measured < 1_000
 
 
+@pytest.mark.slow
 def test_a_failure_is_one_line() -> None:
     update = GAME.updates[-1]._replace(positions=7)
     with pytest.raises(BenchmarkError, match=r"failed: .*the belief has \d+ positions") as caught:

@@ -27,6 +27,7 @@ from tests.evaluation.nnue import made_up
 from tests.evaluation.nnue.naive_search import MATED as NAIVELY_MATED
 from tests.evaluation.nnue.naive_search import CaptureSearch, static_value
 from tests.evaluation.nnue.synthetic import random_network
+from tests.sizes import quick_among
 
 
 @functools.cache
@@ -60,7 +61,7 @@ def expect(
             assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal), board.fen()
 
 
-@pytest.mark.parametrize("tau", [6.0, 2.5])
+@pytest.mark.parametrize("tau", quick_among([6.0, 2.5], lambda tau: tau == 6))
 def test_values_are_those_of_the_naive_search(tau: float) -> None:
     boards = game_boards(seed=20, count=8)
     values = made_up_evaluator(tau=tau).evaluate(words_of(boards))

@@ -15,6 +15,7 @@ from obscuro.research.games.leduc import LeducPoker
 from obscuro.research.games.liars_dice import LiarsDice
 from obscuro.research.games.openspiel import OpenSpielGame
 from obscuro.search.game import MAX, MIN
+from tests.sizes import quick_among
 
 from .faulty_games import LoadedDeck, NegativeScale, PaysTooMuch, ShowsList, Tries
 from .told import told
@@ -47,17 +48,22 @@ class AtRandom:
         return int(self._random.integers(2))
 
 
+LARGE = ("phantom_ttt", "dark_hex(board_size=3,gameversion=adh)")
+
 GAMES: list[ExtensiveForm[Any]] = [
     KuhnPoker(),
     LeducPoker(),
     LiarsDice(3),
     Tries(),
-    OpenSpielGame("phantom_ttt"),
-    OpenSpielGame("dark_hex(board_size=3,gameversion=adh)"),
+    *map(OpenSpielGame, LARGE),
 ]
 
 
-@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+@pytest.mark.parametrize(
+    "game",
+    quick_among(GAMES, lambda game: game.name not in LARGE),
+    ids=lambda game: game.name,
+)
 def test_two_players_play_to_the_end_and_a_seed_repeats_it(game: ExtensiveForm[Any]) -> None:
     players = [Noting(game, QUICK) for _ in range(2)]
     played = play(game, *players, seed=2)

@@ -75,6 +75,7 @@ def test_a_player_on_the_clock_has_no_fixed_strategy() -> None:
         played_strategy(enumerate_game(KuhnPoker()), GamePlayer(KuhnPoker(), PlaySettings(1.0)))
 
 
+@pytest.mark.slow
 def test_more_iterations_make_dark_hex_less_exploitable() -> None:
     game = OpenSpielGame("dark_hex(board_size=2,gameversion=adh)", remembers=True)
     tree = enumerate_game(game)

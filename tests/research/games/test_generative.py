@@ -162,6 +162,7 @@ def test_where_both_have_acted() -> None:
         assert found[tree.infoset[node]] == (len(mine) > 0 and len(theirs) > 0)
 
 
+@pytest.mark.slow
 def test_elsewhere_the_blueprint_is_played(leduc: GameTree[Any]) -> None:
     policy = blueprint(leduc)
     nowhere = np.zeros(len(leduc.infosets.key), np.bool_)

@@ -126,6 +126,7 @@ def test_a_limit_counts_the_nodes_below_the_live_roots(leduc: GameTree[Any]) -> 
         assert LimitedMaxmargin(10**12, most=33).iterations(view) == 33
 
 
+@pytest.mark.slow
 def test_with_a_small_limit_few_infosets_are_refined_better_than_all() -> None:
     tree = enumerate_game(Goofspiel(5, "increasing", 3))
     policy = blueprint(tree, 10)

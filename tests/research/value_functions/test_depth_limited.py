@@ -83,6 +83,7 @@ def test_without_values_the_trunk_can_be_exploited() -> None:
     assert TrunkExploitability(game.tree, solver.region.slots).of(solver.average()) > 0.1
 
 
+@pytest.mark.slow
 def test_exact_values_of_an_equilibrium_add_up_to_the_games_value() -> None:
     game = kuhn_after_the_first_bet()
     solver = DepthLimitedCfr(game, SolvedBottoms(game, 300))

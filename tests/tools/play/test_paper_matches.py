@@ -143,6 +143,7 @@ def test_slow_games_come_in_small_blocks() -> None:
 # -- blocks and files ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_blocks_join_to_one_match_and_the_same_command_goes_on(quick: Path) -> None:
     file = quick / "raw" / "quick.json"
     assert play(quick, "quick", "--block", "2", "--games", "4") == 0
@@ -163,6 +164,7 @@ def test_blocks_join_to_one_match_and_the_same_command_goes_on(quick: Path) -> N
     assert {each.name for each in file.parent.iterdir()} == {"quick.json", "quick.pgn.gz"}
 
 
+@pytest.mark.slow
 def test_a_block_is_the_match_that_the_program_plays(quick: Path) -> None:
     assert play(quick, "quick", "--block", "2", "--games", "4") == 0
     words = QUICK.command(2, seed=3)
