@@ -5,6 +5,7 @@ The import loads no package, so that `obscuro doctor` can run without any.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from threading import Event
 from typing import Protocol
@@ -115,18 +116,27 @@ class PlayerKind:
         return f"{self.name} needs {package}; install it with: pip install 'obscuro[{extra}]'"
 
 
-def _make_engine(options: Options, warn: Callable[[str], None]) -> AnyPlayer:
-    """Make the engine's player. This loads numba."""
-    from obscuro.engine.player import Player  # noqa: PLC0415 - takes seconds
+def made_by(name: str, *rule: str) -> MakePlayer:
+    """Return a function that makes a player; the code is imported when the function is called.
 
-    return Player(options, warn)
+    name: `module:class`. rule: the name of a function of the module, the last argument of the class.
+    """
+
+    def make(options: Options, warn: Callable[[str], None]) -> AnyPlayer:
+        place, _, kind = name.partition(":")
+        module = import_module(place)
+        given = [getattr(module, each) for each in rule] or [warn]
+        player: AnyPlayer = getattr(module, kind)(options, *given)
+        return player
+
+    return make
 
 
 OBSCURO = PlayerKind(
     "obscuro",
     "the engine",
     OPTIONS,
-    _make_engine,
+    made_by("obscuro.engine.player:Player"),
     capabilities=("position-fog", "coverage", "compare"),
 )
 """The engine itself."""

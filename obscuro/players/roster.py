@@ -4,11 +4,10 @@ This is the one table of them; the command line, the front end and matches use i
 quick: a player's code is loaded when the player is made.
 """
 
-from collections.abc import Callable, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 
-from obscuro.engine.options import Option, Options, options_named, search_option
-from obscuro.engine.player_kind import OBSCURO, AnyPlayer, MakePlayer, PlayerKind
+from obscuro.engine.options import Option, options_named, search_option
+from obscuro.engine.player_kind import OBSCURO, PlayerKind, made_by
 
 DEPTH1_OPTIONS = (
     *options_named(
@@ -45,8 +44,6 @@ ZS21_OPTIONS = (
 )
 """The options that act on zs21."""
 
-Warn = Callable[[str], None]
-
 
 def player_kind(name: str) -> PlayerKind:
     """Return the kind of player with this name. Raises ValueError, with the names there are."""
@@ -54,22 +51,6 @@ def player_kind(name: str) -> PlayerKind:
     if kind is None:
         raise ValueError(f"there is no player {name!r}; there are {', '.join(PLAYERS)}")
     return kind
-
-
-def _made_by(name: str, *rule: str) -> MakePlayer:
-    """Return a function that makes a player; the code is imported when the function is called.
-
-    name: `module:class`. rule: the name of a function of the module, the last argument of the class.
-    """
-
-    def make(options: Options, warn: Warn) -> AnyPlayer:
-        place, _, kind = name.partition(":")
-        module = import_module(place)
-        given = [getattr(module, each) for each in rule] or [warn]
-        player: AnyPlayer = getattr(module, kind)(options, *given)
-        return player
-
-    return make
 
 
 _VIEW_PLAYER = "obscuro.players.view_player:ViewPlayer"
@@ -82,7 +63,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "random",
             "every move with the same probability",
             options_named("UCI_Variant", "Seed"),
-            _made_by(_VIEW_PLAYER, "random_move"),
+            made_by(_VIEW_PLAYER, "random_move"),
             title="Obscuro random",
             light=True,
         ),
@@ -90,7 +71,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "greedy",
             "takes what it sees, saves what is attacked, else develops",
             options_named("UCI_Variant", "Seed"),
-            _made_by(_VIEW_PLAYER, "greedy_move"),
+            made_by(_VIEW_PLAYER, "greedy_move"),
             title="Obscuro greedy",
             light=True,
         ),
@@ -98,7 +79,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "depth1",
             "the best own move by its mean value over a sample of the possible positions",
             DEPTH1_OPTIONS,
-            _made_by("obscuro.players.depth1:Depth1Player"),
+            made_by("obscuro.players.depth1:Depth1Player"),
             title="Obscuro depth1",
             capabilities=("position-fog", "coverage"),
         ),
@@ -106,7 +87,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "zs21",
             "the agent of Zhang and Sandholm 2021: knowledge-limited subgames, linear programs",
             ZS21_OPTIONS,
-            _made_by("obscuro.research.zs21.zs21_player:Zs21Player"),
+            made_by("obscuro.research.zs21.zs21_player:Zs21Player"),
             title="Obscuro zs21",
             capabilities=("position-fog", "coverage"),
             extra=("highspy", "zs21"),
