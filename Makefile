@@ -15,6 +15,9 @@ LAST_PROOFS := docs/results/raw/proofs/last_run.json
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
+# Tests start hundreds of processes. Without bytecode, each compiles all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .PHONY: help setup demo play test proofs warmup results pages dist clean distclean

@@ -141,7 +141,7 @@ def table() -> Iterator[Table]:
             (signal.SIGSTOP, "it was stopped"),
             (signal.SIGSEGV, "it was killed by SIGSEGV"),
         ],
-        lambda case: case[0] == signal.SIGKILL,
+        lambda case: case[0] == signal.SIGSEGV,
     ),
 )
 def test_a_process_lost_in_mid_search_is_replaced(

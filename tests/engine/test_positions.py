@@ -39,7 +39,7 @@ def searched(fen: str, evaluator: str, nodes: int) -> tuple[SearchInfo, dict[str
 CORNERED = [("c6", ("c6b6", "c6c7")), ("b6", ("b6a6", "b6c7")), ("c7", ("c7b6", "c7c8"))]
 
 
-@pytest.mark.parametrize(("king", "moves"), quick_among(CORNERED, lambda case: case[0] == "c6"))
+@pytest.mark.parametrize(("king", "moves"), quick_among(CORNERED, lambda case: False))
 def test_a_cornered_king_loses_more_than_half_against_a_mixed_move(king, moves):
     rank = {"b6": "8/1K6", "c6": "8/2K5", "c7": "2K5/8"}[king]
     info, policy = searched(f"k7/{rank}/8/8/8/8/8 w - - 0 1", "material", 25_000)

@@ -159,6 +159,7 @@ def test_warnings_of_players_come_with_the_answer() -> None:
         assert seat.play(0).keys() == {"record", "warnings"}
 
 
+@pytest.mark.slow
 def test_leaving_breaks_a_game_off_and_ends_its_engine(tmp_path: Path) -> None:
     orders = Orders(tmp_path)
     orders.give("hang")

@@ -255,7 +255,7 @@ def interrupt(full: Full) -> None:
 @pytest.mark.parametrize(
     ("leave", "searching"),
     [
-        (end_input, False),
+        pytest.param(end_input, False, marks=pytest.mark.slow),
         (stop_reading_for_good, False),
         pytest.param(terminate, False, marks=pytest.mark.slow),
         pytest.param(interrupt, False, marks=pytest.mark.slow),

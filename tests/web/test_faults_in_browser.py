@@ -211,6 +211,7 @@ def test_nobody_else_sees_the_game(browser: Browser, board: BoardPage) -> None:
     stranger.page.context.close()
 
 
+@pytest.mark.slow
 def test_the_game_goes_on_after_the_server_was_stopped(browser: Browser, tmp_path: Path) -> None:
     with served_app(tmp_path) as server:
         board = BoardPage(browser.new_context(), server.url)

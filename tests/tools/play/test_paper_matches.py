@@ -19,6 +19,7 @@ from obscuro.cli.arguments import build_parser
 from obscuro.engine.options import SEARCH_KEYS, Options
 from obscuro.matches.elo import Tally
 from obscuro.search.parameters import SearchParameters
+from tests.sizes import quick_among
 from tools.common import INTERRUPTED, ROOT
 from tools.play import paper_experiments, paper_matches, paper_series
 from tools.play.paper_experiments import (
@@ -305,7 +306,11 @@ def test_what_needs_more_cores_is_left_out(
     assert "quick is left out: it needs 4096 cores" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("trap", ["", "trap '' INT; "], ids=["plain", "Ctrl-C ignored"])
+@pytest.mark.parametrize(
+    "trap",
+    quick_among(["", "trap '' INT; "], bool),
+    ids=["plain", "Ctrl-C ignored"],
+)
 def test_term_ends_the_match_and_keeps_what_it_has_played(tmp_path: Path, trap: str) -> None:
     command = ["sh", "-c", trap + 'exec "$@"', "sh", sys.executable, "-m"]
     command += ["tools.play.paper_matches", "random", "--concurrency", "1"]
