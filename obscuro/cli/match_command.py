@@ -64,6 +64,11 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
     console.print()
     for line in verdict(match, ended, resumable=journal is not None):
         console.print(line, soft_wrap=True)
+    return exit_code(ended)
+
+
+def exit_code(ended: EventResult) -> int:
+    """Return the exit code after an event. Raises CommandError with what broke it off."""
     if ended.failure is None or ended.complete:
         return 0
     if isinstance(ended.failure, KeyboardInterrupt):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from obscuro.cli.command_support import INTERRUPTED, CommandError
+from obscuro.cli.command_support import CommandError
 from obscuro.cli.event_table import TournamentTable, standings_summary, standings_table
-from obscuro.cli.match_command import MakeWorkers, crew_maker, once, resumed
+from obscuro.cli.match_command import MakeWorkers, crew_maker, exit_code, once, resumed
 from obscuro.matches.event import ArenaError, Event
 from obscuro.matches.journal import Journal, read_journal
 from obscuro.matches.play_event import EventResult, play_event
@@ -123,11 +123,7 @@ def _finish(result: EventResult, directory: Path, anchor: Anchor, console: Conso
         state = state_after(played, planned).text
         console.print(f"\n{state} The same command plays the rest.", soft_wrap=True)
     _show(standings, directory, console)
-    if result.complete:
-        return 0
-    if isinstance(result.failure, KeyboardInterrupt):
-        return INTERRUPTED
-    raise CommandError(str(result.failure))
+    return exit_code(result)
 
 
 def _write(directory: Path, standings: Standings, state: TournamentState) -> None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from obscuro.cli import tournament_command as tournament
 from obscuro.cli.arguments import parse
 from obscuro.cli.command_support import CommandError
+from obscuro.cli.match_command import MakeWorkers
 from obscuro.client.uci_process import EngineError
 from obscuro.matches.event import Event, GameTask
 from obscuro.matches.game_workers import LocalWorkers, Played
@@ -63,8 +64,11 @@ class Failing:
             yield played
 
 
-def run(console: Console, *arguments: str | Path) -> tuple[int, str]:
-    code = tournament.run(parse(["tournament", *map(str, arguments)]), console=console)
+def run(
+    console: Console, *arguments: str | Path, make_workers: MakeWorkers | None = None
+) -> tuple[int, str]:
+    words = ["tournament", *map(str, arguments)]
+    code = tournament.run(parse(words), console=console, make_workers=make_workers)
     return code, written(console)
 
 
@@ -94,8 +98,7 @@ def test_a_tournament_is_played_and_rated_and_then_stays(console: Console, file:
 
 
 def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(console: Console, file: Path) -> None:
-    arguments = parse(["tournament", str(file)])
-    code = tournament.run(arguments, console=console, make_workers=Failing(5, KeyboardInterrupt()))
+    code, _ = run(console, file, make_workers=Failing(5, KeyboardInterrupt()))
     assert code == 130
     assert "Broken off after 5 of 12 games. The same command plays the rest." in written(console)
     directory = file.with_suffix("")
@@ -103,17 +106,14 @@ def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(console: Console, f
     assert result["complete"] is False
     assert result["reason"] == "Broken off after 5 of 12 games: interrupted."
     assert "Broken off after 5 of 12 games: interrupted." in (directory / "report.html").read_text()
-    assert tournament.run(arguments, console=console) == 0
+    assert run(console, file)[0] == 0
     assert "The journal holds 5 of 12 games." in written(console)
     assert results(directory / "result.json")["games_played"] == 12
 
 
 def test_a_player_that_fails_ends_it_with_one_line(console: Console, file: Path) -> None:
-    arguments = parse(["tournament", str(file)])
     with pytest.raises(CommandError, match=r"^it is ill$"):
-        tournament.run(
-            arguments, console=console, make_workers=Failing(2, EngineError("it is ill"))
-        )
+        run(console, file, make_workers=Failing(2, EngineError("it is ill")))
     assert "Broken off after 2 of 12 games. The same command plays the rest." in written(console)
     assert results(file.with_suffix("") / "result.json")["games_played"] == 2
 
@@ -129,8 +129,7 @@ def test_a_game_that_the_machine_broke_off_is_played_again(console: Console, fil
                 yield played if self.slept else Played(played.task, None, "the machine slept")
                 self.slept = True
 
-    arguments = parse(["tournament", str(file)])
-    assert tournament.run(arguments, console=console, make_workers=Sleepy) == 0
+    assert run(console, file, make_workers=Sleepy)[0] == 0
     assert "game 1 was broken off and is played again: the machine slept" in written(console)
     assert results(file.with_suffix("") / "result.json")["games_played"] == 12
 
@@ -143,7 +142,7 @@ def test_a_killed_tournament_has_a_report_of_what_was_played(console: Console, f
         raise Killed
 
     with pytest.raises(Killed):
-        tournament.run(parse(["tournament", str(file)]), console=console, make_workers=killed)
+        run(console, file, make_workers=killed)
     directory = file.with_suffix("")
     state = "Under way or broken off: 0 of 12 games were played so far."
     assert results(directory / "result.json")["reason"] == state
@@ -169,11 +168,7 @@ def test_the_report_is_made_again_from_the_journal(console: Console, file: Path)
 
 def test_the_report_of_an_unfinished_tournament_says_so(console: Console, file: Path) -> None:
     with pytest.raises(CommandError):
-        tournament.run(
-            parse(["tournament", str(file)]),
-            console=console,
-            make_workers=Failing(3, EngineError("it is ill")),
-        )
+        run(console, file, make_workers=Failing(3, EngineError("it is ill")))
     code, text = run(console, "--report", file.with_suffix(""))
     assert code == 0
     state = "Under way or broken off: 3 of 12 games were played so far."

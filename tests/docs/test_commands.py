@@ -15,7 +15,9 @@ from obscuro.cli.arguments import build_parser
 from tests.docs.pages import ROOT, all_pages
 
 _ASSIGNMENT = re.compile(r"[A-Z_]+=.*")
-_PLACEHOLDER = dict(N="1", MS="100", SECONDS="10", CP="100", NAME="belief") | {"S+I": "60+1"}
+_PLACEHOLDER = {
+    "N": "1", "MS": "100", "SECONDS": "10", "CP": "100", "S+I": "60+1", "NAME": "belief"
+}  # fmt: skip
 _LEFT_OUT = ("…", "...")
 _NEEDED = {"match": ["A", "B"], "replay": ["LOG"], "show": ["GAME.pgn"]}
 _STARTERS = ("obscuro", "engine_bin/obscuro", ".venv/bin/obscuro")
