@@ -282,7 +282,10 @@ def test_openings_of_a_file_are_played(console: Console, tmp_path: Path) -> None
     [
         (["--sprt", "elo1=-3"], "--sprt: elo0=0 must be less than elo1=-3"),
         (["--openings", "/nowhere/book"], "--openings: can't read /nowhere/book: No such file"),
-        (["--movetime-a", "5", "--tc-a", "60"], "give --movetime-a or --tc-a, not both"),
+        (
+            ["--movetime-a", "5", "--tc-a", "60"],
+            "give one of --movetime-a, --tc-a and --nodes-a, no more",
+        ),
         (["--tc-b", "soon"], "--tc-b: 'soon' is not a clock"),
         (["--log", "/nowhere/x.jsonl"], "can't write /nowhere/x.jsonl: No such file"),
         (["--json", "/nowhere/x.json"], "can't write /nowhere/x.json"),
