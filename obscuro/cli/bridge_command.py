@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import logging
 import os
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from obscuro.cli.arguments import DRAW_MOVES, DRAW_SCORE
 from obscuro.cli.command_support import (
     INTERRUPTED,
     CommandError,
+    logged,
     make_mover,
     missing_package,
     read_options,
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace, *, make: MakeMover = make_mover) -> int:
     check_chat(arguments)
     check_pgn(arguments.pgn)
     token = take_token(os.environ)
-    with _logging(arguments.log, arguments.quiet, token):
+    with logged(logger, arguments.quiet, arguments.log, token):
         return _play(arguments, url, options, token, make)
 
 
@@ -189,17 +190,7 @@ def _bridge(
     from obscuro.bots.bot_settings import GameSettings, Policy  # noqa: PLC0415
     from obscuro.bots.game_log import PgnArchive  # noqa: PLC0415
 
-    policy = Policy(
-        games=arguments.games,
-        leave_after=arguments.leave_after,
-        rated=arguments.rated,
-        opponents=arguments.opponents,
-        least_base=arguments.least_base,
-        most_base=arguments.most_base,
-        least_increment=arguments.least_increment,
-        most_increment=arguments.most_increment,
-        unlimited=arguments.unlimited,
-    )
+    policy = Policy(**{field.name: getattr(arguments, field.name) for field in fields(Policy)})
     settings = GameSettings(
         draw_score=arguments.draw_score,
         draw_plies=2 * arguments.draw_moves,
@@ -258,55 +249,3 @@ def _live(bridge: Bridge) -> int:
     if failures:
         raise failures[0]
     return INTERRUPTED if must_leave() else 0
-
-
-# -- the log ------------------------------------------------------------------------------------
-
-
-class _TokenFilter(logging.Filter):
-    """Replaces the token in every line of the log. No line should hold it in the first place."""
-
-    def __init__(self, token: str) -> None:
-        super().__init__()
-        self._token = token
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Pass every record, without the token."""
-        text = record.getMessage()
-        if record.exc_info and record.exc_text is None:
-            record.exc_text = logging.Formatter().formatException(record.exc_info)
-        if self._token in text:
-            record.msg, record.args = text.replace(self._token, "(token)"), ()
-        if record.exc_text:
-            record.exc_text = record.exc_text.replace(self._token, "(token)")
-        return True
-
-
-@contextlib.contextmanager
-def _logging(path: str | None, quiet: bool, token: str) -> Iterator[None]:
-    """Within this context, log to stderr, and in more detail to the file if there is one."""
-    screen = logging.StreamHandler()
-    screen.setLevel(logging.WARNING if quiet else logging.INFO)
-    handlers: list[logging.Handler] = [screen]
-    if path is not None:
-        try:
-            handlers.append(logging.FileHandler(path, encoding="utf-8", errors="replace"))
-        except OSError as error:
-            raise CommandError(f"can't write {path}: {error.strerror}") from None
-    form = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
-    for handler in handlers:
-        handler.setFormatter(form)
-        handler.addFilter(_TokenFilter(token))
-        logger.addHandler(handler)
-    before = logger.level, logger.propagate, logging.raiseExceptions
-    logger.setLevel(logging.DEBUG)
-    logger.propagate = False
-    logging.raiseExceptions = False  # a full disk is no reason to stop playing
-    try:
-        yield
-    finally:
-        logger.setLevel(before[0])
-        logger.propagate, logging.raiseExceptions = before[1:]
-        for handler in handlers:
-            logger.removeHandler(handler)
-            handler.close()

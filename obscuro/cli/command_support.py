@@ -112,20 +112,59 @@ def prepare(player: Player) -> None:
         player.prepare(lambda text: status.update(f"getting ready: {text}"))
 
 
-# -- what a server says -------------------------------------------------------------------------
+# -- a server's log -------------------------------------------------------------------------------
+
+
+class _SecretFilter(logging.Filter):
+    """Replaces a secret in every line of a log. No line should hold it in the first place."""
+
+    def __init__(self, secret: str) -> None:
+        super().__init__()
+        self._secret = secret
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Pass every record, without the secret."""
+        text = record.getMessage()
+        if record.exc_info and record.exc_text is None:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if self._secret in text:
+            record.msg, record.args = text.replace(self._secret, "(token)"), ()
+        if record.exc_text:
+            record.exc_text = record.exc_text.replace(self._secret, "(token)")
+        return True
 
 
 @contextlib.contextmanager
-def logged_to_stderr(logger: logging.Logger, quiet: bool) -> Iterator[None]:
-    """Within this context, write a logger's lines to stderr. quiet: warnings and errors only."""
+def logged(
+    logger: logging.Logger, quiet: bool, path: str | None = None, secret: str = ""
+) -> Iterator[None]:
+    """Within this context, write a logger's lines to stderr, and in more detail to a file.
+
+    quiet: warnings and errors only on stderr. path: the file, or None. secret: is left out of every
+    line. Raises CommandError if the file can't be written.
+    """
     screen = logging.StreamHandler()
-    screen.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    before = logger.level, logger.propagate
-    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+    screen.setLevel(logging.WARNING if quiet else logging.INFO)
+    handlers: list[logging.Handler] = [screen]
+    if path is not None:
+        try:
+            handlers.append(logging.FileHandler(path, encoding="utf-8", errors="replace"))
+        except OSError as error:
+            raise CommandError(f"can't write {path}: {error.strerror}") from None
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        if secret:
+            handler.addFilter(_SecretFilter(secret))
+        logger.addHandler(handler)
+    before = logger.level, logger.propagate, logging.raiseExceptions
+    logger.setLevel(logging.DEBUG)
     logger.propagate = False
-    logger.addHandler(screen)
+    logging.raiseExceptions = False  # a full disk is no reason to stop playing
     try:
         yield
     finally:
-        logger.level, logger.propagate = before
-        logger.removeHandler(screen)
+        logger.setLevel(before[0])
+        logger.propagate, logging.raiseExceptions = before[1:]
+        for handler in handlers:
+            logger.removeHandler(handler)
+            handler.close()

@@ -11,7 +11,7 @@ from obscuro.cli.bridge_command import FORBIDDEN_OPTIONS, OVERHEAD, MakeMover, t
 from obscuro.cli.command_support import (
     CommandError,
     check_port,
-    logged_to_stderr,
+    logged,
     make_mover,
     missing_package,
     read_options,
@@ -50,7 +50,7 @@ def run(
     left = leave or threading.Event()
     movers = MoverPool(lambda: make(options, logger.warning), spare=arguments.games)
     with (
-        logged_to_stderr(logger, arguments.quiet),
+        logged(logger, arguments.quiet),
         leaving_signals_handled(lambda number: left.set()),
     ):
         try:

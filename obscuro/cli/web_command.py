@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from obscuro.cli.command_support import (
     CommandError,
     check_port,
-    logged_to_stderr,
+    logged,
     missing_package,
     read_options,
     server_options,
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     limits = WebLimits(games=arguments.max_games)
     public = arguments.host not in LOOPBACK
-    with logged_to_stderr(logger, arguments.quiet):
+    with logged(logger, arguments.quiet):
         try:
             service = WebService(arguments.host, arguments.port)
             app = make_app(

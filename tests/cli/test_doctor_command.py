@@ -28,40 +28,22 @@ def report(*findings: Finding) -> tuple[int, list[str]]:
     return code, out.getvalue().splitlines()
 
 
-def test_all_is_well() -> None:
-    code, lines = report(Finding(OK, "Python", "3.11"))
-    assert code == 0
-    assert lines[1:] == ["ok       Python        3.11", "All is well."]
-
-
-def test_a_hint_is_no_failure_and_says_what_to_do() -> None:
+def test_the_worst_finding_decides_the_verdict_and_the_code() -> None:
+    good = Finding(OK, "Python", "3.11")
+    assert report(good)[0] == 0
+    assert report(good)[1][1:] == ["ok       Python        3.11", "All is well."]
     code, lines = report(Finding(HINT, "Stockfish", "not found", "install it"))
-    assert code == 0
-    assert lines[1].split() == ["hint", "Stockfish", "not", "found"]
-    assert lines[2].strip() == "-> install it"
-    assert "can run" in lines[3]
-
-
-def test_something_missing_is_a_failure() -> None:
-    code, lines = report(Finding(OK, "Python", "3.11"), Finding(MISSING, "numba", "none", "get it"))
-    assert code == 1
-    assert "can't run" in lines[-1]
+    assert (code, lines[1].split()) == (0, ["hint", "Stockfish", "not", "found"])
+    assert lines[2].strip() == "-> install it" and "can run" in lines[3]
+    code, lines = report(good, Finding(MISSING, "numba", "none", "get it"))
+    assert code == 1 and "can't run" in lines[-1]
 
 
 def test_this_machine_can_run_the_engine() -> None:
     findings = [finding for check in doctor.CHECKS for finding in check()]
     subjects = [finding.subject for finding in findings]
-    for subject in (
-        "Python",
-        "numba",
-        "numpy",
-        "chess",
-        "Stockfish",
-        "network",
-        "cores",
-        "kernel cache",
-    ):
-        assert subject in subjects
+    wanted = {"Python", "numba", "numpy", "chess", "Stockfish", "network", "cores", "kernel cache"}
+    assert wanted <= set(subjects)
     assert not [finding for finding in findings if finding.level == MISSING]
     for finding in findings:
         assert "\n" not in finding.found + finding.advice

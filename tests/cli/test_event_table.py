@@ -25,7 +25,7 @@ class Clock:
 
 
 def show(console: Console, event: Event, scores: str, held: int = 0) -> MatchTable:
-    """Show games that White (2) or Black (0) won or nobody (1), each after half a minute."""
+    """Show games that White (2) or Black (0) won or neither (1), each after half a minute."""
     games: dict[int, GameRecord] = {}
     match, clock = MatchResult(event, games), Clock()
     table = MatchTable(console, match, held, clock)

@@ -1,6 +1,7 @@
 """The command line as a whole: what it loads, help, versions, and errors of one line."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,32 +67,21 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"obscuro {obscuro.__version__}\n"
 
 
-def test_help_names_every_command_and_gives_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main(["--help"])
-    text = capsys.readouterr().out
-    for command in (
-        "uci",
-        "play",
-        "demo",
-        "match",
-        "bridge",
-        "replay",
-        "bench",
-        "warmup",
-        "doctor",
-    ):
-        assert f"\n    {command} " in text
-    assert "examples:" in text
-
-
-@pytest.mark.parametrize(
-    "command", ["uci", "play", "demo", "match", "bridge", "replay", "bench", "warmup", "doctor"]
+COMMANDS = (
+    *("uci", "play", "demo", "match", "tournament", "show", "bridge", "mistboard", "web"),
+    *("replay", "bench", "warmup", "doctor"),
 )
-def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main([command, "--help"])
-    assert f"usage: obscuro {command}" in capsys.readouterr().out
+
+
+def test_help_names_every_command_and_each_has_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], *([command] for command in COMMANDS)):
+        with pytest.raises(SystemExit, match="0"):
+            main([*words, "--help"])
+    text = capsys.readouterr().out
+    assert "examples:" in text
+    for command in COMMANDS:
+        assert re.search(rf"\n    {command}\s", text)
+        assert f"usage: obscuro {command} " in text
 
 
 @pytest.mark.parametrize(
@@ -101,6 +91,8 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         (["demo", "--movetime", "0"], "0 is less than 1"),
         (["play", "--side", "blue"], "invalid choice: 'blue'"),
         (["plya"], "invalid choice: 'plya'"),
+        (["bench", "beleif"], "invalid choice: 'beleif'"),
+        (["bench", "belief", "--repeat", "0"], "0 is less than 1"),
         (["match", "random"], "the following arguments are required: B"),
     ],
 )

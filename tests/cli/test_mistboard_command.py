@@ -40,12 +40,6 @@ def left() -> threading.Event:
     return leave
 
 
-def test_the_token_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(TOKEN, raising=False)
-    with pytest.raises(CommandError, match=f"in the environment: {TOKEN}=…"):
-        run(parse(["mistboard"]))
-
-
 @pytest.mark.usefixtures("token")
 def test_it_prepares_an_engine_listens_and_leaves(capsys: pytest.CaptureFixture[str]) -> None:
     mover = QuickMover()
@@ -73,12 +67,6 @@ def test_a_port_that_is_taken() -> None:
 
 
 @pytest.mark.usefixtures("token")
-def test_a_port_that_is_none() -> None:
-    with pytest.raises(CommandError, match="ports end at 65535"):
-        run(parse(["mistboard", "--port", "70000"]), make=lambda *_: QuickMover(), leave=left())
-
-
-@pytest.mark.usefixtures("token")
 def test_an_engine_that_does_not_start() -> None:
     class Broken(QuickMover):
         def prepare(self) -> None:
@@ -96,10 +84,21 @@ def test_without_its_packages_it_says_what_to_install(monkeypatch: pytest.Monkey
         run(parse(["mistboard", "--port", "0"]), make=lambda *_: QuickMover(), leave=left())
 
 
-@pytest.mark.parametrize("option", ["Nonsense=1", "Threads=many", "Stockfish=/bin/sh", "Threads"])
-def test_options_that_are_refused(option: str) -> None:
-    with pytest.raises(CommandError):
-        run(parse(["mistboard", "--option", option]))
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], f"in the environment: {TOKEN}=…"),
+        (["--port", "70000"], "ports end at 65535"),
+        (["--option", "Nonsense=1"], "no such option"),
+        (["--option", "Threads=many"], "Threads"),
+        (["--option", "Stockfish=/bin/sh"], "does not set this option"),
+        (["--option", "Threads"], "is not NAME=VALUE"),
+    ],
+)
+def test_mistakes(words: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TOKEN, raising=False)
+    with pytest.raises(CommandError, match=message):
+        run(parse(["mistboard", *words]))
 
 
 @pytest.mark.slow

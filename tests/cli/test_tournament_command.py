@@ -73,7 +73,7 @@ def results(path: Path) -> dict[str, object]:
     return data
 
 
-def test_a_tournament_is_played_and_rated(console: Console, file: Path) -> None:
+def test_a_tournament_is_played_and_rated_and_then_stays(console: Console, file: Path) -> None:
     code, text = run(console, file, "--concurrency", "2")
     assert code == 0
     assert text.count("\ngame ") + text.startswith("game ") == 12
@@ -87,15 +87,10 @@ def test_a_tournament_is_played_and_rated(console: Console, file: Path) -> None:
     assert result["complete"] is True
     assert (result["games_played"], result["reason"]) == (12, "All 12 games are played.")
     assert "Small cup" in (directory / "report.html").read_text()
-
-
-def test_the_same_command_changes_nothing_when_all_is_played(console: Console, file: Path) -> None:
-    run(console, file)
-    before = (file.with_suffix("") / "journal.jsonl").read_bytes()
+    before = (directory / "journal.jsonl").read_bytes()
     code, text = run(console, file)
-    assert code == 0
-    assert "The journal holds 12 of 12 games." in text
-    assert (file.with_suffix("") / "journal.jsonl").read_bytes() == before
+    assert code == 0 and "The journal holds 12 of 12 games." in text
+    assert (directory / "journal.jsonl").read_bytes() == before
 
 
 def test_ctrl_c_keeps_the_games_and_the_same_command_goes_on(console: Console, file: Path) -> None:
@@ -187,9 +182,11 @@ def test_the_report_of_an_unfinished_tournament_says_so(console: Console, file: 
 
 
 def test_results_may_go_elsewhere(console: Console, file: Path, tmp_path: Path) -> None:
-    code, _ = run(console, file, "--out", tmp_path / "deep" / "down")
-    assert code == 0
+    assert run(console, file, "--out", tmp_path / "deep" / "down")[0] == 0
     assert (tmp_path / "deep" / "down" / "report.html").exists()
+    bare = file.rename(file.with_name("cup"))  # without a suffix: a directory beside it
+    assert run(console, bare)[0] == 0
+    assert (bare.with_name("cup.results") / "report.html").exists()
 
 
 def test_another_tournament_does_not_spoil_the_first(console: Console, file: Path) -> None:
@@ -238,9 +235,3 @@ def test_damaged_files_are_one_line(console: Console, file: Path) -> None:
         run(console, "--report", directory)
     with pytest.raises(CommandError, match="is not a journal"):
         run(console, file)
-
-
-def test_a_file_without_a_suffix_has_a_directory_beside_it(console: Console, file: Path) -> None:
-    bare = file.rename(file.with_name("cup"))
-    assert run(console, bare)[0] == 0
-    assert (bare.with_name("cup.results") / "report.html").exists()

@@ -1,6 +1,7 @@
 """`obscuro warmup` with a stand-in for the engine."""
 
 import argparse
+from collections.abc import Callable
 from typing import cast
 
 import pytest
@@ -13,37 +14,28 @@ from tests.cli.conftest import written
 from tests.matches.scripted import FakePlayer
 
 
-def test_says_each_step_and_where_the_kernels_are(console: Console, monkeypatch: object) -> None:
+def run(console: Console, fetch: Callable[[], list[InstalledNetwork]] = list) -> str:
+    """Warm up and check that the engine was prepared; return what was written."""
     engine = FakePlayer()
     code = warmup.run(
-        argparse.Namespace(), make=lambda options, warn: engine, fetch=list, console=console
+        argparse.Namespace(), make=lambda options, warn: engine, fetch=fetch, console=console
     )
-    assert code == 0
-    assert engine.prepared and engine.closed == 1
-    lines = written(console).splitlines()
+    assert (code, engine.prepared, engine.closed) == (0, True, 1)
+    return written(console)
+
+
+def test_it_names_each_step_and_where_the_kernels_are(console: Console, terminal: Console) -> None:
+    lines = run(console).splitlines()
     assert lines[:2] == ["Stockfish's network", "one step"]
     assert lines[-1].startswith("Ready after ")
-
-
-def test_shows_a_bar_on_a_terminal(terminal: Console) -> None:
-    engine = FakePlayer()
-    warmup.run(
-        argparse.Namespace(), make=lambda options, warn: engine, fetch=list, console=terminal
-    )
-    assert "one step" in written(terminal)
+    assert "one step" in run(terminal)
 
 
 def test_goes_on_without_a_network(console: Console) -> None:
     def fetch() -> list[InstalledNetwork]:
         raise NetworkError("there is none", "get one")
 
-    engine = FakePlayer()
-    code = warmup.run(
-        argparse.Namespace(), make=lambda options, warn: engine, fetch=fetch, console=console
-    )
-    assert code == 0
-    assert engine.prepared
-    assert "note: there is none; get one" in written(console).splitlines()
+    assert "note: there is none; get one" in run(console, fetch).splitlines()
 
 
 def test_compiles_what_evaluates_by_the_network(
@@ -51,11 +43,5 @@ def test_compiles_what_evaluates_by_the_network(
 ) -> None:
     compiled = []
     monkeypatch.setattr(warmup, "compile_network_kernels", lambda: compiled.append(True))
-    installed = cast(InstalledNetwork, None)
-    warmup.run(
-        argparse.Namespace(),
-        make=lambda options, warn: FakePlayer(),
-        fetch=lambda: [installed],
-        console=console,
-    )
+    run(console, lambda: [cast(InstalledNetwork, None)])
     assert compiled == [True]

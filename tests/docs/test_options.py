@@ -1,4 +1,4 @@
-"""The tables of options and of `Search`'s keys hold exactly these, with their true facts."""
+"""The tables of options, of `Search`'s keys, and of players hold exactly these, with their facts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from obscuro.engine.machine import total_memory, usable_cores
 from obscuro.engine.options import OPTIONS, SEARCH_KEYS
+from obscuro.players.roster import PLAYERS
 from tests.docs.pages import page
 from tools.record.option_table import BEGIN, END, OF_MACHINE, TABLES, with_table
 
@@ -48,3 +49,21 @@ def test_the_words_for_what_depends_on_the_machine_are_true() -> None:
     }
     assert said.keys() == OF_MACHINE.keys()
     assert said == {(name, fact): getattr(by_name[name], fact) for name, fact in said}
+
+
+def test_the_table_names_every_player_with_its_options() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$", page("docs/protocol.md").text, re.M)
+    said = {name: re.findall(r"`([^`]+)`", options) for name, options in rows if name in PLAYERS}
+    assert list(said) == list(PLAYERS)
+    assert said.pop("obscuro") == []
+    for name, options in said.items():
+        table = PLAYERS[name].options
+        keys = [key.name for option in table for key in option.keys]
+        assert options == [option.name for option in table] + keys
+
+
+def test_the_default_sample_is_on_the_page() -> None:
+    keys = next(option for option in PLAYERS["depth1"].options if option.keys).keys
+    sample = next(key for key in keys if key.name == "sample_size")
+    text = " ".join(page("docs/protocol.md").text.split())
+    assert f"by default {sample.default}" in text

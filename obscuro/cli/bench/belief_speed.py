@@ -22,11 +22,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import chess
 import numpy as np
@@ -41,11 +40,12 @@ from obscuro.cli.bench.common import (
     KIBIBYTE,
     BenchmarkError,
     ReportProgress,
-    digits,
+    Summary,
     figure,
     median,
     note_if_busy,
     peak_memory,
+    print_lines,
     progress,
     publish,
 )
@@ -78,10 +78,17 @@ CLASSES = {  # |P| before the update, half-open intervals
     "10 k - 100 k": (10_000, 100_000),
     "100 k - 2 M": (100_000, LARGEST + 1),
 }
+COLUMNS = {  # of the table of classes: the number's key and its decimal places
+    "updates": 0,
+    "mcps": 1,
+    "mcps_2": 1,
+    "threads2_ratio": 2,
+    "python_chess_mcps": 3,
+    "times_python_chess": 0,
+}
 TWO_THREADS_FROM = 10_000  # |P| before; smaller updates end before a thread has started
 MEGA = 1e6
 
-Summary = dict[str, object]
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
 _CLEAR_PEAK = "5"  # see proc(5)
@@ -103,7 +110,6 @@ def run(
     games: replace the recorded games, all of them or the part that `--quick` takes.
     """
     begin = time.monotonic()
-    console = console or Console(highlight=False, markup=False)
     if games is None:
         games = quick_games(read_games()) if arguments.quick else read_games()
     repeat = arguments.repeat or (QUICK_REPEAT if arguments.quick else REPEAT)
@@ -115,7 +121,7 @@ def run(
         "peak_rss_mib": peak_memory() / 2**20,
         "repeat": repeat,
     }
-    return publish(numbers, arguments, begin, console, partial(print_report, console, measured))
+    return publish(numbers, arguments, begin, console, print_report)
 
 
 def measure(games: Sequence[RecordedGame], repeat: int) -> list[MeasuredUpdate]:
@@ -183,10 +189,7 @@ def measure_update(
 
 
 def measure_memory(games: Sequence[RecordedGame], threads: Sequence[int]) -> Summary:
-    """Measure the bytes for each position of the largest update to about a million positions.
-
-    threads: the numbers of threads to measure with.
-    """
+    """Measure the bytes a position of the largest update to a million, for each of `threads`."""
     ways = [
         (update.positions, game.with_updates([update]))
         for game in games
@@ -237,10 +240,7 @@ def python_chess_update(
 
 
 def two_thread_arithmetic() -> float:
-    """Return how many times as much work two threads do as one, at work that needs no memory.
-
-    Two virtual cores may share one real core. Two threads then do hardly more than one at any work.
-    """
+    """Return two threads' speed over one's at work without memory: 1 if they share a core."""
     block = bytes(1 << 16)
 
     def work() -> None:
@@ -267,9 +267,8 @@ def two_thread_arithmetic() -> float:
 def bytes_per_position(game: RecordedGame, threads: int) -> float:
     """Measure the peak memory of a game's last update, in bytes for each resulting position.
 
-    It includes all memory above that of the loaded program: the positions before the update, the
-    tables and other memory kept from earlier updates, and the result. Raises BenchmarkError if the
-    measuring process fails.
+    It includes all memory above that of the loaded program. Raises BenchmarkError if the measuring
+    process fails.
     """
     command = [sys.executable, "-P", "-m", "obscuro.cli.bench.belief_speed", str(threads)]
     result = subprocess.run(command, input=str(game), capture_output=True, text=True, check=False)
@@ -360,49 +359,22 @@ class MeasuredUpdate:
         return self.seconds(threads) * MEGA / self.update.positions
 
 
-class Group(NamedTuple):
-    """The updates of one class: P grows or shrinks, and |P| before is in [least, below)."""
-
-    name: str
-    grows: bool
-    least: int
-    below: int
-    members: list[MeasuredUpdate]
-
-    def median(self, value: Callable[[MeasuredUpdate], float]) -> float | None:
-        """Return the median over the members; None if there are none."""
-        return median(map(value, self.members))
-
-    def numbers(self) -> Summary:
-        """Return the results of the class for the JSON."""
-        return {
-            "kind": "growing" if self.grows else "filtering",
-            "least_parents": self.least,
-            "below_parents": self.below,
-            "updates": len(self.members),
-            "mcps": self.median(lambda m: m.mcps(1)),
-            "mcps_2": self.median(lambda m: m.mcps(2)),
-            "threads2_ratio": self.median(lambda m: m.ratio),
-            "milliseconds": self.median(lambda m: m.seconds(1) * 1000),
-            "python_chess_mcps": self.median(lambda m: m.python_chess[0]),
-        }
-
-
-def groups(measured: Sequence[MeasuredUpdate]) -> Iterator[Group]:
-    """Sort updates into classes."""
-    for grows in (True, False):
-        for name, (least, below) in CLASSES.items():
-            yield Group(
-                name,
-                grows,
-                least,
-                below,
-                [
-                    m
-                    for m in measured
-                    if m.update.grows == grows and least <= m.update.parents < below
-                ],
-            )
+def class_numbers(grows: bool, name: str, measured: Sequence[MeasuredUpdate]) -> Summary:
+    """Return the medians of one of CLASSES, of the updates in which P grows or those others."""
+    least, below = CLASSES[name]
+    members = [m for m in measured if m.update.grows == grows and least <= m.update.parents < below]
+    return {
+        "kind": "growing" if grows else "filtering",
+        "least_parents": least,
+        "below_parents": below,
+        "updates": len(members),
+        "mcps": median(m.mcps(1) for m in members),
+        "mcps_2": median(m.mcps(2) for m in members),
+        "threads2_ratio": median(m.ratio for m in members),
+        "milliseconds": median(m.seconds(1) * 1000 for m in members),
+        "python_chess_mcps": median(m.python_chess[0] for m in members),
+        "times_python_chess": median(m.mcps(1) / m.python_chess[0] for m in members),
+    }
 
 
 def summary(measured: Sequence[MeasuredUpdate]) -> Summary:
@@ -411,6 +383,7 @@ def summary(measured: Sequence[MeasuredUpdate]) -> Summary:
     filtering = [m for m in measured if not m.update.grows]
     large = [m for m in growing if m.update.parents >= TWO_THREADS_FROM]
     million = [m for m in growing if m.update.leads_to_a_million]
+    seconds = sum(sum(m.runs[0]) for m in measured)
     return {
         "growing_mcps": median(m.mcps(1) for m in growing),
         "filtering_mcps": median(m.mcps(1) for m in filtering),
@@ -419,70 +392,53 @@ def summary(measured: Sequence[MeasuredUpdate]) -> Summary:
         "million_s": median(m.million_seconds(1) for m in million),
         "million_s_2": median(m.million_seconds(2) for m in million),
         "python_chess_mcps": median(m.python_chess[0] for m in measured),
-        "cpu_share": cpu_share(measured),
+        "cpu_share": sum(sum(m.worked) for m in measured) / seconds if seconds else None,
         "updates": {
             "growing": len(growing),
             "filtering": len(filtering),
             "threads2": len(large),
             "million": len(million),
         },
-        "classes": [group.numbers() for group in groups(measured)],
+        "classes": [
+            class_numbers(grows, name, measured) for grows in (True, False) for name in CLASSES
+        ],
     }
 
 
-def cpu_share(measured: Sequence[MeasuredUpdate]) -> float | None:
-    """Return the share of a core that the runs with one thread had."""
-    total = sum(sum(m.runs[0]) for m in measured)
-    return sum(sum(m.worked) for m in measured) / total if total else None
-
-
-def print_report(console: Console, measured: Sequence[MeasuredUpdate], numbers: Summary) -> None:
+def print_report(console: Console, numbers: Summary) -> None:
     """Print the table of classes, and lines with all other numbers below it."""
     table = Table(title="million candidates/s, medians", title_justify="left", box=None)
     table.add_column("|P| before")
     for heading in ("updates", "1 thread", "2 threads", "ratio", "python-chess", "times faster"):
         table.add_column(heading, justify="right")
-    for grows in (True, False):
-        table.add_row("P grows" if grows else "P shrinks", style="bold")
-        for group in groups(measured):
-            if group.grows == grows:
-                table.add_row(*_cells(group))
+    classes = numbers["classes"]
+    assert isinstance(classes, list)
+    for row, found in enumerate(classes):
+        if row % len(CLASSES) == 0:
+            heading = "P grows" if found["kind"] == "growing" else "P shrinks"
+            table.add_row(heading, style="bold")
+        cells = (figure(found, key, places) for key, places in COLUMNS.items())
+        table.add_row(list(CLASSES)[row % len(CLASSES)], *cells)
     console.print(table)
     console.print()
-    for name, text in _lines(numbers):
-        console.print(f"{name:<28}{text}", soft_wrap=True)
-    note_if_busy(console, cpu_share(measured), "the runs with one thread")
-
-
-def _cells(group: Group) -> list[str]:
-    return [
-        group.name,
-        str(len(group.members)),
-        digits(group.median(lambda m: m.mcps(1)), 1),
-        digits(group.median(lambda m: m.mcps(2)), 1),
-        digits(group.median(lambda m: m.ratio)),
-        digits(group.median(lambda m: m.python_chess[0]), 3),
-        digits(group.median(lambda m: m.mcps(1) / m.python_chess[0]), 0),
-    ]
-
-
-def _lines(numbers: Summary) -> Iterator[tuple[str, str]]:
     text = partial(figure, numbers)
-    yield "growing", text("growing_mcps", 1, " million candidates/s")
-    yield "filtering", text("filtering_mcps", 1, " million candidates/s")
-    yield "two threads", text("threads2_ratio", 2, f" x one, from {TWO_THREADS_FROM:,} positions")
-    yield "(two at pure arithmetic)", text("threads2_arithmetic", 2, " x one on this machine")
-    yield (
-        "a million positions",
-        f"{text('million_s', 2)} s, with two threads {text('million_s_2', 2)} s",
+    bytes_2 = text("bytes_per_position_2")
+    lines = (
+        ("growing", text("growing_mcps", 1, " million candidates/s")),
+        ("filtering", text("filtering_mcps", 1, " million candidates/s")),
+        ("two threads", text("threads2_ratio", 2, f" x one, from {TWO_THREADS_FROM:,} positions")),
+        ("(two at pure arithmetic)", text("threads2_arithmetic", 2, " x one on this machine")),
+        (
+            "a million positions",
+            f"{text('million_s', 2)} s, with two threads {text('million_s_2', 2)} s",
+        ),
+        ("bytes a position", f"{text('bytes_per_position')}, with two threads {bytes_2}"),
+        ("python-chess", text("python_chess_mcps", 3, " million candidates/s")),
+        ("peak memory of this run", text("peak_rss_mib", 0, " MiB")),
+        ("this run", text("seconds", 0, " s")),
     )
-    yield (
-        "bytes a position",
-        f"{text('bytes_per_position', 0)}, with two threads {text('bytes_per_position_2', 0)}",
-    )
-    yield "python-chess", text("python_chess_mcps", 3, " million candidates/s")
-    yield "peak memory of this run", text("peak_rss_mib", 0, " MiB")
-    yield "this run", text("seconds", 0, " s")
+    print_lines(console, lines, 28)
+    note_if_busy(console, numbers, "the runs with one thread")
 
 
 if __name__ == "__main__":

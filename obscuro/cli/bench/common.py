@@ -19,6 +19,8 @@ from obscuro import __version__
 from obscuro.engine.machine import MEBIBYTE, processor_name, total_memory, usable_cores
 
 KIBIBYTE = 1 << 10
+Summary = dict[str, object]
+"""A benchmark's numbers by name; None if one was not measured."""
 LEAST_CPU_SHARE = 0.95  # of a core for timed work; with less, other programs were busy too
 
 
@@ -56,23 +58,27 @@ def digits(value: float | None, places: int = 2, unit: str = "") -> str:
     return "-" if value is None else f"{value:,.{places}f}{unit}"
 
 
-def figure(
-    numbers: Mapping[str, object], key: str, places: int = 0, unit: str = "", factor: float = 1
-) -> str:
-    """Format one of a benchmark's numbers, times `factor`; a dash if it was not measured."""
+def figure(numbers: Mapping[str, object], key: str, places: int = 0, unit: str = "") -> str:
+    """Format one of a benchmark's numbers; a dash if it was not measured."""
     value = numbers.get(key)
-    return digits(value * factor if isinstance(value, int | float) else None, places, unit)
+    return digits(value if isinstance(value, int | float) else None, places, unit)
+
+
+def print_lines(console: Console, lines: Iterable[tuple[str, str]], width: int) -> None:
+    """Print a line for each name and text. width: characters of the column of names."""
+    for name, text in lines:
+        console.print(f"{name:<{width}}{text}", soft_wrap=True)
 
 
 def note_if_busy(
-    console: Console, share: float | None, work: str, effect: str = "the numbers are better"
+    console: Console, numbers: Summary, work: str, effect: str = "the numbers are better"
 ) -> None:
-    """Print a note if the timed work had less than LEAST_CPU_SHARE of a core.
+    """Print a note if the timed work had less than LEAST_CPU_SHARE of a core, by `cpu_share`.
 
-    share: the CPU seconds as a share of the seconds on the clock; None if nothing was timed.
     work: what had the core, for the note. effect: what differs on an idle machine.
     """
-    if share is not None and share < LEAST_CPU_SHARE:
+    share = numbers["cpu_share"]
+    if isinstance(share, float) and share < LEAST_CPU_SHARE:
         console.print(
             f"\nThe machine was busy: {work} had {share:.0%} of a core. "
             f"On an idle machine {effect}.",
@@ -81,17 +87,18 @@ def note_if_busy(
 
 
 def publish(
-    numbers: dict[str, object],
+    numbers: Summary,
     arguments: argparse.Namespace,
     begin: float,
-    console: Console,
-    print_tables: Callable[[dict[str, object]], None],
+    console: Console | None,
+    print_report: Callable[[Console, Summary], None],
 ) -> int:
     """Complete a benchmark's numbers and print them; return the exit code.
 
-    With `--json` the numbers go to the console as one line, else `print_tables` prints them.
-    begin: when the benchmark started, by `time.monotonic()`.
+    With `--json` the numbers are printed as one line, else by `print_report`. begin: when the
+    benchmark started, by `time.monotonic()`. console: stdout by default.
     """
+    console = console or Console(highlight=False, markup=False)
     numbers = {
         **numbers,
         "seconds": time.monotonic() - begin,
@@ -101,7 +108,7 @@ def publish(
     if arguments.json:
         console.print(json.dumps(numbers), soft_wrap=True)
     else:
-        print_tables(numbers)
+        print_report(console, numbers)
     return 0
 
 

@@ -18,7 +18,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +28,7 @@ from obscuro.child_process import ChildProcess, vitals
 from obscuro.cli.bench.common import (
     BenchmarkError,
     ReportProgress,
-    digits,
+    Summary,
     figure,
     median,
     note_if_busy,
@@ -64,7 +63,6 @@ _READ_INTERVAL = 0.001  # seconds between two reads: few reads, and the pipe nev
 _FORGET = b"ucinewgame\nposition startpos\ngo depth 1\n"
 
 Words = npt.NDArray[np.uint64]
-Summary = dict[str, object]
 
 _STOCKFISH = (
     *("stockfish_efficiency", "stockfish_kcps", "stockfish_alone_kcps"),
@@ -83,16 +81,14 @@ def run(
 ) -> int:
     """Measure and print the results; return the exit code. Raises BenchmarkError.
 
-    positions: uint64[n, 8], replaces the recorded ones. stockfish: the path of the program,
-    replaces the one that the search for Stockfish finds.
+    positions: uint64[n, 8], replace the recorded ones. stockfish: the program's path.
     """
     begin = time.monotonic()
-    console = console or Console(highlight=False, markup=False)
     if positions is None:
         positions = bench_positions()[: QUICK_POSITIONS if arguments.quick else None]
     repeat = arguments.repeat or (QUICK_REPEAT if arguments.quick else REPEAT)
     numbers = {**measure(positions, repeat, stockfish), "repeat": repeat}
-    return publish(numbers, arguments, begin, console, partial(print_report, console))
+    return publish(numbers, arguments, begin, console, print_report)
 
 
 def measure(positions: Words, repeat: int, stockfish: str | None = None) -> Summary:
@@ -250,8 +246,7 @@ def efficiencies(
 ) -> dict[str, float | None]:
     """Return the speeds, and the evaluator's shares of the process's own speed.
 
-    alone, batched, whole: the seconds of each round, of the process alone and with the evaluator,
-    in batches and in a single one.
+    alone, batched, whole: the seconds of each round; the last two with the evaluator.
     """
     return {
         "stockfish_efficiency": median(a / b for a, b in zip(alone, whole, strict=True)),
@@ -396,13 +391,12 @@ def print_report(console: Console, numbers: Summary) -> None:
             soft_wrap=True,
         )
     for text, key, places, unit in _LINES:
-        value = numbers[key]
-        if isinstance(value, float):
-            console.print(f"{text:<34}{digits(value, places):>9} {unit}".rstrip(), soft_wrap=True)
+        if numbers[key] is not None:
+            value = figure(numbers, key, places)
+            console.print(f"{text:<34}{value:>9} {unit}".rstrip(), soft_wrap=True)
     reasons = numbers["missing"]
     assert isinstance(reasons, list)
     for reason in reasons:
         console.print(reason, soft_wrap=True)
     console.print(f"{'this run':<34}{figure(numbers, 'seconds', 1):>9} s", soft_wrap=True)
-    share = numbers["cpu_share"]
-    note_if_busy(console, share if isinstance(share, float) else None, "Stockfish alone")
+    note_if_busy(console, numbers, "Stockfish alone")

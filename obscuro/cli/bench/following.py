@@ -41,14 +41,8 @@ class StudyPosition(NamedTuple):
 
 
 POSITIONS = (
-    StudyPosition(
-        "Queen's Gambit",
-        "d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 g1f3 c7c6 e2e3 b8d7 f1d3 f8d6",
-    ),
-    StudyPosition(
-        "Sicilian",
-        "e2e4 c7c5 g1f3 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6 f1e2 e7e5 d4b3",
-    ),
+    StudyPosition("Queen's Gambit", "d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 g1f3 c7c6 e2e3 b8d7 f1d3 f8d6"),
+    StudyPosition("Sicilian", "e2e4 c7c5 g1f3 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6 f1e2 e7e5 d4b3"),
     StudyPosition(
         "self-play",
         "e2e3 d7d6 d1f3 c7c6 f1c4 g8f6 f3f4 b7b6 g1f3 g7g6 c4d3 c8d7 f4g4 d7g4 f3d4 f6e4 d3e4 "

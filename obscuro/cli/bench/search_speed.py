@@ -20,10 +20,12 @@ from rich.table import Table
 from obscuro.cli.bench.common import (
     BenchmarkError,
     ReportProgress,
+    Summary,
     figure,
     median,
     note_if_busy,
     peak_memory,
+    print_lines,
     progress,
     publish,
 )
@@ -41,7 +43,6 @@ from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.tree import NODES, ROOTS, Tree
 
 T = TypeVar("T")
-Summary = dict[str, object]
 Samples = defaultdict[str, list[float]]  # by the name of the number
 
 SLICE_SIZE = 4 * SLICE_EDGES  # some whole iterations of the largest trees
@@ -109,7 +110,6 @@ def run(
     plan: replaces the full plan, or the one that `--quick` takes.
     """
     begin = time.monotonic()
-    console = console or Console(highlight=False, markup=False)
     plan = plan or (QUICK if arguments.quick else Plan())
     numbers = {
         **measure(plan),
@@ -117,7 +117,7 @@ def run(
         "threads": THREADS,
         "peak_rss_mib": peak_memory() / 2**20,
     }
-    return publish(numbers, arguments, begin, console, partial(print_report, console))
+    return publish(numbers, arguments, begin, console, print_report)
 
 
 def measure(plan: Plan) -> Summary:
@@ -159,10 +159,7 @@ def medians(samples: Samples, names: Iterable[str]) -> Summary:
 
 
 class Stopwatch:
-    """Times work in CPU seconds of this thread, so that other programs hardly matter.
-
-    On an idle machine these equal the seconds on the clock. The stopwatch sums up both.
-    """
+    """Times work in CPU seconds of this thread, so that other programs hardly matter."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -322,8 +319,8 @@ def growth(follower: Follower, batches: int, watch: Stopwatch) -> Samples:
 def building(follower: Follower, times: int, watch: Stopwatch) -> Samples:
     """Build the next subgame `times` times after both sides' moves, and discard it each time.
 
-    The subgame gets no new positions at its root, as their time depends on the evaluator. The first
-    build is not timed: it allocates memory, which a game's later subgames find allocated.
+    It gets no new positions: their time depends on the evaluator. The first build allocates memory
+    and is not timed.
     """
     search, samples = follower.search, Samples(list)
     nodes = search.tree.nodes
@@ -405,7 +402,7 @@ def print_report(console: Console, numbers: Summary) -> None:
         table.add_row(tree["position"], *cells)
     console.print(table)
     console.print()
-    for name, line in (
+    lines = (
         ("select a leaf", f"{text('select_us', 1)} us"),
         (
             "attach an expansion",
@@ -425,12 +422,7 @@ def print_report(console: Console, numbers: Summary) -> None:
         ),
         ("peak memory of this run", f"{text('peak_rss_mib')} MiB"),
         ("this run", f"{text('seconds')} s"),
-    ):
-        console.print(f"{name:<26}{line}", soft_wrap=True)
-    share = numbers["cpu_share"]
-    note_if_busy(
-        console,
-        share if isinstance(share, float) else None,
-        "the timed work",
-        "the numbers are better, and searches by the clock get further",
     )
+    print_lines(console, lines, 26)
+    effect = "the numbers are better, and searches by the clock get further"
+    note_if_busy(console, numbers, "the timed work", effect)

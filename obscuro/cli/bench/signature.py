@@ -24,7 +24,7 @@ import numpy as np
 from rich.console import Console
 
 from obscuro.cli.bench.common import BenchmarkError, ReportProgress, digits, machine, progress
-from obscuro.cli.bench.following import new_player
+from obscuro.cli.bench.following import POSITIONS, new_player
 from obscuro.cli.bench.recorded import check, new_belief, quick_games, read_games, steps, take_in
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits, SearchInfo
@@ -47,49 +47,19 @@ class FixedGame(NamedTuple):
     options: tuple[tuple[str, str], ...] = ()
 
 
+_GAMBIT, _SICILIAN, _OPEN = (position.moves for position in POSITIONS)
+_ABLATIONS = "purification=false,unfrozen=false,one_sided=false,resolve_prior=uniform"
+_CASTLING = "r3k2r/pp1q1ppp/2n5/3Pp3/4P3/2N5/PP1Q1PPP/R3K2R w KQkq e6 0 1"
+_START = chess.STARTING_FEN
 GAMES = (
-    FixedGame("start", chess.STARTING_FEN, "", 6, 20_000),
-    FixedGame(
-        "Queen's Gambit",
-        chess.STARTING_FEN,
-        "d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 g1f3 c7c6 e2e3 b8d7 f1d3 f8d6",
-        6,
-        20_000,
-    ),
-    FixedGame(
-        "wide open",
-        chess.STARTING_FEN,
-        "e2e3 d7d6 d1f3 c7c6 f1c4 g8f6 f3f4 b7b6 g1f3 g7g6 c4d3 c8d7 f4g4 d7g4 f3d4 f6e4 d3e4 "
-        "e7e5 e4c6 b8c6 d4c6 d8c8 h2h3 c8c6 h3g4 f8g7",
-        6,
-        30_000,
-    ),
+    FixedGame("start", _START, "", 6, 20_000),
+    FixedGame("Queen's Gambit", _START, _GAMBIT, 6, 20_000),
+    FixedGame("wide open", _START, _OPEN, 6, 30_000),
     FixedGame("promotions", "8/1P2k3/8/3p4/4P3/8/2K3p1/8 w - - 0 1", "", 8, 8_000),
-    FixedGame(
-        "castling", "r3k2r/pp1q1ppp/2n5/3Pp3/4P3/2N5/PP1Q1PPP/R3K2R w KQkq e6 0 1", "", 6, 10_000
-    ),
+    FixedGame("castling", _CASTLING, "", 6, 10_000),
     FixedGame("bare kings", "8/8/8/8/8/2k5/8/K7 w - - 90 100", "", 8, 3_000),
-    FixedGame(
-        "small belief",
-        chess.STARTING_FEN,
-        "e2e4 c7c5 g1f3 d7d6 d2d4 c5d4 f3d4 g8f6 b1c3 a7a6 f1e2 e7e5 d4b3",
-        6,
-        10_000,
-        (("Max Positions", "1000"),),
-    ),
-    FixedGame(
-        "ablations",
-        chess.STARTING_FEN,
-        "c2c4 d7d5",
-        6,
-        10_000,
-        (
-            (
-                "Search",
-                "purification=false,unfrozen=false,one_sided=false,resolve_prior=uniform",
-            ),
-        ),
-    ),
+    FixedGame("small belief", _START, _SICILIAN, 6, 10_000, (("Max Positions", "1000"),)),
+    FixedGame("ablations", _START, "c2c4 d7d5", 6, 10_000, (("Search", _ABLATIONS),)),
 )
 EVALUATORS = ("material", "nnue")
 

@@ -14,9 +14,10 @@ from obscuro.belief.record import RECORD_WORDS
 from obscuro.cli.arguments import parse
 from obscuro.cli.bench import belief_speed as belief
 from obscuro.cli.bench.belief_speed import (
+    CLASSES,
     MeasuredUpdate,
     bytes_per_position,
-    groups,
+    class_numbers,
     print_report,
     python_chess_update,
     summary,
@@ -40,19 +41,10 @@ from tests.cli.conftest import written
 from tests.hanging import HANG_SECONDS
 
 KEYS = {
-    "growing_mcps",
-    "filtering_mcps",
-    "threads2_ratio",
-    "million_s",
-    "million_s_2",
-    "bytes_per_position",
-    "python_chess_mcps",
-    "cpu_share",
-    "peak_rss_mib",
-    "updates",
-    "classes",
-    "machine",
-}
+    "growing_mcps", "filtering_mcps", "threads2_ratio", "million_s", "million_s_2",
+    "bytes_per_position", "python_chess_mcps", "cpu_share", "peak_rss_mib", "updates",
+    "classes", "machine",
+}  # fmt: skip
 
 
 def smallest() -> list[RecordedGame]:
@@ -131,9 +123,10 @@ def test_numbers_are_medians_of_medians() -> None:
 def test_every_update_is_in_one_class() -> None:
     sizes = [1_000, 9_999, 10_000, 99_999, 100_000, 2_000_000]
     measured = [made_up(size, size + grows, [1.0], [1.0]) for size in sizes for grows in (0, 1)]
-    found = list(groups(measured))
-    assert [len(group.members) for group in found] == [2] * 6
-    assert [group.grows for group in found] == [True] * 3 + [False] * 3
+    found = [class_numbers(grows, name, measured) for grows in (True, False) for name in CLASSES]
+    assert [(one["updates"], one["kind"]) for one in found] == (
+        [(2, "growing")] * 3 + [(2, "filtering")] * 3
+    )
 
 
 @pytest.mark.parametrize(("worked", "busy"), [(0.90, True), (0.99, False)])
@@ -142,15 +135,15 @@ def test_a_busy_machine_is_told(console: Console, worked: float, busy: bool) -> 
     measured.worked.extend([1.5 * worked, 0.5 * worked])
     numbers = summary([measured])
     assert numbers["cpu_share"] == pytest.approx(worked)
-    print_report(console, [measured], numbers)
+    print_report(console, numbers)
     text = written(console)
     assert ("The machine was busy: the runs with one thread had 90% of a core" in text) == busy
 
 
 def test_nothing_measured_is_no_number() -> None:
     numbers = summary([])
-    for key in ("growing_mcps", "threads2_ratio", "million_s", "python_chess_mcps"):
-        assert numbers[key] is None
+    keys = ("growing_mcps", "threads2_ratio", "million_s", "python_chess_mcps", "cpu_share")
+    assert all(numbers[key] is None for key in keys)
 
 
 def test_memory_is_that_of_the_largest_update_to_a_million(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,29 +240,19 @@ def test_python_chess_finds_what_the_belief_finds(name: str, side: int) -> None:
 # -- what is printed ------------------------------------------------------------------------
 
 
-def test_json_is_one_object_with_all_keys(console: Console) -> None:
+def test_the_json_has_all_keys_and_the_table_a_row_for_each_class(console: Console) -> None:
     arguments = parse(["bench", "belief", "--json", "--quick"])
     assert belief.run(arguments, games=smallest(), console=console) == 0
     numbers = json.loads(written(console))
     assert numbers.keys() >= KEYS
-    assert numbers["growing_mcps"] > 0
-    assert numbers["filtering_mcps"] > 0
-    assert numbers["python_chess_mcps"] > 0
-    assert numbers["quick"] is True
-    assert numbers["repeat"] == 1
+    assert all(numbers[f"{name}_mcps"] > 0 for name in ("growing", "filtering", "python_chess"))
+    assert (numbers["quick"], numbers["repeat"]) == (True, 1)
     assert sum(group["updates"] for group in numbers["classes"]) == 2
     assert numbers["machine"].keys() >= {"cpu", "cores", "numba"}
-
-
-def test_the_table_has_a_row_for_each_class(console: Console) -> None:
-    arguments = parse(["bench", "belief", "--repeat", "2"])
-    assert belief.run(arguments, games=smallest(), console=console) == 0
+    print_report(console, numbers)
     text = written(console)
-    assert text.isascii()
-    for row in ("1 k - 10 k", "10 k - 100 k", "100 k - 2 M"):
-        assert text.count(f" {row} ") == 2
-    assert "million candidates/s" in text
-    assert "bytes a position" in text
+    assert text.isascii() and "bytes a position" in text
+    assert all(text.count(f" {row} ") == 2 for row in CLASSES)
 
 
 def test_progress_is_lines_where_there_is_no_terminal(
@@ -283,32 +266,6 @@ def test_progress_is_lines_where_there_is_no_terminal(
             tell("game 1 of 2", 5)
     assert written(console) == "loading\ngame 1 of 2\n"
     assert "game 1 of 2" in written(terminal)
-
-
-# -- the command line -----------------------------------------------------------------------
-
-
-def test_options() -> None:
-    arguments = parse(["bench", "belief"])
-    assert (arguments.command, arguments.benchmark) == ("bench", "belief")
-    assert (arguments.json, arguments.quick, arguments.repeat) == (False, False, None)
-    arguments = parse(["bench", "belief", "--json", "--quick", "--repeat", "5"])
-    assert (arguments.json, arguments.quick, arguments.repeat) == (True, True, 5)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["bench", "beleif"], "invalid choice: 'beleif'"),
-        (["bench", "belief", "--repeat", "0"], "0 is less than 1"),
-    ],
-)
-def test_bad_arguments_end_with_code_2(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    assert message in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_an_error_is_one_line(

@@ -32,18 +32,10 @@ from tests.evaluation.naive import STOCKFISH, needs_stockfish
 from tests.well_formed import is_well_formed
 
 KEYS = {
-    "stockfish_efficiency",
-    "stockfish_kcps",
-    "stockfish_alone_kcps",
-    "stockfish_batch_efficiency",
-    "nnue_searched_kcps",
-    "nnue_static_kcps",
-    "rank_correlation",
-    "regret",
-    "material_kcps",
-    "cpu_share",
-    "machine",
-}
+    "stockfish_efficiency", "stockfish_kcps", "stockfish_alone_kcps",
+    "stockfish_batch_efficiency", "nnue_searched_kcps", "nnue_static_kcps", "rank_correlation",
+    "regret", "material_kcps", "cpu_share", "machine",
+}  # fmt: skip
 
 
 def few() -> bench.Words:
@@ -51,13 +43,12 @@ def few() -> bench.Words:
 
 
 @needs_stockfish
-def test_json_is_one_object_with_all_keys(console: Console) -> None:
+def test_the_json_has_all_keys_and_the_table_a_line_for_each_number(console: Console) -> None:
     arguments = parse(["bench", "eval", "--json", "--repeat", "2"])
     assert bench.run(arguments, positions=few(), console=console) == 0
     numbers = json.loads(written(console))
     assert numbers.keys() >= KEYS
-    assert numbers["stockfish_efficiency"] > 0
-    assert numbers["stockfish_kcps"] > 0
+    assert numbers["stockfish_efficiency"] > 0 and numbers["stockfish_kcps"] > 0
     assert 15 < numbers["stockfish_positions"] <= numbers["positions"] == 20
     assert numbers["repeat"] == 2
     if numbers["nnue_searched_kcps"] is None:
@@ -65,12 +56,7 @@ def test_json_is_one_object_with_all_keys(console: Console) -> None:
     else:
         assert numbers["nnue_searched_kcps"] > 0 and numbers["nnue_static_kcps"] > 0
         assert 0.5 < numbers["rank_correlation"] <= 1
-
-
-@needs_stockfish
-def test_the_table_has_a_line_for_each_number(console: Console) -> None:
-    arguments = parse(["bench", "eval", "--quick", "--repeat", "1"])
-    assert bench.run(arguments, positions=few(), console=console) == 0
+    bench.print_report(console, numbers)
     text = written(console)
     assert text.isascii()
     for line in ("Stockfish 1", "the process, answers discarded", "efficiency", "material"):

@@ -28,22 +28,10 @@ from tests.cli.conftest import written
 from tests.search.invariants import check
 
 KEYS = {
-    "solver_full_ips",
-    "solver_sparse_ips",
-    "solver_full_meps",
-    "kept_ips",
-    "kept_meps",
-    "select_us",
-    "attach_us",
-    "expand_us",
-    "subgame_ms",
-    "tree_nodes",
-    "tree_infosets",
-    "tree_depth",
-    "tree_carried",
-    "cpu_share",
-    "machine",
-}
+    "solver_full_ips", "solver_sparse_ips", "solver_full_meps", "kept_ips", "kept_meps",
+    "select_us", "attach_us", "expand_us", "subgame_ms", "tree_nodes", "tree_infosets",
+    "tree_depth", "tree_carried", "cpu_share", "machine",
+}  # fmt: skip
 SMALL = 20_000  # edges
 # Two rook pawns each are pushed; whatever is played next, the game goes on.
 CALM = StudyPosition("calm", "a2a3 h7h6 h2h3 a7a6")
@@ -92,14 +80,10 @@ def iterations(tree: Tree, play: object, times: int) -> int:
     return int(edges)
 
 
-def test_dense_strategies_stay_dense_and_every_edge_is_visited_for_both() -> None:
+def test_strategies_keep_their_support_and_the_edges_of_sparse_ones_are_pruned() -> None:
     tree, _ = synthetic_tree(SMALL)
     assert iterations(tree, play_dense, 5) == 5 * 2 * tree.nodes
     assert support(tree) > FEWEST_ACTIONS
-
-
-def test_sparse_strategies_stay_sparse_and_edges_are_pruned() -> None:
-    tree, _ = synthetic_tree(SMALL)
     once = iterations(tree, play_sparse, 1)
     assert once < 0.8 * 2 * tree.nodes  # at the top of a small tree few are
     assert iterations(tree, play_sparse, 5) == 5 * once
@@ -202,7 +186,7 @@ def test_nothing_measured_is_no_number() -> None:
 # -- all of it ------------------------------------------------------------------------------
 
 
-def test_json_is_one_object_with_all_keys(console: Console) -> None:
+def test_the_json_has_all_keys_and_the_table_a_row_for_each_tree(console: Console) -> None:
     arguments = parse(["bench", "search", "--json"])
     assert search.run(arguments, plan=TINY, console=console) == 0
     numbers = json.loads(written(console))
@@ -212,18 +196,9 @@ def test_json_is_one_object_with_all_keys(console: Console) -> None:
     assert numbers["solver_full_edges"] == 2 * numbers["synthetic"]["edges"]
     assert [tree["position"] for tree in numbers["trees"]] == ["calm", "calm"]
     assert numbers["trees"][0]["subgame_ms"] is None  # only built from the last one
-
-
-def test_the_table_has_a_row_for_each_tree(console: Console) -> None:
-    arguments = parse(["bench", "search", "--quick"])
-    assert search.run(arguments, plan=TINY, console=console) == 0
-    text = written(console)
+    search.print_report(console, numbers)
+    text = written(console).partition("\n")[2]
     assert text.isascii()
     assert text.count(" calm ") == 2
-    for line in (
-        "solver, dense",
-        "solver, sparse",
-        "select a leaf",
-        "60 ms, 2 threads",
-    ):
+    for line in ("solver, dense", "solver, sparse", "select a leaf", "60 ms, 2 threads"):
         assert line in text
