@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import shlex
 from collections.abc import Iterator
@@ -14,20 +15,9 @@ from obscuro.cli.arguments import build_parser
 from tests.docs.pages import ROOT, all_pages
 
 _ASSIGNMENT = re.compile(r"[A-Z_]+=.*")
-_PLACEHOLDER = {
-    "N": "1",
-    "MS": "100",
-    "SECONDS": "10",
-    "CP": "100",
-    "S+I": "60+1",
-    "NAME": "belief",
-}
+_PLACEHOLDER = dict(N="1", MS="100", SECONDS="10", CP="100", NAME="belief") | {"S+I": "60+1"}
 _LEFT_OUT = ("…", "...")
-_NEEDED = {
-    "match": ["A", "B"],
-    "replay": ["LOG"],
-    "show": ["GAME.pgn"],
-}
+_NEEDED = {"match": ["A", "B"], "replay": ["LOG"], "show": ["GAME.pgn"]}
 _STARTERS = ("obscuro", "engine_bin/obscuro", ".venv/bin/obscuro")
 HISTORY = "CHANGELOG.md"
 """It quotes commands as they were in older versions."""
@@ -134,16 +124,28 @@ def module_file(name: str) -> Path | None:
     return next((f for f in (path.with_suffix(".py"), path / "__main__.py") if f.is_file()), None)
 
 
-def texts_in(path: Path, seen: frozenset[Path] = frozenset()) -> set[str]:
-    """Return all string literals of a module, and of the modules of ours that it imports."""
+@functools.cache
+def texts_and_imports(path: Path) -> tuple[frozenset[str], frozenset[Path]]:
+    """Return all string literals of a module, and the files of the tools that it imports."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant))
+    modules = (node.module or "" for node in nodes if isinstance(node, ast.ImportFrom))
+    files = (module_file(module) for module in modules if module.startswith("tools."))
+    return (
+        frozenset(text for text in texts if isinstance(text, str)),
+        frozenset(file for file in files if file is not None),
+    )
+
+
+def texts_in(path: Path) -> set[str]:
+    """Return all string literals of a module, and of the tools that it imports."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.add(node.value)
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("tools."):
-            imported = module_file(node.module)
-            if imported is not None and imported not in seen | {path}:
-                found |= texts_in(imported, seen | {path})
+    left, seen = [path], {path}
+    while left:
+        texts, imports = texts_and_imports(left.pop())
+        found |= texts
+        left += imports - seen
+        seen |= imports
     return found
 
 

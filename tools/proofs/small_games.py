@@ -146,7 +146,7 @@ def render(figures: Sequence[Sequence[Any]]) -> Iterator[str]:
     measured = runs([Row(*row) for row in figures])
     yield from render_ends(measured)
     yield ""
-    yield "Exploitability of the average strategy / the last iterate after so many iterations:"
+    yield "Exploitability of the average strategy / the last iterate, by iterations:"
     yield ""
     yield from render_course(measured)
 

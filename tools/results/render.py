@@ -24,8 +24,8 @@ from tools.results.manifest import Loaded, Manifest, Page, Picture, Run, Section
 from tools.results.raw import Raw, load
 
 WIDTH = 100
-NOT_KEPT = "Copied from this page as a person had written it: the raw figures were not kept."
-GAMES_NOT_KEPT = "Copied from this page as a person had written it: the games were not kept."
+NOT_KEPT = "Written by hand: the raw figures were not kept."
+GAMES_NOT_KEPT = "Written by hand: the games were not kept."
 BLOCK = re.compile(
     r"<!-- (?P<kind>begin|by hand) (?P<name>[\w-]+)(?:: made by make pages)? -->\n"
     r"(?P<text>.*?)<!-- end (?P=name) -->",
