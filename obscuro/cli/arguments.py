@@ -286,6 +286,8 @@ def _add_match_times(parser: argparse.ArgumentParser) -> None:
             metavar="S+I",
             help=f"a clock for {whose}: seconds for the game, and added for each move",
         )
+        about = f"nodes of each search of {whose}, in place of a time"
+        _add_number(parser, f"--nodes{suffix}", about)
 
 
 def _add_crew(parser: argparse.ArgumentParser) -> None:

@@ -119,7 +119,7 @@ def make_event(arguments: argparse.Namespace) -> Event:
         name=" - ".join(entrant.name for entrant in entrants),
         entrants=entrants,
         tasks=match_games(games, openings, arguments.seed),
-        control=_control(arguments.movetime, arguments.tc, "") or TimeControl(MOVETIME),
+        control=_control(arguments, "") or TimeControl(MOVETIME),
         max_plies=2 * arguments.max_moves,
         coverage=arguments.coverage,
         sprt=sprt,
@@ -136,8 +136,8 @@ def _entrants(arguments: argparse.Namespace) -> tuple[Entrant, Entrant]:
             (arguments.first, arguments.second),
             (arguments.option_a, arguments.option_b),
             (
-                _control(arguments.movetime_a, arguments.tc_a, "-a"),
-                _control(arguments.movetime_b, arguments.tc_b, "-b"),
+                _control(arguments, "-a"),
+                _control(arguments, "-b"),
             ),
             strict=True,
         )
@@ -150,16 +150,23 @@ def _entrants(arguments: argparse.Namespace) -> tuple[Entrant, Entrant]:
     return first, second
 
 
-def _control(movetime: int | None, clock: str | None, suffix: str) -> TimeControl | None:
-    """Return the control that two arguments ask for; None if they ask for none."""
-    if clock is None:
-        return None if movetime is None else TimeControl(movetime)
-    if movetime is not None:
-        raise CommandError(f"give --movetime{suffix} or --tc{suffix}, not both")
-    try:
-        return TimeControl.parse(clock)
-    except ValueError as error:
-        raise CommandError(f"--tc{suffix}: {error}") from None
+def _control(arguments: argparse.Namespace, suffix: str) -> TimeControl | None:
+    """Return the control that the arguments with this suffix ask for; None if they ask for none."""
+    movetime, clock, nodes = (
+        getattr(arguments, name + suffix.replace("-", "_")) for name in ("movetime", "tc", "nodes")
+    )
+    if sum(each is not None for each in (movetime, clock, nodes)) > 1:
+        raise CommandError(
+            f"give one of --movetime{suffix}, --tc{suffix} and --nodes{suffix}, no more"
+        )
+    if clock is not None:
+        try:
+            return TimeControl.parse(clock)
+        except ValueError as error:
+            raise CommandError(f"--tc{suffix}: {error}") from None
+    if nodes is not None:
+        return TimeControl(None, nodes=nodes)
+    return None if movetime is None else TimeControl(movetime)
 
 
 def names(first: str, second: str) -> tuple[str, str]:

@@ -122,6 +122,10 @@ class Event:
             ],
         )
         data: dict[str, Any] = msgspec.to_builtins(stored)
+        # Journals from before there were nodes still belong to their events.
+        for control in (data["control"], *(entrant["control"] for entrant in data["entrants"])):
+            if control is not None and control["nodes"] is None:
+                del control["nodes"]
         return data
 
     @classmethod

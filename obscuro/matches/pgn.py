@@ -122,19 +122,23 @@ def _opening_header(record: GameRecord) -> dict[str, str]:
 
 
 def time_headers(record: GameRecord) -> dict[str, str]:
-    """Return the headers of the time: `MoveTime` or `TimeControl`, or one for each side.
+    """Return the headers of the time: `MoveTime`, `MoveNodes` or `TimeControl`, or one for each side.
 
     `WhiteTime` and `BlackTime` tell the time where the sides differ.
     """
     white, black = record.controls[chess.WHITE], record.controls[chess.BLACK]
     if white != black:
         return {"WhiteTime": _time(white), "BlackTime": _time(black)}
+    if white.nodes:
+        return {"MoveNodes": _time(white)}
     if white.movetime:
         return {"MoveTime": _time(white)}
     return {"TimeControl": _time(white)} if white.base else {}
 
 
 def _time(control: TimeControl) -> str:
+    if control.nodes is not None:
+        return f"{control.nodes} nodes"
     if control.movetime is not None:
         return f"{control.movetime} ms"
     base, increment = (ms / MILLISECONDS for ms in (control.base, control.increment))

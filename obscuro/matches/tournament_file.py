@@ -27,6 +27,7 @@ FILE_KEYS = {
     "games": "games of each pairing, an even number; default: 10",
     "movetime": "milliseconds for each move; default: 1000",
     "tc": "a clock in place of movetime: seconds for the game, and added for each move",
+    "nodes": "nodes of each search, in place of a time",
     "openings": "default, none, or a file, relative to the tournament file; default: default",
     "seed": "seed of openings and random players; default: 1",
     "concurrency": "games played at the same time; default: 1",
@@ -43,6 +44,7 @@ PLAYER_KEYS = {
     "player": "a built-in player or the command line of a UCI engine",
     "movetime": "milliseconds for each move of this player",
     "tc": "a clock of this player",
+    "nodes": "nodes of each search of this player",
     "movetimes": "a list of milliseconds: one player for each of these times",
     "options": "UCI options, such as { Threads = 1 }",
 }
@@ -163,11 +165,14 @@ class _Table:
         return value
 
     def control(self) -> TimeControl | None:
-        """Read `movetime` or `tc`; None if neither is there."""
-        if "movetime" in self and "tc" in self:
-            self.refuse("tc", "movetime and tc exclude each other; keep one of them")
+        """Read `movetime`, `tc` or `nodes`; None if none is there."""
+        given = [key for key in ("movetime", "tc", "nodes") if key in self]
+        if len(given) > 1:
+            self.refuse(given[1], f"{given[0]} and {given[1]} exclude each other; keep one of them")
         if "movetime" in self:
             return TimeControl(self.whole("movetime", 0, 1))
+        if "nodes" in self:
+            return TimeControl(None, nodes=self.whole("nodes", 0, 1))
         if "tc" in self:
             try:
                 return TimeControl.parse(self.text("tc"))
@@ -246,7 +251,9 @@ class _TournamentReader:
         control, options = table.control(), table.options()
         if "movetimes" in table:
             if control is not None:
-                table.refuse("movetimes", "movetimes excludes movetime and tc; keep one of them")
+                table.refuse(
+                    "movetimes", "movetimes excludes movetime, tc and nodes; keep one of them"
+                )
             entrants = [
                 Entrant(
                     f"{name} {time_text(time / MILLISECONDS)}", player, options, TimeControl(time)

@@ -131,6 +131,7 @@ def test_a_move_on_its_way_is_not_sent_twice_and_sent_again_when_lost() -> None:
     play.tell(Thought(think.number, "e2e4"))
     assert play.tell(Connected(), full()) == []  # it is still on its way
     assert play.tell(Sent(think.number, "e2e4", "lost")) == [Resync()]
+    assert play.tell(state()) == []  # it may have arrived, so it is not sent again
     assert play.tell(Connected(), full()) == []  # the server may have more to say
     assert play.tell(Ping()) == [Send(think.number, "e2e4")]
 

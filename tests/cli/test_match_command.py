@@ -149,7 +149,10 @@ RANDOM = ["random", "random"]
             [*RANDOM, "--openings", "/nowhere/book"],
             "--openings: can't read /nowhere/book: No such file",
         ),
-        ([*RANDOM, "--movetime-a", "5", "--tc-a", "60"], "give --movetime-a or --tc-a, not both"),
+        (
+            [*RANDOM, "--movetime-a", "5", "--tc-a", "60"],
+            "give one of --movetime-a, --tc-a and --nodes-a, no more",
+        ),
         ([*RANDOM, "--tc-b", "soon"], "--tc-b: 'soon' is not a clock"),
         ([*RANDOM, "--log", "/nowhere/x.jsonl"], "can't write /nowhere/x.jsonl: No such file"),
         ([*RANDOM, "--json", "/nowhere/x.json"], "can't write /nowhere/x.json"),

@@ -32,6 +32,7 @@ class TestEvents:
             entrants=(
                 Entrant("a", "obscuro", {"Threads": "2"}, TimeControl(50)),
                 Entrant("b", "/opt/engine --uci", {}, TimeControl(None, 60_000, 500)),
+                Entrant("c", "zs21", {}, TimeControl(None, nodes=60_000)),
             ),
         )
 

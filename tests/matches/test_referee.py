@@ -5,6 +5,7 @@ from __future__ import annotations
 import chess
 import pytest
 
+from obscuro.engine.report import GoLimits
 from obscuro.matches.game_record import Turn
 from obscuro.matches.pgn import to_pgn
 from obscuro.matches.players import RandomPlayer
@@ -114,6 +115,18 @@ def test_reads_clocks(text: str, base: int, increment: int, said: str) -> None:
 def test_refuses_what_is_no_clock(text: str) -> None:
     with pytest.raises(ValueError, match="not a clock"):
         TimeControl.parse(text)
+
+
+def test_nodes_take_the_place_of_a_time() -> None:
+    clock = ChessClock(TimeControl(None, nodes=60_000), TimeControl.parse("60+0.5"))
+    told = clock.allowance(chess.WHITE)
+    assert told.limit.command == "go nodes 60000"
+    assert told.limits(7.0) == GoLimits(7.0, nodes=60_000)
+    assert clock.press(chess.WHITE, 1e6)
+    assert clock.left(chess.WHITE) is None
+    assert str(TimeControl(None, nodes=60_000)) == "60,000 nodes a move"
+    other = clock.allowance(chess.BLACK)
+    assert other.limit.command == "go wtime 60000 btime 60000 winc 500 binc 500"
 
 
 def test_players_are_told_both_clocks_as_they_are() -> None:

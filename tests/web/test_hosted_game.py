@@ -86,6 +86,13 @@ class TestTurns:
         assert why in refused(lambda: game.move(uci, ply, 0.0))
         assert (game.version, game.plies) == (2, [])
 
+    @pytest.mark.parametrize("uci", ["e7e5", "d2d4"])
+    def test_a_move_on_the_engines_turn_is_refused(self, uci: str) -> None:
+        game = new_game()
+        play(game, "e2e4")
+        assert "not your turn" in refused(lambda: game.move(uci, 1, 0.0))
+        assert len(game.plies) == 1
+
     def test_the_player_may_move_while_the_engine_gets_ready(self) -> None:
         game = HostedGame(
             "abcdefghijkl", GameSetup(chess.WHITE, MINUTE, dict.fromkeys(chess.COLORS))
