@@ -215,7 +215,6 @@ def _level(text: str) -> Level:
 
 
 def _add_match(commands: Parsers) -> None:
-    """Add `obscuro match`."""
     parser = _add_command(commands, "match", "play games between two players", _MATCH_EXAMPLES)
     who = "a player of this program such as obscuro or random, or the command line of a UCI engine"
     parser.add_argument("first", metavar="A", help=who)
@@ -258,7 +257,6 @@ def _add_match(commands: Parsers) -> None:
 
 
 def _add_tournament(commands: Parsers) -> None:
-    """Add `obscuro tournament`."""
     about = "play a tournament of many players, and rate them"
     parser = _add_command(commands, "tournament", about, _TOURNAMENT_EXAMPLES)
     parser.add_argument("file", metavar="FILE", nargs="?", help="the tournament, a TOML file")
@@ -307,7 +305,6 @@ def _add_crew(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_show(commands: Parsers) -> None:
-    """Add `obscuro show`."""
     about = "write a game as one HTML page: what each side saw and believed"
     parser = _add_command(commands, "show", about, _SHOW_EXAMPLES)
     parser.add_argument("pgn", metavar="GAME.pgn", help="a file of games")
@@ -358,11 +355,10 @@ def _add_bridge(commands: Parsers) -> None:
 
 def _add_challenges(parser: argparse.ArgumentParser) -> None:
     """Add what says which challenges the bridge accepts."""
-    for flag, choices in (
-        ("rated", ("any", "rated", "casual")),
-        ("opponents", ("any", "human", "bot")),
-    ):
-        parser.add_argument(f"--{flag}", choices=choices, default="any", help="default: any")
+    for flag, choices in (("rated", ("rated", "casual")), ("opponents", ("human", "bot"))):
+        parser.add_argument(
+            f"--{flag}", choices=("any", *choices), default="any", help="default: any"
+        )
     for flag, what, default in (
         ("least-base", "least time on the clock", 30),
         ("most-base", "most time on the clock", 10800),
@@ -571,7 +567,6 @@ def _add_number(
 
 
 def _add_quiet(parser: argparse.ArgumentParser) -> None:
-    """Add `--quiet`."""
     parser.add_argument("--quiet", action="store_true", help="print warnings and errors only")
 
 
@@ -587,7 +582,6 @@ def _add_option(parser: argparse.ArgumentParser, about: str, flag: str = "--opti
 
 
 def _add_stalemate(parser: argparse.ArgumentParser) -> None:
-    """Add `--stalemate`."""
     parser.add_argument(
         "--stalemate",
         choices=STALEMATES,

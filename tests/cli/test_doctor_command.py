@@ -63,22 +63,18 @@ def test_a_package_that_does_not_load_is_missing(monkeypatch: pytest.MonkeyPatch
     assert (bad.level, bad.found) == (MISSING, "No module named 'no_such_package'")
 
 
-def test_without_stockfish_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("obscuro.evaluation.stockfish_program.stockfish_path", lambda: None)
-    (finding,) = doctor.stockfish()
-    assert finding.level == HINT
-    assert "material" in finding.advice
-
-
-def test_a_stockfish_that_does_not_run_is_a_hint(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("installed", [False, True])
+def test_a_stockfish_that_is_missing_or_does_not_run_is_a_hint(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, installed: bool
 ) -> None:
     broken = tmp_path / "stockfish"
     broken.write_text("#!/bin/sh\nexit 7\n")
     broken.chmod(0o755)
-    monkeypatch.setattr("obscuro.evaluation.stockfish_program.stockfish_path", lambda: str(broken))
+    path = str(broken) if installed else None
+    monkeypatch.setattr("obscuro.evaluation.stockfish_program.stockfish_path", lambda: path)
     (finding,) = doctor.stockfish()
-    assert (finding.level, finding.found) == (HINT, f"{broken}: it exited with code 7")
+    assert finding.level == HINT and "material" in finding.advice
+    assert finding.found == (f"{broken}: it exited with code 7" if installed else "not found")
 
 
 def test_the_network_is_named_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:

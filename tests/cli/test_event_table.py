@@ -50,12 +50,6 @@ def test_elsewhere_than_on_a_terminal_there_are_plain_lines(console: Console) ->
     ]
 
 
-def test_a_test_under_way_is_in_the_lines(console: Console) -> None:
-    show(console, match_event(4, sprt=SprtBounds(0, 100)), "20")
-    last = written(console).splitlines()[1]
-    assert re.search(r"; 2/0/0, LLR \+\d\.\d\d$", last)
-
-
 def test_a_terminal_shows_scores_pairs_and_the_pace(terminal: Console) -> None:
     show(terminal, match_event(10), "202")
     text = written(terminal)
@@ -82,8 +76,12 @@ def test_a_terminal_shows_both_players_points(terminal: Console) -> None:
     assert ["b", "2.5", "2", "1", "1", "1.5", "1"] in words
 
 
-def test_a_terminal_shows_the_test(terminal: Console) -> None:
-    show(terminal, match_event(10, sprt=SprtBounds(0, 100)), "20")
+def test_a_test_under_way_is_in_the_lines_and_the_table(
+    console: Console, terminal: Console
+) -> None:
+    for shown in (console, terminal):
+        show(shown, match_event(10, sprt=SprtBounds(0, 100)), "20")
+    assert re.search(r"; 2/0/0, LLR \+\d\.\d\d$", written(console).splitlines()[1])
     text = written(terminal)
     assert re.search(r"LLR \+\d\.\d\d \(-2\.94, 2\.94\)", text)
     assert "at most" in text, "a test may end the match earlier"
