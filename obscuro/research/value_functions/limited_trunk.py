@@ -26,7 +26,7 @@ Indices = NDArray[np.int64]
 class LimitedGame(NamedTuple):
     """A game with a depth limit, and how its public states and ranges are told.
 
-    public: what both players know in a state at the limit: so many small numbers, such as who won
+    public: what both players know in a state at the limit, as small numbers, such as who won
     each round. private: what one player alone knows: its own cards, and its own hidden actions.
     """
 

@@ -64,7 +64,7 @@ def fresh_states(known: Knowledge, held: Words, random: np.random.Generator) -> 
     """Draw positions of the belief that become roots beside those that the last trunk holds.
 
     known: up to date. held: uint64[n, 9], the states of our infoset that the last trunk holds.
-    Returns uint64[m, 9], so many that there are `LEAST_ROOTS` in all if the belief has enough.
+    Returns uint64[m, 9]: with them there are `LEAST_ROOTS` in all, if the belief has enough.
     """
     return sample_root_states(known, min(len(known.belief), LEAST_ROOTS) - len(held), held, random)
 

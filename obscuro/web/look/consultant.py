@@ -29,7 +29,7 @@ class GameAnalyst(Protocol):
         """Who analyses, and how."""
 
     def advise(self, game: chess.pgn.Game, ply: int) -> ShownAdvice:
-        """Return what the engine would play after so many plies."""
+        """Return what the engine would play after `ply` plies."""
 
     def analyse(
         self, game: chess.pgn.Game, on_ply: OnPly, cancel: threading.Event
