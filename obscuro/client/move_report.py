@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
-from obscuro.engine.report import ComparedMove, Comparison, Coverage, Reason, SearchInfo
+from obscuro.engine.report import (
+    ComparedMove,
+    Comparison,
+    Coverage,
+    Reason,
+    RootReport,
+    SearchInfo,
+)
 
 Policy = tuple[tuple[str, float], ...]
 
@@ -125,7 +132,7 @@ def read_coverage(lines: Iterable[str]) -> Coverage | None:
     """Read the answer to `coverage`; None if there is none.
 
     >>> read_coverage(["info string coverage belief true search none"])
-    Coverage(in_belief=True, in_infoset=None, expanded=None, weight=None)
+    Coverage(in_belief=True, in_infoset=None, expanded=None, weight=None, rank=None, root=None)
     """
     line = next((line for line in lines if line.startswith(_COVERAGE)), "")
     said = _pairs(line.removeprefix(_COVERAGE).split())
@@ -137,7 +144,16 @@ def read_coverage(lines: Iterable[str]) -> Coverage | None:
         _FLAGS.get(said.get("infoset", "")),
         _FLAGS.get(said.get("expanded", "")),
         _number(said.get("weight", "")),
+        _number(said.get("rank", "")),
+        root_report({name: _number(text) for name, text in said.items()}),
     )
+
+
+def root_report(said: Mapping[str, float | None]) -> RootReport | None:
+    """Return the report that holds these figures by their names; None if some are missing."""
+    known = {field.name: said.get(field.name) for field in fields(RootReport)}
+    needed = [known[field.name] for field in fields(RootReport) if field.default is MISSING]
+    return None if None in needed else RootReport(**known)  # type: ignore[arg-type]
 
 
 def read_comparison(lines: Sequence[str]) -> Comparison | None:

@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable
 from threading import Event
 
+import numpy as np
+
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.game_follower import GameFollower, OwnTurn, Words
 from obscuro.engine.knowledge import GameError
 from obscuro.engine.options import Options
-from obscuro.engine.report import Choice, Comparison, Coverage, SearchInfo
+from obscuro.engine.report import Choice, Comparison, Coverage, RootReport, SearchInfo
 from obscuro.engine.roots import EXTRA_SHARE, ExtraTime, set_roots
 from obscuro.engine.strength import Strength
 from obscuro.engine.turn_report import TurnReport, compare
@@ -125,13 +127,27 @@ class Player(GameFollower):
 
     def covered(self, words: Words, in_belief: bool) -> Coverage:
         """Say what the last search knew of a position uint64[8]. in_belief: whether it is in P."""
-        histories = self.equipment.search.our_histories()
+        search = self.equipment.search
+        histories = search.our_histories()
         same = (histories.states[:, :WORDS] == words).all(axis=1)
+        weight = float(histories.weights[same].sum())
+        rank: float | None = None
+        if same.any():
+            positions, group = np.unique(histories.states[:, :WORDS], axis=0, return_inverse=True)
+            weights = np.bincount(group.ravel(), histories.weights, len(positions))
+            own = weights[group.ravel()[same][0]]
+            equal = np.count_nonzero(weights == own) - 1
+            rank = 1 + np.count_nonzero(weights > own) + equal / 2
+        found = search.diagnosis()
         return Coverage(
             in_belief,
             in_infoset=bool(same.any()),
             expanded=bool(histories.expanded[same].any()),
-            weight=float(histories.weights[same].sum()),
+            weight=weight,
+            rank=rank,
+            root=None
+            if found is None
+            else RootReport(*found, star=search.alternate_value, slack=search.slack),
         )
 
     def compared(self, move: str, other: str | None) -> Comparison:

@@ -60,19 +60,43 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class RootReport:
+    """What the root of a player's last search looked like; values are its own, [-1, 1].
+
+    p_max: how much of Resolve was in force. entered: Σ α(J) · π_resolve(J). fresh: the share of the
+    other side's infosets J that were new. mean: Σ α(J) · u(J). gap: what both sides together could
+    gain in Resolve by answering the other one best in the tree. star: v*, the value that capped the
+    new J's alternate values; slack: how far their evaluations were above it, on average. Both are
+    None where there was no search before or no new J.
+    """
+
+    p_max: float
+    entered: float
+    fresh: float
+    mean: float
+    gap: float
+    star: float | None = None
+    slack: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """What a player's last search knew of one position, which may be the true one.
 
     in_belief: whether it was in P. in_infoset: whether it was among the positions of our infoset at
     the root. expanded: whether it was expanded there when the search began. weight: its share of
-    the root's weight, [0, 1] (`obscuro.search.root_values`). The last three are None if the move
-    needed no search.
+    the root's weight, [0, 1] (`obscuro.search.root_values`). rank: how many positions there had a
+    larger weight, plus one, and half of those with an equal one; None if it was not there. root: the
+    root itself. All but in_belief are None if the move needed no search, or if the player does not
+    say.
     """
 
     in_belief: bool
     in_infoset: bool | None = None
     expanded: bool | None = None
     weight: float | None = None
+    rank: float | None = None
+    root: RootReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

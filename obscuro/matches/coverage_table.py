@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from statistics import median
 from typing import Any
 
 import chess
 
-from obscuro.engine.report import Coverage
+from obscuro.engine.report import Coverage, RootReport
 from obscuro.matches.game_record import GameRecord, Turn
 
 LARGEST_SIZES = (16, 256, 2_048, 16_384)
 """The table's rows end at these sizes of P; one more row is for larger ones."""
 UNKNOWN_SIZE = "not said"
+_FIRST_OF_ROOT = 7  # of the columns: those before it say where the true position was
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,8 @@ class CoverageRow:
     size: the bounds as text. turns: those whose coverage the engine told. in_belief: the share of
     them with the true position in P. searched: how many of them were searched; the other moves were
     forced. in_infoset, expanded, weight: shares and the mean over the searched ones; None if there
-    are none.
+    are none. log_weight: the mean logarithm of the weights that are not 0. rank: the median of
+    `Coverage.rank`. Then the means of `RootReport`; None if the engine did not tell them.
     """
 
     size: str
@@ -33,6 +37,15 @@ class CoverageRow:
     in_infoset: float | None
     expanded: float | None
     weight: float | None
+    log_weight: float | None = None
+    rank: float | None = None
+    p_max: float | None = None
+    entered: float | None = None
+    fresh: float | None = None
+    mean: float | None = None
+    gap: float | None = None
+    star: float | None = None
+    slack: float | None = None
 
 
 def size_names() -> list[str]:
@@ -79,13 +92,26 @@ def coverage_lines(records: Iterable[GameRecord]) -> list[str]:
             f"{_share(row.in_infoset):>6} {_share(row.expanded):>8} {_share(row.weight, 5):>8}"
             for row in rows
         ]
+        if any(row.p_max is not None for row in rows):
+            lines.append(f"{name}: the root of its searches, means (the rank: median)")
+            names = [field.name for field in fields(CoverageRow)[_FIRST_OF_ROOT:]]
+            lines.append(" ".join([f"{'|P|':>14}", *(f"{name:>10}" for name in names)]))
+            lines += [
+                " ".join([f"{row.size:>14}", *(f"{_share(getattr(row, n), 4):>10}" for n in names)])
+                for row in rows
+            ]
     return lines
 
 
 def coverage_json(records: Iterable[GameRecord]) -> dict[str, list[dict[str, Any]]]:
-    """Return the tables for a JSON file."""
+    """Return the tables for a JSON file; what no engine told of its root is left out."""
     tables = coverage_tables(records)
-    return {name: [asdict(row) for row in rows] for name, rows in tables.items()}
+    return {name: [_known(asdict(row)) for row in rows] for name, rows in tables.items()}
+
+
+def _known(row: dict[str, Any]) -> dict[str, Any]:
+    first = list(row)[:_FIRST_OF_ROOT]
+    return {name: value for name, value in row.items() if value is not None or name in first}
 
 
 def _rows(turns: Sequence[Turn]) -> Iterator[CoverageRow]:
@@ -102,6 +128,7 @@ def _rows(turns: Sequence[Turn]) -> Iterator[CoverageRow]:
 
 def _row(size: str, told: Sequence[Coverage]) -> CoverageRow:
     searched = [coverage for coverage in told if coverage.in_infoset is not None]
+    roots = [coverage.root for coverage in searched if coverage.root is not None]
     return CoverageRow(
         size,
         len(told),
@@ -110,7 +137,18 @@ def _row(size: str, told: Sequence[Coverage]) -> CoverageRow:
         _mean([coverage.in_infoset for coverage in searched]),
         _mean([coverage.expanded for coverage in searched]),
         _mean([coverage.weight for coverage in searched]),
+        _mean([math.log(each.weight) for each in searched if each.weight]),
+        _median([coverage.rank for coverage in searched]),
+        **{
+            field.name: _mean([getattr(root, field.name) for root in roots])
+            for field in fields(RootReport)
+        },
     )
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -9,7 +9,7 @@ A comment is a row of commands, as lichess writes them:
 - eval: pawns, White's view. clk: what the mover's clock shows after the move. emt: the time
   that the move took.
 - belief: |P|, and whether it is `exact` or `inexact`. nodes, depth: of the search tree.
-- coverage: the fields of `Coverage` that are known.
+- coverage: the fields of `Coverage` that are known, those of its `RootReport` beside them.
 - policy: the likeliest moves of the solver's strategy.
 
 The reader also takes comments of versions up to 0.2, such as `|P| 12 inexact, nodes 345, depth 4.5,
@@ -22,13 +22,14 @@ import datetime
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 import chess
 import chess.pgn
 
-from obscuro.client.move_report import Policy, Report
+from obscuro.client.move_report import Policy, Report, root_report
 from obscuro.engine.report import Coverage
 from obscuro.matches.atomic_file import replacing
 from obscuro.matches.event import ArenaError, Event
@@ -299,6 +300,11 @@ def _coverage_text(coverage: Coverage) -> str:
     ]
     if coverage.weight is not None:
         known.append(f"weight={coverage.weight:.4g}")
+    if coverage.rank is not None:
+        known.append(f"rank={coverage.rank:g}")
+    if coverage.root is not None:
+        root = asdict(coverage.root)
+        known += [f"{name}={value:.4g}" for name, value in root.items() if value is not None]
     return " ".join(known)
 
 
@@ -388,4 +394,5 @@ def _read_coverage(text: str) -> Coverage | None:
     if "belief" not in known:
         return None
     flags = {name: bool(known[key]) for key, name in _BELIEF_FIELDS.items() if key in known}
-    return Coverage(**flags, weight=known.get("weight"))
+    weight, rank = known.get("weight"), known.get("rank")
+    return Coverage(**flags, weight=weight, rank=rank, root=root_report(known))

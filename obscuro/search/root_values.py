@@ -136,7 +136,7 @@ def root_values(
         return None
     nodes = tree.edge_child[histories.edges[inside]]
     actions, start = int(tree.node_edges[nodes[0]]), int(tree.node_first_action[nodes[0]])
-    values = _present_values(tree, gadget)
+    values = refreshed(tree, gadget)[0].edge_value
     return RootValues(
         histories.states[inside],
         weights / total if total > 0 else np.full(len(nodes), 1 / len(nodes)),
@@ -146,8 +146,8 @@ def root_values(
     )
 
 
-def _present_values(tree: Tree, gadget: Gadget) -> npt.NDArray[np.float32]:
-    """Return ▲'s value of every edge under the present strategies, float32[edges]."""
+def refreshed(tree: Tree, gadget: Gadget) -> tuple[Tree, Gadget]:
+    """Return copies whose values are those of the present strategies, everywhere."""
     edges, actions = int(tree.counts[EDGES]), int(tree.counts[ACTIONS])
     nodes, infosets = int(tree.counts[NODES]), int(tree.counts[INFOSETS])
     copy = tree._replace(
@@ -157,8 +157,9 @@ def _present_values(tree: Tree, gadget: Gadget) -> npt.NDArray[np.float32]:
         infoset_reach=tree.infoset_reach[:infosets].copy(),
         infoset_touched=tree.infoset_touched[:infosets].copy(),
     )
-    refresh_values(copy, gadget._replace(value=gadget.value.copy()))
-    return copy.edge_value
+    gadget = gadget._replace(value=gadget.value.copy())
+    refresh_values(copy, gadget)
+    return copy, gadget
 
 
 def _below(tree: Tree, ours: npt.NDArray[np.int32], actions: int) -> npt.NDArray[np.int64]:

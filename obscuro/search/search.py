@@ -36,6 +36,7 @@ from obscuro.search.parameters import (
     SLICE_SECONDS,
     SearchParameters,
 )
+from obscuro.search.root_diagnosis import RootDiagnosis, diagnose
 from obscuro.search.root_values import (
     RootHistories,
     RootValues,
@@ -83,6 +84,9 @@ class Search(SearchSteps):
     """The trees and the strategy of one player, kept from turn to turn; see `SearchSteps`."""
 
     _kept: KeptRoots | None = None  # what `keep` chose for the next subgame
+    first_new_root = 0  # the roots before it were kept
+    alternate_value: float | None = None  # v*, which the new roots' alternate values are capped by
+    slack: float | None = None  # how far the new roots' own values are above v*, on average
 
     def forget(self, seed: int | None = None) -> None:
         """See `SearchSteps.forget`."""
@@ -274,7 +278,10 @@ class Search(SearchSteps):
         )
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget
-        first_new_root = len(kept.offsets) - 1
+        first_new_root = self.first_new_root = len(kept.offsets) - 1
+        above = new.values if self.last_value is not None else new.values[:0]
+        self.slack = float(above.mean()) - (self.last_value or 0.0) if len(above) else None
+        self.alternate_value = self.last_value
         carried = self.tree.nodes - len(new.states)
         self.progress = Progress(carried=carried, sampled=len(new.states))
         if len(new.states):
@@ -358,6 +365,10 @@ class Search(SearchSteps):
         """
         at_roots = bool(self.root_key == self.our_key)
         return root_values(self.tree, self.gadget, self.our_key, at_roots=at_roots)
+
+    def diagnosis(self) -> RootDiagnosis | None:
+        """Describe the root of the last search; see `root_diagnosis`. None: there is no tree."""
+        return diagnose(self.tree, self.gadget, self.first_new_root)
 
     def action_values(self) -> npt.NDArray[np.float64]:
         """Return ▲'s values of our actions now, averaged over our infoset; see `root_share`.

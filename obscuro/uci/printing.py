@@ -1,6 +1,7 @@
 """The lines that the engine prints. These are pure functions."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 import chess
 
@@ -143,8 +144,16 @@ def coverage_line(coverage: Coverage) -> str:
         return f"{said} search none"
     return (
         f"{said} infoset {_flag(coverage.in_infoset)} expanded {_flag(coverage.expanded)} "
-        f"weight {coverage.weight:.6g}"
+        f"weight {coverage.weight:.6g}{_more(coverage)}"
     )
+
+
+def _more(coverage: Coverage) -> str:
+    """Return what is known beyond a position's weight, as pairs."""
+    more = {"rank": coverage.rank}
+    if coverage.root is not None:
+        more |= asdict(coverage.root)
+    return "".join(f" {name} {value:.6g}" for name, value in more.items() if value is not None)
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:

@@ -9,7 +9,7 @@ from obscuro.client.move_report import (
     read_comparison,
     read_coverage,
 )
-from obscuro.engine.report import ComparedMove, Comparison, Coverage, Reason
+from obscuro.engine.report import ComparedMove, Comparison, Coverage, Reason, RootReport
 from obscuro.uci.printing import belief_lines, comparison_lines, coverage_line
 
 LINES = [
@@ -77,7 +77,13 @@ def test_a_plain_engine_says_little() -> None:
 
 @pytest.mark.parametrize(
     "coverage",
-    [Coverage(True, True, False, 0.25), Coverage(False, False, False, 0.0), Coverage(True)],
+    [
+        Coverage(True, True, False, 0.25),
+        Coverage(True, True, False, 0.25, 3.5, RootReport(0.75, 0.125, 0.5, 0.25, 0.0625)),
+        Coverage(True, True, True, 0.25, 1.0, RootReport(1.0, 0.5, 1.0, 0.25, 0.0, -0.5, 0.375)),
+        Coverage(False, False, False, 0.0),
+        Coverage(True),
+    ],
 )
 def test_what_the_engine_prints_is_read(coverage: Coverage) -> None:
     assert read_coverage([coverage_line(coverage)]) == coverage

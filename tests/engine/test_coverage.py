@@ -25,9 +25,24 @@ def player():
 def test_a_known_position_is_all_of_the_root(player):
     player.new_game(0, START)
     player.search(go(nodes=500), Event())
-    assert player.coverage(START) == Coverage(True, True, True, pytest.approx(1.0))
+    told = player.coverage(START)
+    assert told.root is not None
+    assert told == Coverage(True, True, True, pytest.approx(1.0), 1.0, told.root)
+    assert told.root.fresh == 1.0
+    assert told.root.star is None and told.root.slack is None
     other = after(after(START, "e2e4"), "e7e5")
-    assert player.coverage(other) == Coverage(False, False, False, 0.0)
+    assert player.coverage(other) == Coverage(False, False, False, 0.0, None, told.root)
+
+
+def test_the_ranks_are_those_of_the_weights(player):
+    tell(player, 0, "e2e4 d7d5 e4d5 g8f6")
+    player.search(go(nodes=3000), Event())
+    answers = [player.coverage(words) for words in player.knowledge.belief.positions]
+    ranks = [answer.rank or 0 for answer in answers]
+    assert sum(ranks) == len(ranks) * (len(ranks) + 1) / 2
+    by_rank = sorted(answers, key=lambda answer: answer.rank or 0)
+    weights = [answer.weight or 0 for answer in by_rank]
+    assert weights == sorted(weights, reverse=True)
 
 
 def test_the_whole_belief_shares_the_root_where_it_is_small(player):

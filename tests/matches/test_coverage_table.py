@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import chess
 import pytest
 
 from obscuro.client.move_report import Report
-from obscuro.engine.report import Coverage
+from obscuro.engine.report import Coverage, RootReport
 from obscuro.matches.coverage_table import coverage_json, coverage_lines, coverage_tables
 from obscuro.matches.game_record import GameRecord, PlayedPly, Turn
 from obscuro.rules.board import FogOfWarBoard
@@ -107,8 +109,24 @@ def test_the_table_for_other_programs() -> None:
         "in_infoset": 1.0,
         "expanded": 1.0,
         "weight": 0.125,
+        "log_weight": pytest.approx(math.log(0.125)),
     }
 
 
 def test_games_without_answers_have_no_table() -> None:
     assert coverage_lines([game([turn(5)], [Turn("e7e5")])]) == []
+
+
+def test_the_roots_of_searches_are_a_second_table() -> None:
+    roots = [RootReport(1.0, 0.5, 0.25, 0.1, 0.0), RootReport(0.5, 0.1, 0.75, 0.3, 0.02, 0.2, 0.4)]
+    turns = [
+        Turn("e2e4", coverage=Coverage(True, True, True, weight, rank, root))
+        for weight, rank, root in zip((1.0, math.exp(-2)), (1.0, 4.0), roots, strict=True)
+    ]
+    (row, _) = coverage_tables([game(turns, [])])["one"]
+    assert (row.log_weight, row.rank) == (pytest.approx(-1), 2.5)
+    found = (row.p_max, row.entered, row.fresh, row.mean, row.gap, row.star, row.slack)
+    assert found == pytest.approx((0.75, 0.3, 0.5, 0.2, 0.01, 0.2, 0.4))
+    lines = coverage_lines([game(turns, [])])
+    assert "the root of its searches" in lines[3]
+    assert lines[4].split()[1:3] == ["log_weight", "rank"]

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from obscuro.client.move_report import Report
-from obscuro.engine.report import Coverage
+from obscuro.engine.report import Coverage, RootReport
 from obscuro.matches.event import Entrant, Event
 from obscuro.matches.game_record import (
     EVERYTHING,
@@ -307,7 +307,7 @@ FULL = Turn(
         play=(("e2e4", 1.0),),
     ),
     3,
-    Coverage(True, True, False, 0.0031),
+    Coverage(True, True, False, 0.0031, 2.0, RootReport(1.0, 0.5, 1.0, 0.25, 0.0, -0.5, 0.375)),
 )
 
 
@@ -406,6 +406,6 @@ def test_a_journal_of_version_0_2_is_read() -> None:
     assert store.event.entrants[0].control == TimeControl(None, 60_000, 500)
     assert store.event.tasks[1].opening.moves == ("e2e4",)
     game = store.games[0]
-    assert game.plies[0].turn == FULL
+    assert game.plies[0].turn == replace(FULL, coverage=Coverage(True, True, False, 0.0031))
     assert (game.result, game.ending, game.opening) == ("0-1", "white resigned", "one")
     assert game.told == {chess.WHITE: EVERYTHING, chess.BLACK: OWN_OBSERVATIONS}

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obscuro.client.move_report import Report
-from obscuro.engine.report import Coverage
+from obscuro.engine.report import Coverage, RootReport
 from obscuro.matches.event import Event
 from obscuro.matches.game_record import GameRecord, Turn
 from obscuro.matches.pgn import (
@@ -227,13 +227,16 @@ REPORT = Report(
     centipawns=-34,
     policy=(("e4d5", 0.61), ("d2d4", 0.385), ("a2a3", 0.004)),
 )
-TURN = Turn("e4d5", 0.98, REPORT, 0, Coverage(True, True, False, 0.0031))
+ROOT = RootReport(0.75, 0.125, 0.5, 0.25, 0.0625, -0.5, 0.375)
+TURN = Turn("e4d5", 0.98, REPORT, 0, Coverage(True, True, False, 0.0031, 12.5, ROOT))
 
 
 def test_a_comment_is_a_row_of_commands() -> None:
     assert write_comment(TURN, chess.BLACK, 598_400) == (
         "[%eval 0.34] [%clk 0:09:58.4] [%emt 0:00:00.98] [%belief 312 exact] "
-        "[%coverage belief=1 infoset=1 expanded=0 weight=0.0031] [%nodes 20522] [%depth 4.1] "
+        "[%coverage belief=1 infoset=1 expanded=0 weight=0.0031 rank=12.5 p_max=0.75 "
+        "entered=0.125 fresh=0.5 mean=0.25 gap=0.0625 star=-0.5 slack=0.375] "
+        "[%nodes 20522] [%depth 4.1] "
         "[%policy e4d5:0.61 d2d4:0.385]"
     )
 

@@ -383,6 +383,7 @@ def test_the_coverage_of_the_players_that_told_it() -> None:
         "in_infoset": 1.0,
         "expanded": 0.0,
         "weight": 0.5,
+        "log_weight": math.log(0.5),
     }
     assert result["coverage"] == {
         first.white: [{"size": "257-2,048", **row}, {"size": "all", **row}]
