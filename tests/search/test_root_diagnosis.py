@@ -71,9 +71,10 @@ def test_the_best_response_is_the_best_of_all_pure_strategies(seed: int, player:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_question_changes_nothing(seed: int) -> None:
     search = searched(seed)
-    before = [np.array(array) for array in (*search.tree, *search.gadget)]
+    before = [np.array(each) for each in (*search.tree, *search.gadget)]
     assert search.diagnosis() is not None
-    for old, new in zip(before, (*search.tree, *search.gadget), strict=True):
+    now = [np.asarray(each) for each in (*search.tree, *search.gadget)]
+    for old, new in zip(before, now, strict=True):
         assert np.array_equal(old, new)
 
 
