@@ -321,6 +321,11 @@ def collect(rows: Iterable[Row]) -> tuple[list[Row], int]:
     return found, 0
 
 
+def by_nodes(nodes: int) -> GoLimits:
+    """Return the limits of a search of so many nodes: it does not depend on the machine's speed."""
+    return GoLimits(time.monotonic(), nodes=nodes)
+
+
 def by_time(milliseconds: int) -> GoLimits:
     """Return the limits of a search that begins now."""
     return GoLimits(time.monotonic(), movetime=milliseconds)

@@ -13,14 +13,20 @@ values a new root. All values are in the view of the side that is followed, from
 needed no search are left out of the second table. ± is a standard error; the turns of one side of a
 game count as one sample. Only the search is timed: the belief is brought up to date before its clock
 begins. Ctrl-C shows what there is.
+
+With `--other-seed` a second search follows each turn. A third table says how often both prefer the
+same move, how likely it is, and how far apart the strategies are: half the sum of the differences of
+all probabilities.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from statistics import fmean
 from typing import Any
 
@@ -39,6 +45,7 @@ from tools.play.recorded_games import (
     Judge,
     Row,
     Side,
+    by_nodes,
     by_time,
     collect,
     follow,
@@ -62,21 +69,42 @@ def replay_side(
     game: FiledGame,
     side: chess.Color,
     limits: Callable[[int], GoLimits],
+    other: Player | None = None,
 ) -> Iterator[Row]:
     """Yield the figures of each turn of one side of a game; see `describe`.
 
-    limits: as in `follow`.
+    limits: as in `follow`. other: one that differs only in its seed, for the agreement of both.
     """
-    for turn in follow(player, game, side, limits):
+    others = itertools.repeat(None) if other is None else follow(other, game, side, limits)
+    for turn, again in zip(follow(player, game, side, limits), others, strict=False):
         value = judge.value(turn.words, player.knowledge)
         yield {
             "game": game.number,
             "side": chess.COLOR_NAMES[side],
             "player": game.names[side],
             **describe(turn),
+            **({} if again is None else agreement(turn, again)),
             "true_value": value,
             "result": game.result(side),
         }
+
+
+def agreement(turn: FollowedTurn, again: FollowedTurn) -> Row:
+    """Compare two searches of one turn; empty if it needed none.
+
+    top_share: the probability of the move that the first one prefers. same_top: whether the second
+    one prefers it, too. distance: half the sum of the differences of all probabilities.
+    """
+    one, two = dict(turn.info.policy), dict(again.info.policy)
+    if turn.coverage.in_infoset is None or not one or not two:
+        return {}
+    tops = [max(sorted(each), key=each.__getitem__) for each in (one, two)]
+    moves = {*one, *two}
+    return {
+        "top_share": one[tops[0]],
+        "same_top": tops[0] == tops[1],
+        "distance": sum(abs(one.get(move, 0) - two.get(move, 0)) for move in moves) / 2,
+    }
 
 
 def describe(turn: FollowedTurn) -> Row:
@@ -156,6 +184,10 @@ def render(figures: Mapping[str, Any]) -> Iterator[str]:
     yield from _coverage_table(rows)
     yield ""
     yield from _calibration_table([row for row in rows if row["searched"]])
+    compared = [row for row in rows if "same_top" in row]
+    if compared:
+        yield ""
+        yield from _agreement_table(compared)
 
 
 def _coverage_table(rows: Sequence[Row]) -> Iterator[str]:
@@ -188,6 +220,18 @@ def _calibration_table(rows: Sequence[Row]) -> Iterator[str]:
     yield from table(headings, cells, "l" + "r" * (len(headings) - 1))
 
 
+def _agreement_table(rows: Sequence[Row]) -> Iterator[str]:
+    headings = ["|P|", "turns", "same top", "its share", f"below {_UNSURE}", "distance"]
+    cells = []
+    for name, found in by_size(rows):
+        unsure = fmean(row["top_share"] < _UNSURE for row in found)
+        means = [_mean(found, key, 3) for key in ("same_top", "top_share")]
+        cells.append([name, len(found), *means, f"{unsure:.3f}", _mean(found, "distance", 3)])
+    yield from table(headings, cells, "l" + "r" * (len(headings) - 1))
+
+
+_UNSURE = 0.6
+"""A move with a smaller share than this is one of several."""
 _VALUES = ("value", "true_value", "result")
 _PAIRS = (("value", "true_value"), ("value", "result"), ("true_value", "result"))
 
@@ -211,6 +255,10 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--side", default=BOTH, help="whose turns: a player's name, white, black or both"
     )
+    parser.add_argument("--nodes", type=int, metavar="N", help="nodes a search, in place of a time")
+    parser.add_argument(
+        "--other-seed", type=int, metavar="SEED", help="search each turn again with this seed"
+    )
     return parser
 
 
@@ -219,17 +267,30 @@ def main(words: Sequence[str] | None = None) -> int:
     words = replay_words(words)
     parser = make_parser()
     told, sides, options = read_arguments(parser, words, "side")
-    rows, code = collect(_measure(sides, options, told.movetime))
+
+    def limits(ply: int) -> GoLimits:
+        return by_time(told.movetime) if told.nodes is None else by_nodes(told.nodes)
+
+    rows, code = collect(_measure(sides, options, limits, told.other_seed))
     publish(parser, words, told.raw, {"turns": rows}, render)
     return code
 
 
-def _measure(sides: Sequence[Side], options: Options, movetime: int) -> Iterator[Row]:
-    """Yield the turns of all sides."""
-    with prepared(options) as (player, judge), progress(len(sides)) as tell:
+def _measure(
+    sides: Sequence[Side], options: Options, limits: Callable[[int], GoLimits], seed: int | None
+) -> Iterator[Row]:
+    """Yield the turns of all sides. seed: of the second search; None: there is none."""
+    with ExitStack() as stack:
+        player, judge = stack.enter_context(prepared(options))
+        other = None
+        if seed is not None:
+            seeded = options.copy()
+            seeded.set("Seed", str(seed))
+            other = stack.enter_context(prepared(seeded))[0]
+        tell = stack.enter_context(progress(len(sides)))
         for game, side in sides:
             tell(f"game {game.number}, {game.names[side]} ({chess.COLOR_NAMES[side]})", 0)
-            yield from replay_side(player, judge, game, side, lambda ply: by_time(movetime))
+            yield from replay_side(player, judge, game, side, limits, other)
             tell(None, 1)
 
 

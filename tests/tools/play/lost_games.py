@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import chess
 
-from obscuro.engine.report import Coverage, GoLimits
+from obscuro.engine.report import Coverage
 from obscuro.matches.game_record import GameRecord, PlayedPly, Turn
 from obscuro.matches.pgn import write_pgn
 from obscuro.rules.board import FogOfWarBoard
@@ -62,8 +61,3 @@ def rook_game(folder: Path) -> Path:
     """Write the game that White loses by its first move."""
     game = record("one", "two", ROOK, chess.BLACK, ROOK_START)
     return write_games(folder / "rook.pgn", [game])
-
-
-def by_nodes(nodes: int) -> GoLimits:
-    """Limits that let a search repeat itself."""
-    return GoLimits(time.monotonic(), nodes=nodes)

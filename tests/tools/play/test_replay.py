@@ -8,7 +8,7 @@ import chess
 import pytest
 
 from obscuro.engine.player import Player
-from obscuro.engine.report import Coverage, GoLimits
+from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
 from obscuro.matches.event import Entrant, Event, GameTask
 from obscuro.matches.game_workers import Played
 from obscuro.matches.journal import Journal
@@ -16,10 +16,18 @@ from obscuro.matches.openings import PLAIN
 from obscuro.matches.time_control import TimeControl
 from obscuro.rules.board import FogOfWarBoard
 from tests.tables import rows
-from tests.tools.play.lost_games import QUEEN, RECORDS, WORDS, by_nodes
+from tests.tools.play.lost_games import QUEEN, RECORDS, WORDS
 from tools.common import INTERRUPTED
 from tools.play import replay
-from tools.play.recorded_games import FiledGame, Judge, Row, follow, load_games
+from tools.play.recorded_games import (
+    FiledGame,
+    FollowedTurn,
+    Judge,
+    Row,
+    by_nodes,
+    follow,
+    load_games,
+)
 from tools.results import raw
 
 
@@ -210,3 +218,38 @@ def test_somebody_must_have_played(file: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit):
         replay.main([str(file), "--side", "nobody"])
     assert "nobody called 'nobody' plays" in capsys.readouterr().err
+
+
+# -- another seed -------------------------------------------------------------------------------
+
+
+def test_a_second_search_with_the_same_seed_agrees_in_all(file: Path, player: Player) -> None:
+    game = load_games(file)[1]
+    judge = Judge(player.equipment.options, print)
+    again = Player(player.equipment.options, print)
+    found = list(replay.replay_side(player, judge, game, chess.WHITE, limits, again))
+    again.close()
+    searched = [row for row in found if row["searched"]]
+    assert all(row["same_top"] and row["distance"] == 0 for row in searched)
+    assert all(0 < row["top_share"] <= 1 for row in searched)
+
+
+def test_another_seed_is_a_third_table(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [str(file), "--side", "one", "--nodes", "300", "--other-seed", "7", *WORDS]
+    assert replay.main(words) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "same top" in line)
+    assert line.split()[-1] == "distance"
+
+
+def test_the_distance_of_two_strategies() -> None:
+    turns = [fake_turn({"e2e4": 0.75, "d2d4": 0.25}), fake_turn({"d2d4": 0.5, "c2c4": 0.5})]
+    found = replay.agreement(*turns)
+    assert found == {"top_share": 0.75, "same_top": False, "distance": 0.75}
+
+
+def fake_turn(policy: dict[str, float]) -> FollowedTurn:
+    play = list(policy.items())
+    info = SearchInfo(1, 1, 0, 0, 0.0, 0, [], 1, True, 1, 0, 1, 0, 0, 0, "resolve", policy=play)
+    coverage = Coverage(True, True, True, 1.0)
+    board = FogOfWarBoard()
+    return FollowedTurn(0, board, chess.Move.from_uci("e2e4"), Choice("e2e4", info=info), coverage)
