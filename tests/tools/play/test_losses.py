@@ -19,7 +19,6 @@ from tests.tools.play.lost_games import (
     QUEEN,
     RECORDS,
     WORDS,
-    by_nodes,
     record,
     rook_game,
     write_games,
@@ -27,7 +26,15 @@ from tests.tools.play.lost_games import (
 from tools.common import INTERRUPTED
 from tools.play import losses
 from tools.play.losses import Bounds, Coroner, Fall, Reply, cause_in_tree, losing_turn
-from tools.play.recorded_games import FiledGame, FollowedTurn, Judge, Row, follow, load_games
+from tools.play.recorded_games import (
+    FiledGame,
+    FollowedTurn,
+    Judge,
+    Row,
+    by_nodes,
+    follow,
+    load_games,
+)
 from tools.results import raw
 
 BOUNDS = Bounds(fall=0.3, margin=0.2, share=0.3)
