@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 import chess
@@ -16,7 +16,6 @@ from obscuro.matches.game_record import GameRecord, Turn
 LARGEST_SIZES = (16, 256, 2_048, 16_384)
 """The table's rows end at these sizes of P; one more row is for larger ones."""
 UNKNOWN_SIZE = "not said"
-_FIRST_OF_ROOT = 7  # of the columns: those before it say where the true position was
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +45,10 @@ class CoverageRow:
     gap: float | None = None
     star: float | None = None
     slack: float | None = None
+
+
+_OF_ROOTS = [field.name for field in fields(CoverageRow) if field.default is None]
+"""The columns of the second table, which need an engine that tells of its roots."""
 
 
 def size_names() -> list[str]:
@@ -94,7 +97,7 @@ def coverage_lines(records: Iterable[GameRecord]) -> list[str]:
         ]
         if any(row.p_max is not None for row in rows):
             lines.append(f"{name}: the root of its searches, means (the rank: median)")
-            names = [field.name for field in fields(CoverageRow)[_FIRST_OF_ROOT:]]
+            names = _OF_ROOTS
             lines.append(" ".join([f"{'|P|':>14}", *(f"{name:>10}" for name in names)]))
             lines += [
                 " ".join([f"{row.size:>14}", *(f"{_share(getattr(row, n), 4):>10}" for n in names)])
@@ -110,8 +113,7 @@ def coverage_json(records: Iterable[GameRecord]) -> dict[str, list[dict[str, Any
 
 
 def _known(row: dict[str, Any]) -> dict[str, Any]:
-    first = list(row)[:_FIRST_OF_ROOT]
-    return {name: value for name, value in row.items() if value is not None or name in first}
+    return {k: value for k, value in row.items() if value is not None or k not in _OF_ROOTS}
 
 
 def _rows(turns: Sequence[Turn]) -> Iterator[CoverageRow]:
@@ -138,7 +140,7 @@ def _row(size: str, told: Sequence[Coverage]) -> CoverageRow:
         _mean([coverage.expanded for coverage in searched]),
         _mean([coverage.weight for coverage in searched]),
         _mean([math.log(each.weight) for each in searched if each.weight]),
-        _median([coverage.rank for coverage in searched]),
+        _mean([coverage.rank for coverage in searched], median),
         **{
             field.name: _mean([getattr(root, field.name) for root in roots])
             for field in fields(RootReport)
@@ -146,14 +148,12 @@ def _row(size: str, told: Sequence[Coverage]) -> CoverageRow:
     )
 
 
-def _median(values: Sequence[float | None]) -> float | None:
+def _mean(
+    values: Sequence[float | None], of: Callable[[Sequence[float]], float] = fmean
+) -> float | None:
+    """The mean, or what `of` says, of the values that are known; None if there are none."""
     known = [value for value in values if value is not None]
-    return median(known) if known else None
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    return of(known) if known else None
 
 
 def _share(value: float | None, digits: int = 3) -> str:

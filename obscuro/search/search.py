@@ -279,9 +279,9 @@ class Search(SearchSteps):
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget
         first_new_root = self.first_new_root = len(kept.offsets) - 1
-        above = new.values if self.last_value is not None else new.values[:0]
-        self.slack = float(above.mean()) - (self.last_value or 0.0) if len(above) else None
-        self.alternate_value = self.last_value
+        self.alternate_value, self.slack = self.last_value, None
+        if self.last_value is not None and len(new.values):
+            self.slack = float(new.values.mean()) - self.last_value
         carried = self.tree.nodes - len(new.states)
         self.progress = Progress(carried=carried, sampled=len(new.states))
         if len(new.states):

@@ -26,7 +26,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from statistics import fmean
 from typing import Any
 
@@ -37,7 +37,7 @@ from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import GoLimits
 from obscuro.matches.coverage_table import size_name, size_names
-from tools.common import publish, table
+from tools.common import publish, say, table
 from tools.play.recorded_games import (
     BOTH,
     FiledGame,
@@ -286,7 +286,8 @@ def _measure(
         if seed is not None:
             seeded = options.copy()
             seeded.set("Seed", str(seed))
-            other = stack.enter_context(prepared(seeded))[0]
+            other = stack.enter_context(closing(Player(seeded, say)))
+            other.prepare()
         tell = stack.enter_context(progress(len(sides)))
         for game, side in sides:
             tell(f"game {game.number}, {game.names[side]} ({chess.COLOR_NAMES[side]})", 0)
