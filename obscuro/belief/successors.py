@@ -158,7 +158,7 @@ def _differences(task, a, b, c):
 
 
 @kernel(forceinline=True)
-def _fits(task, a, b, c):
+def fits(task, a, b, c):
     """Whether we would observe in the position what was observed, but for the en passant square."""
     enemy = a | b | c
     return (
@@ -189,11 +189,11 @@ def _offer_castling(task, streams, ranking, a, b, c, occupied):
     b ^= castlers
     if short and not occupied & short_path:
         a1 = a ^ short_rook ^ king ^ (king << np.uint64(2))
-        if _fits(task, a1, b, c ^ short_rook):
+        if fits(task, a1, b, c ^ short_rook):
             offer(streams, ranking, a1, b, c ^ short_rook)
     if long and not occupied & long_path:
         a2 = a ^ long_rook ^ king ^ (king >> np.uint64(2))
-        if _fits(task, a2, b, c ^ long_rook):
+        if fits(task, a2, b, c ^ long_rook):
             offer(streams, ranking, a2, b, c ^ long_rook)
 
 
@@ -206,7 +206,7 @@ def _offer_en_passant(task, streams, ranking, a, b, c):
     while capturers:
         bit = capturers & (~capturers + ONE)
         capturers ^= bit
-        if _fits(task, a, b, c ^ bit ^ task.passed):
+        if fits(task, a, b, c ^ bit ^ task.passed):
             offer(streams, ranking, a, b, c ^ bit ^ task.passed)
 
 
@@ -307,7 +307,7 @@ def expand(tables, parents, first, last, task, ranking, streams):
                     target = left & (~left + ONE)
                     left ^= target
                     a2, b2, c2 = a1 | (target & in_a), b1 | (target & in_b), c1 | (target & in_c)
-                    if sure or _fits(task, a2, b2, c2):
+                    if sure or fits(task, a2, b2, c2):
                         offer(streams, ranking, a2, b2, c2)
                 if promotions == 0:
                     break
@@ -331,19 +331,21 @@ def offer_all(records, first, last, ranking, streams):
     return last
 
 
-def successor_pass(
-    records: Records, known: Words, known_after: Words | None, observed: Words, required: Words
-) -> Visit | None:
-    """A pass that offers the children of records uint64[n, 3] by the other side's moves that fit.
+def successor_task(
+    known: Words, known_after: Words | None, observed: Words, required: Words
+) -> SuccessorTask | None:
+    """What a move of the other side must explain; None if nothing can fit.
 
     known, known_after: uint64[KNOWN_WORDS], before and after the move. observed: uint64[9], what we
-    then see; required: uint64[REQUIREMENT_WORDS], what follows from it. None if nothing can fit.
+    then see; required: uint64[REQUIREMENT_WORDS], what follows from it.
     """
     if known_after is None or not required[POSSIBLE]:
         return None
-    task = opponent_task(known, known_after, observed, required)
-    if task is None:
-        return None
+    return opponent_task(known, known_after, observed, required)
+
+
+def successor_pass(records: Records, task: SuccessorTask) -> Visit:
+    """A pass that offers the children of records uint64[n, 3] by the moves that fit the task."""
 
     def visit(first: int, last: int, ranking: Ranking, streams: Streams) -> int:
         reached: int = expand(TABLES, records, first, last, task, ranking, streams)
