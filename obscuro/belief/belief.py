@@ -387,7 +387,8 @@ class Belief:
     def weights_of(self, positions: Words) -> Weights:
         """The weights of positions uint64[n, 8]: float32[n]; 1 each without `weights`.
 
-        A position that is not in P has 0. Goes through all of P.
+        What is ours must be in them as we know it. A position that is not in P has 0. Goes through
+        all of P.
         """
         weights = self.weights
         if weights is None or not len(positions):
