@@ -219,7 +219,10 @@ class Belief:
         in_corner = bool(int(CASTLING_SQUARES) & needed.target)
         if count > 1 and (in_corner or self.rebuilds):
             outcome = self._updater.run(count, partial(offer_all, self._records), ranking)
-            weights = merged(self.records, self.weights, outcome.records[: outcome.size])
+            weights = self.weights
+            if weights is not None:
+                kept = outcome.records[: outcome.size]
+                weights = scaled(merged(self.records, weights, kept))
             self._take_over(outcome, weights)
             update = update._replace(positions=len(self))
         return update

@@ -151,7 +151,7 @@ def offer(streams, ranking, a, b, c):
 
 
 @kernel(forceinline=True)
-def _differences(task, a, b, c):
+def differences(task, a, b, c):
     """The seen squares where a record is not what was observed."""
     castlers = a & b & c
     return ((a ^ task.a) | ((b ^ castlers) ^ task.b) | (c ^ task.c)) & task.seen
@@ -162,14 +162,14 @@ def fits(task, a, b, c):
     """Whether we would observe in the position what was observed, but for the en passant square."""
     enemy = a | b | c
     return (
-        _differences(task, a, b, c) == 0
+        differences(task, a, b, c) == 0
         and task.blocked & ~(enemy | task.own_after) == 0
         and task.no_enemy & enemy == 0
     )
 
 
 @kernel(forceinline=True)
-def _more_than_one(bits):
+def more_than_one(bits):
     return bits & (bits - ONE) != 0
 
 
@@ -235,13 +235,13 @@ def expand(tables, parents, first, last, task, ranking, streams):
         enemy = a | b | c
         occupied = enemy | task.own
         castlers = a & b & c
-        changed = _differences(task, a, b, c)
+        changed = differences(task, a, b, c)
         must_leave = enemy & (changed | task.no_enemy)
         must_arrive = (changed & ~enemy) | (task.blocked & ~occupied)
         must_arrive &= ~captured
         if quiet and castlers and usual:
             _offer_castling(task, streams, ranking, a, b, c, occupied)
-        if _more_than_one(must_leave) or _more_than_one(must_arrive):
+        if more_than_one(must_leave) or more_than_one(must_arrive):
             continue
         sure = quiet and must_leave == 0 and must_arrive == 0
         origins = must_leave if must_leave else hidden & ~task.blocked

@@ -22,7 +22,7 @@ def move_probabilities(position, side, recapture):
     known, scratch = known_of(position, side), make_scratch()
     record = packed(position.reshape(1, -1), side)[0]
     count = score_moves(TABLES, the_model(), known, *record, np.uint64(recapture), scratch)
-    probabilities(scratch.scores, count)
+    probabilities(the_model(), scratch.scores, count)
     moves, shares = scratch.moves[:count].tolist(), scratch.scores[:count].tolist()
     return dict(zip(moves, shares, strict=True))
 
