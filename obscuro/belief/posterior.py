@@ -49,7 +49,7 @@ LEAST_WEIGHT = 1e-6
 """No position is less likely than this, times an even one: many odd moves in a row happen."""
 SUM_BITS = 40
 CHUNK = 8192  # parents between two looks at the clock
-MOST_WEIGHTED = 1_000_000
+MOST_WEIGHTED = 2_000_000
 """Positions of a belief that get weights; with more, all are alike. Then the units of sums are small."""
 
 _SUM_MASK = np.uint64((1 << SUM_BITS) - 1)
