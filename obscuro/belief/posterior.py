@@ -61,10 +61,8 @@ _SALT_3 = np.uint64(0x165667B19E3779F9)
 _IN_A, _IN_B, _IN_C = 0b111000, 0b010110, 0b001101
 
 
-@cache
-def the_model() -> Any:
-    """The fitted model, loaded once a process."""
-    return load_model()
+model_of_moves: Callable[[], Any] = cache(load_model)
+"""Returns the fitted model, which is loaded once a process."""
 
 
 @kernel(forceinline=True)
@@ -328,7 +326,7 @@ def after_opponent_move(
     """
     if len(records) < 2 or max(len(parents), len(records)) > MOST_WEIGHTED:
         return None
-    model, unit = the_model(), _unit(1.01 * len(parents))
+    model, unit = model_of_moves(), _unit(1.01 * len(parents))
     threads = threads if len(parents) > CHUNK else 1
     scratches = [make_scratch() for _ in range(threads)]
     sums = [_sums_of(records)]
