@@ -297,7 +297,7 @@ def merged(parents: Records, weights: Weights, records: Records) -> Weights:
 
 
 def scaled(weights: Weights) -> Weights | None:
-    """Scale weights, in place, so that their mean is 1; None if none is above 0."""
+    """Scale weights float32[n], in place, so that their mean is 1; None if none is above 0."""
     mean = float(weights.mean(dtype=np.float64)) if len(weights) else 0.0
     if not (np.isfinite(mean) and mean > 0):
         return None
@@ -368,7 +368,7 @@ def draw_by_weight(
 ) -> npt.NDArray[np.int64]:
     """Draw up to `count` rows without repeats, one after the other in proportion to their weights.
 
-    Fewer come back where few rows have nearly all of the weight.
+    weights: float32[n]. Returns int64[k] with k ≤ count. Fewer come back where few rows have nearly all of the weight.
     """
     cumulated = np.cumsum(weights, dtype=np.float64)
     rows = np.empty(0, dtype=np.int64)
