@@ -368,7 +368,8 @@ def draw_by_weight(
 ) -> npt.NDArray[np.int64]:
     """Draw up to `count` rows without repeats, one after the other in proportion to their weights.
 
-    weights: float32[n]. Returns int64[k] with k ≤ count. Fewer come back where few rows have nearly all of the weight.
+    weights: float32[n]. Returns int64[k], k ≤ count: fewer where few rows have nearly all of the
+    weight.
     """
     cumulated = np.cumsum(weights, dtype=np.float64)
     rows = np.empty(0, dtype=np.int64)
