@@ -36,6 +36,7 @@ from obscuro.rules.position import from_board, move_to_uci
 from obscuro.rules.tables import TABLES
 from tools.common import publish, table, tool_parser
 from tools.play.recorded_games import FiledGame, load_games
+from tools.results.manifest import Loaded
 
 LEFT_OUT = 5  # every fifth game
 NO_SQUARE = PIECES * 64  # of a move that the piece squares don't score
@@ -219,23 +220,35 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def render(figures: Any) -> Iterator[str]:
     """The tables: what the model gains by file, and its scores."""
-    yield from table(
-        ["games of", "player", "part in the fit", "decisions", "nats a move over even"],
-        [
-            [
-                row["file"],
-                row["player"],
-                "none" if row["test"] else "other games",
-                str(row["decisions"]),
-                f"{row['gain']:.3f}",
-            ]
-            for row in figures["rows"]
-        ],
-    )
+    yield from _gains([figures])
     yield ""
     yield from table(
-        ["feature", "score"], [[name, f"{x:.2f}"] for name, x in figures["features"].items()]
+        ["feature", "score"], [[name, f"{x:.2f}"] for name, x in figures["features"].items()], "lr"
     )
+
+
+def render_gains(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """What several models gain by file, in one table."""
+    yield from _gains([each.raw.data for each in loaded], [each.run.name for each in loaded])
+
+
+def _gains(fits: Sequence[Any], names: Sequence[str] = ()) -> Iterator[str]:
+    """A table of what models gain; names: of the fits, for a column of its own."""
+    headings = ["games of", "player", "part in the fit", "decisions", "nats a move over even"]
+    rows = [
+        [
+            *names[number : number + 1],
+            row["file"],
+            row["player"],
+            "none" if row["test"] else "other games",
+            row["decisions"],
+            f"{row['gain']:.3f}",
+        ]
+        for number, figures in enumerate(fits)
+        for row in figures["rows"]
+    ]
+    named = ["fit"] if names else []
+    yield from table([*named, *headings], rows, "l" * len(named) + "lllrr")
 
 
 def make_parser() -> argparse.ArgumentParser:
