@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from obscuro.engine.options import OptionError, Options
+from obscuro.installation import how_to_add
 
 if TYPE_CHECKING:
     from obscuro.client.engine import Engine
@@ -25,32 +25,38 @@ MakePlayer = Callable[[Options, Warn], "Player"]
 class CommandError(Exception):
     """A subcommand can't go on. The message is one line for the user."""
 
+    exit_code = 1
 
-def missing_package(error: ModuleNotFoundError, packages: str) -> CommandError:
-    """Return the line that says what to install; raise the error again if a module is ours."""
+
+class UsageError(CommandError):
+    """The command line is wrong."""
+
+    exit_code = 2
+
+
+def missing_package(error: ModuleNotFoundError, extra: str) -> CommandError:
+    """Return the line that says how to install an extra; raise the error if a module is ours."""
     if (error.name or "obscuro").startswith("obscuro"):
         raise error
-    return CommandError(
-        f"{error.name} is not installed; run: {sys.executable} -m pip install {packages}"
-    )
+    return CommandError(f"{error.name} is not installed; run: {how_to_add(extra)}")
 
 
 def check_port(port: int) -> None:
-    """Raise CommandError if there is no such port."""
+    """Raise UsageError if there is no such port."""
     if port > MOST_PORT:
-        raise CommandError(f"--port {port}: ports end at {MOST_PORT}")
+        raise UsageError(f"--port {port}: ports end at {MOST_PORT}")
 
 
 # -- options of engines -------------------------------------------------------------------------
 
 
 def read_options(texts: Sequence[str], flag: str) -> dict[str, str]:
-    """Read texts of the form `NAME=VALUE`. flag: for the error. Raises CommandError."""
+    """Read texts of the form `NAME=VALUE`. flag: for the error. Raises UsageError."""
     options = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise CommandError(f"{flag}: {text!r} is not NAME=VALUE")
+            raise UsageError(f"{flag}: {text!r} is not NAME=VALUE")
         options[name.strip()] = value.strip()
     return options
 
@@ -61,16 +67,16 @@ def server_options(
     """Check the options that a user gave a server's engine, add defaults, and return all.
 
     forbidden: names that the server sets itself, or that make no sense there. server: its name, for
-    errors. Raises CommandError.
+    errors. Raises UsageError.
     """
     known, chosen = Options(), dict(defaults)
     for text, value in given.items():
         try:
             name = known.set(text, value)
         except OptionError as error:
-            raise CommandError(str(error)) from None
+            raise UsageError(str(error)) from None
         if name in forbidden:
-            raise CommandError(f"--option {name}: {server} does not set this option")
+            raise UsageError(f"--option {name}: {server} does not set this option")
         chosen[name] = value
     return chosen
 

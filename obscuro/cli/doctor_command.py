@@ -16,13 +16,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from obscuro import __version__, kernel_cache
+from obscuro import kernel_cache
 from obscuro.engine.machine import total_memory, usable_cores
 from obscuro.engine.options import OPTIONS
 from obscuro.kernel_sources import PACKAGE
+from obscuro.version import full_version
 
 OLDEST_PYTHON = (3, 11)
-PACKAGES = ("chess", "jinja2", "msgspec", "numba", "numpy", "platformdirs", "psutil", "rich")
+PACKAGES = (
+    "chess",
+    "jinja2",
+    "msgspec",
+    "numba",
+    "numpy",
+    "platformdirs",
+    "psutil",
+    "rich",
+    "shtab",
+)
 LEAST_MEMORY = 2.0  # GiB
 GIBIBYTE = 1 << 30
 
@@ -190,7 +201,7 @@ def run(
     """Print the report. Return 1 if something that the engine needs is missing, else 0."""
     out = out or sys.stdout
     colored = out.isatty() and not os.environ.get("NO_COLOR")
-    print(f"obscuro {__version__}, {platform.platform()}", file=out)
+    print(f"obscuro {full_version()}, {platform.platform()}", file=out)
     levels = set()
     for check in checks:
         for finding in check():

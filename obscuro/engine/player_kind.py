@@ -12,6 +12,7 @@ from typing import Protocol
 
 from obscuro.engine.options import OPTIONS, Option, Options
 from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
+from obscuro.installation import how_to_add
 from obscuro.rules.account import PlyListener
 
 
@@ -95,7 +96,7 @@ class PlayerKind:
     loads what it needs. title: what the protocol calls it. capabilities: what it can do beyond UCI;
     docs/protocol.md says what the words mean. light: whether it is so cheap that a match plays it
     in its own process; it must have the option `Seed`. extra: the package that it needs beyond the
-    program's own, and the extra of `obscuro` that installs it.
+    program's own, and our extra that installs it.
     """
 
     name: str
@@ -113,7 +114,7 @@ class PlayerKind:
         if self.extra is None or find_spec(self.extra[0]) is not None:
             return None
         package, extra = self.extra
-        return f"{self.name} needs {package}; install it with: pip install 'obscuro[{extra}]'"
+        return f"{self.name} needs {package}; run: {how_to_add(extra)}"
 
 
 def made_by(name: str, *rule: str) -> MakePlayer:

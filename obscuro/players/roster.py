@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from obscuro.engine.options import Option, options_named, search_option
 from obscuro.engine.player_kind import OBSCURO, PlayerKind, made_by
+from obscuro.suggestion import did_you_mean
 
 DEPTH1_OPTIONS = (
     *options_named(
@@ -49,7 +50,8 @@ def player_kind(name: str) -> PlayerKind:
     """Return the kind of player with this name. Raises ValueError, with the names there are."""
     kind = PLAYERS.get(name)
     if kind is None:
-        raise ValueError(f"there is no player {name!r}; there are {', '.join(PLAYERS)}")
+        hint = did_you_mean(name, PLAYERS)
+        raise ValueError(f"there is no player {name!r}; there are {', '.join(PLAYERS)}{hint}")
     return kind
 
 
