@@ -11,6 +11,8 @@ from obscuro.engine.options import OptionError, Options
 from obscuro.installation import how_to_add
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from obscuro.client.engine import Engine
     from obscuro.engine.player import Player
 
@@ -106,16 +108,50 @@ def make_player(options: Options, warn: Warn) -> Player:
     return Player(options, warn)
 
 
-def prepare(player: Player) -> None:
-    """Compile or load everything. On a terminal, show each step on stderr."""
+def prepare(player: Player, console: Console | None = None) -> None:
+    """Compile or load everything. On a terminal, show each step on stderr, with a progress bar.
+
+    console: for tests.
+    """
     from rich.console import Console  # noqa: PLC0415
 
-    console = Console(stderr=True, highlight=False)
+    console = console or Console(stderr=True, highlight=False)
     if not console.is_terminal:
         player.prepare()
         return
-    with console.status("getting ready (the first time it compiles, for a minute or so)") as status:
-        player.prepare(lambda text: status.update(f"getting ready: {text}"))
+    with kernel_progress(console) as tell:
+        tell("the first start compiles, for a minute or so")
+        player.prepare(tell)
+
+
+@contextlib.contextmanager
+def kernel_progress(console: Console) -> Iterator[Callable[[str], None]]:
+    """Show how many of the kernels are compiled; yield what takes the name of each step.
+
+    Where the console is no terminal, each step is a line, once.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    from obscuro.kernel_warmup import ABOUT_KERNELS, kernels_made  # noqa: PLC0415 - loads numba
+
+    columns = (
+        BarColumn(bar_width=30),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    terminal, last = console.is_terminal, ""
+    with Progress(*columns, console=console, transient=True, disable=not terminal) as progress:
+        task = progress.add_task("", total=ABOUT_KERNELS)
+
+        def tell(step: str) -> None:
+            nonlocal last
+            if terminal:
+                progress.update(task, description=step, completed=kernels_made())
+            elif (stage := step.partition(" (")[0]) != last:
+                last = stage
+                console.print(stage, soft_wrap=True)
+
+        yield tell
 
 
 # -- a server's log -------------------------------------------------------------------------------
