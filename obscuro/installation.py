@@ -22,9 +22,11 @@ _EXTRA = re.compile(r"""\bextra\s*==\s*["']([\w-]+)["']""")
 class About(NamedTuple):
     """What the metadata says.
 
-    extras: the packages of each extra, as pip takes them: `starlette>=1.0`. addresses: by label.
+    needed: the packages that the program needs, as pip takes them: `rich>=13.7`. extras: those of
+    each extra. addresses: by label.
     """
 
+    needed: list[str]
     extras: dict[str, list[str]]
     addresses: dict[str, str]
 
@@ -78,6 +80,7 @@ def _checkout() -> About:
     if project["name"] != DISTRIBUTION:
         raise ValueError("the package lies in another project")
     return About(
+        project["dependencies"],
         {
             extra: [text.partition(";")[0].strip() for text in texts]
             for extra, texts in project["optional-dependencies"].items()
@@ -89,7 +92,7 @@ def _checkout() -> About:
 def _installed() -> About:
     from importlib import metadata  # noqa: PLC0415 - slow, hence only here
 
-    found = About({}, {})
+    found = About([], {}, {})
     try:
         fields = metadata.metadata(DISTRIBUTION)
     except metadata.PackageNotFoundError:
@@ -98,6 +101,8 @@ def _installed() -> About:
         requirement, _, marker = text.partition(";")
         if match := _EXTRA.search(marker):
             found.extras.setdefault(match[1], []).append(requirement.strip())
+        else:
+            found.needed.append(requirement.strip())
     for text in fields.get_all("Project-URL") or ():
         label, _, address = text.partition(",")
         found.addresses[label.strip()] = address.strip()

@@ -168,19 +168,23 @@ class _ShowVersion(argparse.Action):
 
 def _add_uci(commands: Parsers) -> None:
     parser = _add_command(commands, "uci", "speak UCI on stdin and stdout", _players_text())
-    parser.add_argument(
-        "--player",
-        metavar="NAME",
-        choices=tuple(PLAYERS),
-        default="obscuro",
-        help=f"who plays: {', '.join(PLAYERS)}; default: obscuro",
-    )
+    _add_player(parser)
     # A default would overwrite what `obscuro --log FILE uci` has set.
     parser.add_argument(
         "--log",
         metavar="FILE",
         default=argparse.SUPPRESS,
         help="write the whole session to a file",
+    )
+
+
+def _add_player(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--player",
+        metavar="NAME",
+        choices=tuple(PLAYERS),
+        default="obscuro",
+        help=f"who plays: {', '.join(PLAYERS)}; default: obscuro",
     )
 
 
@@ -557,11 +561,20 @@ def _add_benchmark(
 
 
 def _add_warmup(commands: Parsers) -> None:
-    _add_command(commands, "warmup", "compile the kernels now rather than at the first game")
+    about = "compile the kernels now rather than at the first game"
+    parser = _add_command(commands, "warmup", about, _players_text())
+    _add_player(parser)
 
 
 def _add_doctor(commands: Parsers) -> None:
-    _add_command(commands, "doctor", "say what is installed, what works, and how to mend the rest")
+    about = "say what is installed, what works, and how to mend the rest"
+    parser = _add_command(commands, "doctor", about)
+    parser.add_argument(
+        "--tune", action="store_true", help="measure which Threads and Hash suit this machine"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object, for a bug report"
+    )
 
 
 def _add_completion(commands: Parsers) -> None:

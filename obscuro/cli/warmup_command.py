@@ -11,10 +11,13 @@ from collections.abc import Callable
 
 from rich.console import Console
 
-from obscuro.cli.command_support import MakePlayer, engine_options, kernel_progress, make_player
+from obscuro.cli.command_support import CommandError, kernel_progress
+from obscuro.engine.options import Options
+from obscuro.engine.player_kind import MakePlayer
 from obscuro.evaluation.nnue.install import InstalledNetwork, load_networks
 from obscuro.evaluation.nnue.network import NetworkError
 from obscuro.kernel_cache import kernel_files
+from obscuro.players.roster import player_kind
 
 
 def compile_network_kernels() -> None:
@@ -27,11 +30,17 @@ def compile_network_kernels() -> None:
 def run(
     arguments: argparse.Namespace,
     *,
-    make: MakePlayer = make_player,
+    make: MakePlayer | None = None,
     fetch: Callable[[], list[InstalledNetwork]] = load_networks,
     console: Console | None = None,
 ) -> int:
-    """Compile everything, and fetch the networks; returns the exit code."""
+    """Compile all that a player needs, and fetch the networks; returns the exit code.
+
+    make: makes the player, fetch: gets the networks; tests pass their own. Raises CommandError.
+    """
+    kind = player_kind(arguments.player)
+    if kind.lack is not None:
+        raise CommandError(kind.lack)
     console = console or Console(highlight=False, markup=False)
     begin = time.monotonic()
     with kernel_progress(console) as tell:
@@ -41,7 +50,9 @@ def run(
         except NetworkError as error:  # the engine has other evaluators
             console.print(f"note: {error}", soft_wrap=True)
             networks = []
-        player = make(engine_options(), lambda text: console.print(f"note: {text}", soft_wrap=True))
+        player = (make or kind.make)(
+            Options(kind.options), lambda text: console.print(f"note: {text}", soft_wrap=True)
+        )
         try:
             player.prepare(tell)
         finally:

@@ -60,10 +60,8 @@ class BareRoot:
     def make(self) -> None:
         """Make it by debootstrap, unless it is there. Copy what this machine needs for the network."""
         if not (self.directory / "usr" / "bin" / "python3").exists():
-            self._call(
-                ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE]
-                + [str(self.directory)]
-            )
+            include = f"--include={','.join(PACKAGES)}"
+            self._call(["debootstrap", "--variant=minbase", include, SUITE, str(self.directory)])
         for file in ("/etc/resolv.conf", "/etc/hosts", CERTIFICATES):
             if Path(file).exists():
                 self._call(["cp", "-L", file, f"{self.directory}{file}"])
@@ -75,7 +73,9 @@ class BareRoot:
         self._call(["mkdir", "-p", target])
         git = ("git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--", ":!docs/results/raw")
         names = subprocess.run(git, cwd=ROOT, capture_output=True, check=True).stdout
-        there = b"\0".join(name for name in names.split(b"\0") if (ROOT / os.fsdecode(name)).exists())
+        there = b"\0".join(
+            name for name in names.split(b"\0") if (ROOT / os.fsdecode(name)).exists()
+        )
         pack = ["tar", "-C", str(ROOT), "--null", "-T", "-", "-cf", "-"]
         packed = subprocess.run(pack, input=there.strip(b"\0"), capture_output=True, check=True)
         self._call(["tar", "-C", target, "--no-same-owner", "-xf", "-"], packed.stdout)
@@ -204,7 +204,9 @@ def image_script(text: str) -> str:
         elif name == "COPY":
             *sources, target = [word for word in words.split() if not word.startswith("--")]
             if "--from=" not in words:
-                kept = " ".join(CHECKOUT if each == "." else f"{CHECKOUT}/{each}" for each in sources)
+                kept = " ".join(
+                    CHECKOUT if each == "." else f"{CHECKOUT}/{each}" for each in sources
+                )
                 dots = "/." if sources == ["."] or Path(ROOT, sources[0]).is_dir() else ""
                 script.append(f"mkdir -p {target if dots or target.endswith('/') else '/'}")
                 script.append(f"cp -r {kept}{dots} {target}")
@@ -264,7 +266,7 @@ def try_way(root: BareRoot, way: Way) -> dict[str, Any]:
     begin_first, said = seconds_to_ready(root, way.obscuro, way.user)
     again, _ = seconds_to_ready(root, way.obscuro, way.user)
     told = [line for line in said if line.startswith("info string compiling")]
-    if begin_first > 10 and not told:  # noqa: PLR2004
+    if begin_first > 10 and not told:
         raise StepError(f"{way.name}: the first start did not say that it compiles")
     check_play(root, way)
     return {
@@ -304,7 +306,9 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
         ]
         for each in figures
     ]
-    yield from table(["way", "installed after", "first `readyok`", "second `readyok`"], rows, "lrrr")
+    yield from table(
+        ["way", "installed after", "first `readyok`", "second `readyok`"], rows, "lrrr"
+    )
 
 
 def make_parser() -> argparse.ArgumentParser:
