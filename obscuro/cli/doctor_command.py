@@ -16,15 +16,16 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from obscuro import kernel_cache
 from obscuro.engine.machine import real_cores, total_memory, usable_cores
 from obscuro.engine.options import OPTIONS, Options
-from obscuro.engine.player_kind import OBSCURO
 from obscuro.installation import about, how_to_add, install_command
-from obscuro.players.roster import PLAYERS
 from obscuro.version import full_version
+
+if TYPE_CHECKING:
+    from obscuro.engine.player_kind import PlayerKind
 
 OLDEST_PYTHON = (3, 11)
 PACKAGES = (
@@ -102,7 +103,7 @@ def requirement(package: str) -> str:
 def extras() -> Iterator[Finding]:
     """Look for the packages of each extra that a user may want."""
     wanted = dict(EXTRAS)
-    for kind in PLAYERS.values():
+    for kind in players():
         if kind.extra is not None:
             wanted[kind.extra[1]] = f"the player {kind.name}"
     for extra, who in wanted.items():
@@ -114,6 +115,15 @@ def extras() -> Iterator[Finding]:
             yield Finding(NOTE, subject, found, run=how_to_add(extra))
         else:
             yield Finding(OK, subject, ", ".join(names))
+
+
+def players() -> list[PlayerKind]:
+    """Return the players that there are; none where a package is missing that they need."""
+    try:
+        from obscuro.players.roster import PLAYERS  # noqa: PLC0415
+    except Exception:  # `packages` reports it
+        return []
+    return list(PLAYERS.values())
 
 
 def _is_installed(package: str) -> bool:
@@ -230,14 +240,14 @@ def kernels() -> Iterator[Finding]:
         yield Finding(HINT, "kernel cache", found, advice)
         return
     yield Finding(OK, "kernel cache", files.directory)
-    for kind in PLAYERS.values():
+    for kind in players():
         if kind.light or kind.lack is not None:
             continue
         evaluator = Options(kind.options).text("Evaluator")
         subject = f"kernels of {kind.name}"
         if files.is_complete(kind.module, evaluator):
             yield Finding(OK, subject, f"{files.count(kind.module)}, compiled")
-        elif kind.name == OBSCURO.name:
+        elif kind.name == "obscuro":
             found = "not compiled yet, so the first start takes a minute or so"
             yield Finding(HINT, subject, found, run=own_command("warmup"))
         else:

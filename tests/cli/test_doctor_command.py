@@ -143,7 +143,7 @@ def test_the_network_is_named_with_its_place(monkeypatch: pytest.MonkeyPatch) ->
     one = InstalledNetwork("nn-0.nnue", "Stockfish 99", "/cache/nn-0.v1", random_network())
     monkeypatch.setattr("obscuro.evaluation.nnue.install.load_networks", lambda: [one])
     (finding,) = doctor.network()
-    assert finding == (OK, "network", "nn-0.nnue of Stockfish 99, /cache/nn-0.v1", "")
+    assert finding == (OK, "network", "nn-0.nnue of Stockfish 99, /cache/nn-0.v1", "", "")
 
 
 def test_no_network_is_a_hint_that_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

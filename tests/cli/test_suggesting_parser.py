@@ -11,7 +11,7 @@ from obscuro.cli.main import main
     ("words", "told"),
     [
         (["demoo"], "did you mean demo?"),
-        (["--lgo", "x"], "did you mean --log?"),
+        (["--lgo=x"], "did you mean --log?"),
         (["match"], "the following arguments are required: A, B"),
         (
             ["match", "a", "b", "--gamse", "3"],
