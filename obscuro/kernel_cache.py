@@ -189,14 +189,13 @@ def facts() -> list[str]:
     import numpy as np  # noqa: PLC0415
     from llvmlite import binding  # noqa: PLC0415
 
-    try:
-        features = sorted(binding.get_host_cpu_features().items())
-    except RuntimeError:  # LLVM can't tell on some systems; numba then goes by the CPU's name too
-        features = []
+    from obscuro.target_cpu import target_cpu  # noqa: PLC0415
+
+    name, features = target_cpu()
     return [
         *(f"{package.__name__} {package.__version__}" for package in (llvmlite, numba, np)),
         f"{sys.implementation.cache_tag} {sys.version} {getattr(sys, 'abiflags', '')}",
-        f"{binding.get_process_triple()} {binding.get_host_cpu_name()} {features}",
+        f"{binding.get_process_triple()} {name} {sorted(features)}",
         *(f"{name}={os.environ.get(name)}" for name in _VARIABLES),
         *(f"{name}={getattr(numba.config, name, None)!r}" for name in _SETTINGS),
     ]

@@ -1,11 +1,12 @@
 """Install the program on a bare Debian, in each way that the pages name, and play a game with it.
 
     python -m tools.proofs.bare_install
-    python -m tools.proofs.bare_install --root DIR --ways wheel image
+    python -m tools.proofs.bare_install --root /tmp/bare --ways make image
 
 debootstrap makes a root file system of Debian 12 with nothing but Python, its venv module and make.
 In it, as in a container, the tool runs the commands of a player: `make install`, then the wheel by
-pipx and by uv, and what the Dockerfile does. It measures how long each takes, and how long the
+pipx and by uv, and what the Dockerfile does. In one more way it installs the wheel alone, and follows
+what `obscuro doctor` advises until all is well. It measures how long each way takes, and how long the
 engine needs for its first and second `readyok`. The exit code is 1 if a command fails.
 
 It needs Linux, root (or sudo without a password), debootstrap and the network; without them the exit
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import re
 import shlex
@@ -38,7 +40,7 @@ CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 PLACES = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 STEP_SECONDS = 1800
 READY_SECONDS = 600.0
-CHECKOUT = "/opt/obscuro"
+CHECKOUT = "/srv/obscuro"
 
 _MOUNTS = (
     "mount -t proc proc /proc; mount -t tmpfs tmpfs /dev/shm 2>/dev/null || "
@@ -105,7 +107,7 @@ class BareRoot:
             )
         settings = {
             "HOME": home,
-            "PATH": f"/opt/image/bin:{PLACES}:/usr/games:{home}/.local/bin",
+            "PATH": f"{PLACES}:/usr/games",
             "LANG": "C.UTF-8",
             "DEBIAN_FRONTEND": "noninteractive",
             "PIP_CERT": CERTIFICATES,
@@ -149,6 +151,9 @@ class Way(NamedTuple):
     user: str = "root"
 
 
+ADVICE = "advice"
+MOST_ADVICE = 5
+"""How often `doctor` may find something new after its advice was followed."""
 WHEEL = f"{CHECKOUT}/dist/obscuro_fow-*.whl"
 WAYS = (
     Way("make", "apt-get -q update", f"make -C {CHECKOUT} install", "obscuro"),
@@ -163,6 +168,14 @@ WAYS = (
         f"make -C {CHECKOUT} wheel; python3 -m venv /opt/uv; /opt/uv/bin/pip install -q uv",
         f'UV_TOOL_BIN_DIR=/opt/uv-bin /opt/uv/bin/uv tool install "$(echo {WHEEL})[bridge,web]"',
         "/opt/uv-bin/obscuro",
+    ),
+    # The wheel alone, without a package that it needs. `doctor` says how to get there.
+    Way(
+        ADVICE,
+        f"make -C {CHECKOUT} wheel; apt-get -q remove -y stockfish",
+        f"rm -rf /opt/alone; python3 -m venv /opt/alone; "
+        f"/opt/alone/bin/pip install -q --no-deps {WHEEL}",
+        "/opt/alone/bin/obscuro",
     ),
 )
 
@@ -179,43 +192,52 @@ def dockerfile_steps(text: str) -> Iterator[tuple[str, str]]:
             yield name.upper(), " ".join(words.split())
 
 
-def image_script(text: str) -> str:
+def image_script(text: str, ignored: str) -> str:
     """Return a script that does in a bare root what a Dockerfile does, as root.
 
-    Of each COPY it takes the last stage's sources from the checkout. ENV holds for later steps.
+    All stages are made in the one root, so what a stage copies from another one is there. ignored:
+    the text of .dockerignore, whose lines with `!` say what `COPY .` takes. Last, the script writes
+    STARTER, which runs the program with the image's variables.
     """
-    script, user, place = ["set -e"], "root", "/"
+    script, user, place, exports = ["set -e"], "root", "/", []
+    context = [line[1:] for line in ignored.splitlines() if line.startswith("!")]
     for name, words in dockerfile_steps(text):
-        if name == "FROM" and "scratch" not in words:
-            script.append(f"cd {place}")
-        elif name == "ENV":
-            script.append(f"export {words}")
+        if name in ("ARG", "ENV"):
+            exports.append(f"export {words}")
+            script.append(exports[-1])
         elif name == "USER":
             user = words
         elif name == "WORKDIR":
             place = words
         elif name == "RUN" and user == "root":
-            script.append(f"( {re.sub(r'^--mount=[^ ]+ ', '', words)} )")
+            script.append(f"( {words} )")
         elif name == "RUN":
             script.append(
                 f"( cd {place}; HOME=/home/{user} setpriv --reuid={user} --regid={user} "
                 f"--clear-groups sh -ec {shlex.quote(words)} )"
             )
+        elif name == "COPY" and "--from=" in words:
+            source, target = words.split()[1:]
+            script.append(f"mkdir -p {target}; cp -r {source}/. {target}")
         elif name == "COPY":
-            *sources, target = [word for word in words.split() if not word.startswith("--")]
-            if "--from=" not in words:
-                kept = " ".join(
-                    CHECKOUT if each == "." else f"{CHECKOUT}/{each}" for each in sources
-                )
-                dots = "/." if sources == ["."] or Path(ROOT, sources[0]).is_dir() else ""
-                script.append(f"mkdir -p {target if dots or target.endswith('/') else '/'}")
-                script.append(f"cp -r {kept}{dots} {target}")
-            else:
-                script.append(f"mkdir -p {target}; cp -r {sources[0]}/. {target}")
+            source, target = words.split()
+            for each in context if source == "." else [source]:
+                whole = each if source == "." else f"{each}/"
+                place_of = f"{target}/{each}" if source == "." else target
+                if Path(ROOT, each).is_dir():
+                    script.append(f"mkdir -p {place_of}; cp -r {CHECKOUT}/{each}/. {place_of}")
+                else:
+                    folder = target if source != "." else str(Path(place_of).parent)
+                    script.append(f"mkdir -p {folder}; cp {CHECKOUT}/{whole.rstrip('/')} {folder}")
+    starter = "\n".join(["#!/bin/sh", *exports, 'exec obscuro "$@"', ""])
+    script.append(f"printf %s {shlex.quote(starter)} >{STARTER}; chmod +x {STARTER}")
     return "\n".join(script)
 
 
+STARTER = "/usr/local/bin/obscuro-of-the-image"
 IMAGE = "image"
+COMPILED = ("make", ADVICE, IMAGE)
+"""The ways that compile the engine when they install it."""
 
 
 # -- what is measured -----------------------------------------------------------------------------
@@ -263,11 +285,15 @@ def try_way(root: BareRoot, way: Way) -> dict[str, Any]:
     root.run(way.install)
     installed = time.monotonic() - begin
     say(f"=== {way.name}: installed after {installed:.0f} s")
+    if way.name == ADVICE:
+        follow_advice(root, way)
     begin_first, said = seconds_to_ready(root, way.obscuro, way.user)
     again, _ = seconds_to_ready(root, way.obscuro, way.user)
     told = [line for line in said if line.startswith("info string compiling")]
-    if begin_first > 10 and not told:
-        raise StepError(f"{way.name}: the first start did not say that it compiles")
+    if way.name in COMPILED and told:
+        raise StepError(f"{way.name}: the first start compiles: {told[0]}")
+    if way.name not in COMPILED and not told:
+        raise StepError(f"{way.name}: the first start does not say that it compiles")
     check_play(root, way)
     return {
         "way": way.name,
@@ -276,6 +302,25 @@ def try_way(root: BareRoot, way: Way) -> dict[str, Any]:
         "second_ready_seconds": round(again, 1),
         "told": told[-1] if told else "",
     }
+
+
+def follow_advice(root: BareRoot, way: Way) -> None:
+    """Do what `doctor` advises until it says that all is well. Raises StepError."""
+    for _ in range(MOST_ADVICE):
+        report = json.loads(root.run(f"{way.obscuro} doctor --json || true", user=way.user))
+        advised = [each for each in report["findings"] if each["level"] in ("missing", "hint")]
+        if not advised:
+            break
+        for each in advised:
+            if not each["run"]:
+                raise StepError(f"{way.name}: no command mends {each['subject']}: {each['advice']}")
+            say(f"=== {way.name}: {each['subject']}: {each['run']}")
+            root.run(each["run"], user=way.user)
+    else:
+        raise StepError(f"{way.name}: following the advice of `doctor` does not end: {advised}")
+    for each in report["findings"]:  # what not everybody needs
+        if each["subject"] in ("extra web", "extra bridge") and each["run"]:
+            root.run(each["run"], user=way.user)
 
 
 def check_play(root: BareRoot, way: Way) -> None:
@@ -344,9 +389,9 @@ def main(words: Sequence[str] | None = None) -> int:
     root = BareRoot(arguments.root or Path(tempfile.mkdtemp(prefix="obscuro-bare-")))
     image = Way(
         IMAGE,
-        "rm -rf /opt/image; userdel -rf obscuro 2>/dev/null || true",
-        image_script((ROOT / "Dockerfile").read_text()),
-        "obscuro",
+        "rm -rf /opt/obscuro /parts /data; userdel -rf obscuro 2>/dev/null || true",
+        image_script((ROOT / "Dockerfile").read_text(), (ROOT / ".dockerignore").read_text()),
+        STARTER,
         "obscuro",
     )
     ways = [way for way in (*WAYS, image) if way.name in arguments.ways]
