@@ -289,7 +289,7 @@ def try_way(root: BareRoot, way: Way) -> dict[str, Any]:
         follow_advice(root, way)
     begin_first, said = seconds_to_ready(root, way.obscuro, way.user)
     again, _ = seconds_to_ready(root, way.obscuro, way.user)
-    told = [line for line in said if line.startswith("info string compiling")]
+    told = [line for line in said if "compiling" in line]
     if way.name in COMPILED and told:
         raise StepError(f"{way.name}: the first start compiles: {told[0]}")
     if way.name not in COMPILED and not told:
