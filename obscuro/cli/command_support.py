@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from obscuro.cli.suggesting_parser import USAGE
 from obscuro.engine.options import OptionError, Options
 from obscuro.installation import how_to_add
 
@@ -25,15 +26,18 @@ MakePlayer = Callable[[Options, Warn], "Player"]
 
 
 class CommandError(Exception):
-    """A subcommand can't go on. The message is one line for the user."""
+    """A subcommand can't go on. The message is one line for the user. code: the exit code."""
 
-    exit_code = 1
+    def __init__(self, message: str, code: int = 1) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class UsageError(CommandError):
     """The command line is wrong."""
 
-    exit_code = 2
+    def __init__(self, message: str) -> None:
+        super().__init__(message, USAGE)
 
 
 def missing_package(error: ModuleNotFoundError, extra: str) -> CommandError:

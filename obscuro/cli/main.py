@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     except CommandError as error:
         print(f"obscuro: {error}", file=sys.stderr)
-        return error.exit_code
+        return error.code
     except ModuleNotFoundError as error:
         if (error.name or "obscuro").startswith("obscuro"):
             raise
