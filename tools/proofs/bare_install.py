@@ -3,7 +3,7 @@
     python -m tools.proofs.bare_install
     python -m tools.proofs.bare_install --root /tmp/bare --ways make image
 
-debootstrap makes a root file system of Debian 12 with nothing but Python, its venv module and make.
+debootstrap makes a root file system of Debian 12, or of --suite, with Python, its venv module and make.
 In it, as in a container, the tool runs the commands of a player: `make install`, then the wheel by
 pipx and by uv, and what the Dockerfile does. In one more way it installs the wheel alone, and follows
 what `obscuro doctor` advises until all is well. It measures how long each way takes, and how long the
@@ -56,15 +56,18 @@ class StepError(Exception):
 class BareRoot:
     """A root file system, and what runs commands in it."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, suite: str = SUITE) -> None:
         self.directory = directory
+        self._suite = suite
         self._as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
 
     def make(self) -> None:
         """Make it by debootstrap, unless it is there. Copy what this machine needs for the network."""
         if not (self.directory / "usr" / "bin" / "python3").exists():
             include = f"--include={','.join(PACKAGES)}"
-            self._call(["debootstrap", "--variant=minbase", include, SUITE, str(self.directory)])
+            self._call(
+                ["debootstrap", "--variant=minbase", include, self._suite, str(self.directory)]
+            )
         for file in ("/etc/resolv.conf", "/etc/hosts", CERTIFICATES):
             if Path(file).exists():
                 self._call(["cp", "-L", file, f"{self.directory}{file}"])
@@ -304,6 +307,7 @@ def try_way(root: BareRoot, way: Way) -> dict[str, Any]:
     check_play(root, way)
     return {
         "way": way.name,
+        "python": root.run("python3 --version").split()[-1],
         "installed_seconds": round(installed, 1),
         "installed_cpu_seconds": round(busy, 1),
         "first_ready_seconds": round(begin_first, 1),
@@ -353,6 +357,7 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     rows = [
         [
             each["way"],
+            each["python"],
             f"{each['installed_seconds']:.0f} s",
             f"{each['installed_cpu_seconds']:.0f} s",
             f"{each['first_ready_seconds']:.1f} s",
@@ -360,8 +365,15 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
         ]
         for each in figures
     ]
-    headings = ["way", "installed after", "of the processor", "first `readyok`", "second `readyok`"]
-    yield from table(headings, rows, "lrrrr")
+    headings = [
+        "way",
+        "Python",
+        "installed after",
+        "of the processor",
+        "first `readyok`",
+        "second `readyok`",
+    ]
+    yield from table(headings, rows, "llrrrr")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -369,6 +381,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser = tool_parser("tools.proofs.bare_install", __doc__)
     names = [*(way.name for way in WAYS), IMAGE]
     parser.add_argument("--ways", nargs="+", choices=names, default=names, help=", ".join(names))
+    parser.add_argument(
+        "--suite", default=SUITE, help=f"Debian's, and with it the Python; default: {SUITE}"
+    )
     parser.add_argument("--root", type=Path, metavar="DIR", help="make the root here, and keep it")
     return parser
 
@@ -394,7 +409,8 @@ def main(words: Sequence[str] | None = None) -> int:
     if (missing := lack()) is not None:
         say(f"bare_install: {missing}")
         return 2
-    root = BareRoot(arguments.root or Path(tempfile.mkdtemp(prefix="obscuro-bare-")))
+    directory = arguments.root or Path(tempfile.mkdtemp(prefix="obscuro-bare-"))
+    root = BareRoot(directory, arguments.suite)
     image = Way(
         IMAGE,
         "rm -rf /opt/obscuro /parts /data; userdel -rf obscuro 2>/dev/null || true",
