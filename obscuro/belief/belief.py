@@ -16,6 +16,7 @@ from obscuro.belief.buffers import Buffers
 from obscuro.belief.fit import POSSIBLE, requirements_of
 from obscuro.belief.own_move import Conditions, Keep, conditions, is_ours, own_move_pass
 from obscuro.belief.placement import ANYHOW
+from obscuro.belief.posterior import after_opponent_move, draw_by_weight, merged, scaled, weights_of
 from obscuro.belief.rebuild import REMEMBERED, ContradictionError, Recollection, rebuild
 from obscuro.belief.record import (
     PASSED,
@@ -31,7 +32,13 @@ from obscuro.belief.record import (
     shows_own_pieces,
     unpacked,
 )
-from obscuro.belief.successors import Visit, offer_all, successor_pass
+from obscuro.belief.successors import (
+    SuccessorTask,
+    Visit,
+    offer_all,
+    successor_pass,
+    successor_task,
+)
 from obscuro.belief.table import PADDING, Ranking, cut, new_ranking, rank_below, spread
 from obscuro.belief.update import Outcome, Run, Updater, filter_rows, is_late, regions_for
 from obscuro.rules.layout import CASTLING_SQUARES, STATE, WORDS
@@ -45,6 +52,7 @@ __all__ = ["Belief", "ContradictionError", "Update", "warm_up"]
 Words = npt.NDArray[np.uint64]
 Records = npt.NDArray[np.uint64]
 Hashes = npt.NDArray[np.uint64]
+Weights = npt.NDArray[np.float32]
 
 MOST_TO_COMPARE = 16_384  # positions of P that others are compared with, one by one
 
@@ -93,12 +101,13 @@ class Belief:
         seed: int = 0,
         *,
         buffers: Buffers | None = None,
+        weighted: bool = False,
     ) -> None:
         """Start from a position known to our side.
 
         words: uint64[8]. max_positions: greatest size of P. threads: how many large updates use.
         seed: of the random numbers, ≥ 0. buffers: memory to work in; beliefs may share it if they
-        are not updated at the same time.
+        are not updated at the same time. weighted: whether `weights` are computed.
 
         Raises ValueError for a cap or a number of threads below 1 or a negative seed.
         """
@@ -120,6 +129,9 @@ class Belief:
         self._updater = Updater(max_positions, threads, buffers)
         self._seed = seed
         self._ply = 0
+        self._weighted = weighted
+        self._weights: Weights | None = None
+        self._recapture = 0  # a mask of the square where our last move captured
 
     def __len__(self) -> int:
         """Size of P. Only an impossible own move without an observation leaves it at 0."""
@@ -135,6 +147,14 @@ class Belief:
         """P as records uint64[n, 3], in random order: a view, which the next update overwrites."""
         records: Records = self._records[: self._count]
         return records
+
+    @property
+    def weights(self) -> Weights | None:
+        """How likely the records are by how the other side plays: float32[n] with mean 1; a view.
+
+        None: all are alike, since the belief is not weighted, or there was no time for it.
+        """
+        return None if self._weights is None else self._weights[: self._count]
 
     @property
     def positions(self) -> Words:
@@ -182,15 +202,28 @@ class Belief:
         if observation is not None and not (possible and shows_own_pieces(known, observation)):
             return self._accept(None, None, observation, rng)
         keep = self._own_move_pass(word, needed, known, observation)
-        workers = self._updater.workers
-        visited, count = filter_rows(self._records, len(self), keep, workers, is_late(deadline))
+        self._recapture = self._taken_by(needed)
+        visited, count = filter_rows(
+            self._records,
+            self._weights,
+            len(self),
+            keep,
+            self._updater.workers,
+            is_late(deadline),
+        )
         outcome = Outcome(self._records, count, visited, visited == len(self))
-        update = self._accept(outcome, known, observation, rng)
+        weights = None if self._weights is None else scaled(self._weights[:count])
+        update = self._accept(outcome, known, observation, rng, weights)
         # Our move makes two records equal only if they differ in what we capture. In a belief that
         # was never rebuilt that can only be the castling right of a rook in its corner.
         in_corner = bool(int(CASTLING_SQUARES) & needed.target)
         if count > 1 and (in_corner or self.rebuilds):
-            self._take_over(self._updater.run(count, partial(offer_all, self._records), ranking))
+            outcome = self._updater.run(count, partial(offer_all, self._records), ranking)
+            weights = self.weights
+            if weights is not None:
+                kept = outcome.records[: outcome.size]
+                weights = scaled(merged(self.records, weights, kept))
+            self._take_over(outcome, weights)
             update = update._replace(positions=len(self))
         return update
 
@@ -224,7 +257,39 @@ class Belief:
             self._expected = _Expected(observation, run)
             self._ply -= 1
             return None
-        return self._accept(run.finish(), known, observation, rng)
+        outcome = run.finish()
+        weights = self._weigh(outcome, known, observation, deadline, stop)
+        return self._accept(outcome, known, observation, rng, weights)
+
+    def _taken_by(self, needed: Conditions) -> int:
+        """A mask of the square where our move captures a piece; 0 if it captures none."""
+        enemy = int(np.bitwise_or.reduce(self._records[0])) if len(self) else 0
+        return needed.target if enemy & (needed.target | needed.victim) else 0
+
+    def _weigh(
+        self,
+        outcome: Outcome,
+        known: Words | None,
+        observation: Observation,
+        deadline: float | None,
+        stop: Event | None,
+    ) -> Weights | None:
+        """The weights of an update's outcome; None: all alike. The arguments: see `_accept`."""
+        task = self._successor_task(known, observation) if self._weighted else None
+        if task is None or not outcome.complete:
+            return None
+        late = is_late(deadline, stop)
+        return after_opponent_move(
+            self.records,
+            self.weights,
+            self._known,
+            task,
+            self._recapture,
+            outcome.records[: outcome.size],
+            self._updater.workers.run,
+            self._updater.workers.threads,
+            lambda: late(0.0),
+        )
 
     def expect(self, observation: Observation, stop: Event) -> bool:
         """Do the work of `after_opponent_move` in advance, while the other side thinks.
@@ -266,15 +331,21 @@ class Belief:
         known: after the move.
         """
         required = requirements_of(observation, self.side)[1]
-        return own_move_pass(self._records, known, needed, required)
+        return own_move_pass(self._records, self._weights, known, needed, required)
 
     def _successor_pass(self, known: Words | None, observation: Observation) -> Visit | None:
         """A pass over P that offers what the other side's moves lead to; None if nothing can fit.
 
         known: after the move, or None.
         """
+        task = self._successor_task(known, observation)
+        return None if task is None else successor_pass(self._records, task)
+
+    def _successor_task(
+        self, known: Words | None, observation: Observation
+    ) -> SuccessorTask | None:
         observed, required = requirements_of(observation, self.side)
-        return successor_pass(self._records, self._known, known, observed, required)
+        return successor_task(self._known, known, observed, required)
 
     def rebuild(self, observation: Observation) -> str:
         """Replace P by positions drawn at random from what is known now; `exact` becomes False.
@@ -299,8 +370,13 @@ class Belief:
             return 0
         missing = self._lacking(positions)[: self._updater.limit - len(self)]
         rng = self._randomness(advance=False)[0]
-        records = rng.permutation(np.concatenate((self.records, missing)))
-        self._hold(records, len(records))
+        order = rng.permutation(len(self) + len(missing))
+        records = np.concatenate((self.records, missing))[order]
+        weights = self.weights
+        if weights is not None:
+            even = np.ones(len(missing), dtype=np.float32)
+            weights = np.concatenate((weights, even))[order]
+        self._hold(records, len(records), weights)
         return len(missing)
 
     def _lacking(self, positions: Words) -> Records:
@@ -311,24 +387,45 @@ class Belief:
         new -= {record.tobytes() for record in self.records}
         return np.frombuffer(b"".join(sorted(new)), dtype=np.uint64).reshape(-1, RECORD_WORDS)
 
+    def weights_of(self, positions: Words) -> Weights:
+        """The weights of positions uint64[n, 8]: float32[n]; 1 each without `weights`.
+
+        What is ours must be in them as we know it. A position that is not in P has 0. Goes through
+        all of P.
+        """
+        weights = self.weights
+        if weights is None or not len(positions):
+            return np.ones(len(positions), dtype=np.float32)
+        wanted = packed(np.ascontiguousarray(positions, dtype=np.uint64), self.side)
+        return weights_of(wanted, self.records, weights)
+
     def sample(
-        self, count: int, rng: np.random.Generator, exclude: Collection[int] | Hashes = ()
+        self,
+        count: int,
+        rng: np.random.Generator,
+        exclude: Collection[int] | Hashes = (),
+        by_weight: float = 0.0,
     ) -> Words:
         """Draw positions of P without repeats; every set of them is equally likely.
 
-        exclude: `position_hash` of positions that are not to be drawn. Returns uint64[k, 8]; k is
-        `count`, or the number of positions if there are fewer. The time it takes grows with `count`
-        and the size of `exclude`, not with P.
+        exclude: `position_hash` of positions that are not to be drawn. by_weight: a share of them,
+        drawn first, in proportion to the weights. Returns uint64[k, 8]; k is `count`, or the number
+        of positions if there are fewer. Without weights, the time grows with `count` and the size
+        of `exclude`, not with P.
         """
         if isinstance(exclude, np.ndarray):
             excluded = exclude
         else:
             excluded = np.fromiter(exclude, dtype=np.uint64, count=len(exclude))
-        size = len(self)
-        if size <= 4 * (count + len(excluded)):
-            rows = self._not_excluded(rng.permutation(size), excluded)
-            return unpacked(self._known, self.records[rows[:count]])
+        size, weights = len(self), self.weights
         rows = np.empty(0, dtype=np.int64)
+        if weights is not None and by_weight > 0:
+            likely = draw_by_weight(weights, min(2 * (count + len(excluded)), size), rng)
+            rows = self._not_excluded(likely, excluded)[: round(by_weight * count)]
+        if size <= 4 * (count + len(excluded)):
+            others = self._not_excluded(rng.permutation(size), excluded)
+            rows = np.concatenate((rows, others[~np.isin(others, rows)]))
+            return unpacked(self._known, self.records[rows[:count]])
         while len(rows) < count:
             drawn = np.concatenate([rows, rng.integers(size, size=2 * (count - len(rows)))])
             first = np.sort(np.unique(drawn, return_index=True)[1])
@@ -368,6 +465,7 @@ class Belief:
         other = Belief.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._records = self.records.copy()
+        other._weights = None if self._weights is None else self._weights[: self._count].copy()
         other._recollection = copy.copy(self._recollection)
         other._expected = None
         other._updater = Updater(self._updater.limit, self._updater.workers.threads)
@@ -402,10 +500,12 @@ class Belief:
         known: Words | None,
         observation: Observation | None,
         rng: np.random.Generator,
+        weights: Weights | None = None,
     ) -> Update:
         """Take over the outcome of an update, or rebuild P if it leaves no position.
 
-        outcome, known: None if nothing can fit. known: after the move; see `record`.
+        outcome, known: None if nothing can fit. known: after the move; see `record`. weights: of
+        the outcome's records; None: all alike.
         """
         parents = len(self)
         visited = outcome.visited if outcome is not None else parents
@@ -413,7 +513,7 @@ class Belief:
         warning = None
         if outcome is not None and known is not None and outcome.size:
             self._known = known
-            self._take_over(outcome)
+            self._take_over(outcome, weights)
         else:
             if outcome is not None and outcome.records is not self._records:
                 self._updater.buffers.take_back(outcome.records)
@@ -427,9 +527,9 @@ class Belief:
             self._regain(observation)
         return Update(parents, visited, len(self), self.exact, warning)
 
-    def _take_over(self, outcome: Outcome) -> None:
+    def _take_over(self, outcome: Outcome, weights: Weights | None) -> None:
         self.exact = self.exact and outcome.complete
-        self._hold(outcome.records, outcome.size)
+        self._hold(outcome.records, outcome.size, weights)
 
     def _regain(self, observation: Observation) -> None:
         """Make P exact again if what we see leaves one position only."""
@@ -438,10 +538,10 @@ class Belief:
             self._hold(only, 1)
             self.exact = True
 
-    def _hold(self, records: Records, count: int) -> None:
+    def _hold(self, records: Records, count: int, weights: Weights | None = None) -> None:
         if records is not self._records:
             self._updater.buffers.take_back(self._records)
-        self._records, self._count = records, count
+        self._records, self._count, self._weights = records, count, weights
 
     def _forget_expected(self) -> None:
         if self._expected is not None:

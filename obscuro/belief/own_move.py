@@ -210,15 +210,17 @@ def own_task(needed: Conditions, known_after: Words, required: Words) -> OwnMove
 
 
 @kernel
-def follow(tables, records, first, last, target, task, known_after):
+def follow(tables, records, weights, first, last, target, task, known_after):
     """Filter the records number `first` to `last` - 1; return how many are left.
 
-    records: uint64[n, 3]; those left are written from row `target` ≤ `first` on, in their order.
+    records: uint64[n, 3]; those left are written from row `target` ≤ `first` on, in their order,
+    and their weights too: float32[n], or float32[0] if there are none.
     task: an `OwnMoveTask`; known_after: see `record`. Records where the move is not legal, or which
     it makes end the game, drop out.
     """
     kept = ~task.captured
     white = known_after[OUR_SIDE] == 1
+    weighted = weights.shape[0] > 0
     end = target
     for row in range(first, last):
         a, b, c = records[row, 0], records[row, 1], records[row, 2]
@@ -243,22 +245,30 @@ def follow(tables, records, first, last, target, task, known_after):
         if not pushes & ~occupied and not has_move(tables, unpack(known_after, a, b, c)):
             continue
         records[end, 0], records[end, 1], records[end, 2] = a, b, c
+        if weighted:
+            weights[end] = weights[row]
         end += 1
     return end - target
 
 
 def own_move_pass(
-    records: Records, known_after: Words, needed: Conditions, required: Words
+    records: Records,
+    weights: npt.NDArray[np.float32] | None,
+    known_after: Words,
+    needed: Conditions,
+    required: Words,
 ) -> Keep:
     """A pass that keeps the records uint64[n, 3] in which our move is legal and explains what we see.
 
-    known_after: uint64[KNOWN_WORDS], after the move. needed: the conditions of the move. required:
+    weights: float32[n], which move with them, or None. known_after: uint64[KNOWN_WORDS], after the
+    move. needed: the conditions of the move. required:
     uint64[REQUIREMENT_WORDS] of what we then see, or zeros if we were not told.
     """
     task = own_task(needed, known_after, required)
+    moved = np.zeros(0, dtype=np.float32) if weights is None else weights
 
     def keep(first: int, last: int, target: int) -> int:
-        kept: int = follow(TABLES, records, first, last, target, task, known_after)
+        kept: int = follow(TABLES, records, moved, first, last, target, task, known_after)
         return kept
 
     return keep

@@ -151,25 +151,26 @@ def offer(streams, ranking, a, b, c):
 
 
 @kernel(forceinline=True)
-def _differences(task, a, b, c):
+def differences(task, a, b, c):
     """The seen squares where a record is not what was observed."""
     castlers = a & b & c
     return ((a ^ task.a) | ((b ^ castlers) ^ task.b) | (c ^ task.c)) & task.seen
 
 
 @kernel(forceinline=True)
-def _fits(task, a, b, c):
+def fits(task, a, b, c):
     """Whether we would observe in the position what was observed, but for the en passant square."""
     enemy = a | b | c
     return (
-        _differences(task, a, b, c) == 0
+        differences(task, a, b, c) == 0
         and task.blocked & ~(enemy | task.own_after) == 0
         and task.no_enemy & enemy == 0
     )
 
 
 @kernel(forceinline=True)
-def _more_than_one(bits):
+def more_than_one(bits):
+    """Whether a mask has several squares."""
     return bits & (bits - ONE) != 0
 
 
@@ -189,11 +190,11 @@ def _offer_castling(task, streams, ranking, a, b, c, occupied):
     b ^= castlers
     if short and not occupied & short_path:
         a1 = a ^ short_rook ^ king ^ (king << np.uint64(2))
-        if _fits(task, a1, b, c ^ short_rook):
+        if fits(task, a1, b, c ^ short_rook):
             offer(streams, ranking, a1, b, c ^ short_rook)
     if long and not occupied & long_path:
         a2 = a ^ long_rook ^ king ^ (king >> np.uint64(2))
-        if _fits(task, a2, b, c ^ long_rook):
+        if fits(task, a2, b, c ^ long_rook):
             offer(streams, ranking, a2, b, c ^ long_rook)
 
 
@@ -206,7 +207,7 @@ def _offer_en_passant(task, streams, ranking, a, b, c):
     while capturers:
         bit = capturers & (~capturers + ONE)
         capturers ^= bit
-        if _fits(task, a, b, c ^ bit ^ task.passed):
+        if fits(task, a, b, c ^ bit ^ task.passed):
             offer(streams, ranking, a, b, c ^ bit ^ task.passed)
 
 
@@ -235,13 +236,13 @@ def expand(tables, parents, first, last, task, ranking, streams):
         enemy = a | b | c
         occupied = enemy | task.own
         castlers = a & b & c
-        changed = _differences(task, a, b, c)
+        changed = differences(task, a, b, c)
         must_leave = enemy & (changed | task.no_enemy)
         must_arrive = (changed & ~enemy) | (task.blocked & ~occupied)
         must_arrive &= ~captured
         if quiet and castlers and usual:
             _offer_castling(task, streams, ranking, a, b, c, occupied)
-        if _more_than_one(must_leave) or _more_than_one(must_arrive):
+        if more_than_one(must_leave) or more_than_one(must_arrive):
             continue
         sure = quiet and must_leave == 0 and must_arrive == 0
         origins = must_leave if must_leave else hidden & ~task.blocked
@@ -307,7 +308,7 @@ def expand(tables, parents, first, last, task, ranking, streams):
                     target = left & (~left + ONE)
                     left ^= target
                     a2, b2, c2 = a1 | (target & in_a), b1 | (target & in_b), c1 | (target & in_c)
-                    if sure or _fits(task, a2, b2, c2):
+                    if sure or fits(task, a2, b2, c2):
                         offer(streams, ranking, a2, b2, c2)
                 if promotions == 0:
                     break
@@ -331,19 +332,21 @@ def offer_all(records, first, last, ranking, streams):
     return last
 
 
-def successor_pass(
-    records: Records, known: Words, known_after: Words | None, observed: Words, required: Words
-) -> Visit | None:
-    """A pass that offers the children of records uint64[n, 3] by the other side's moves that fit.
+def successor_task(
+    known: Words, known_after: Words | None, observed: Words, required: Words
+) -> SuccessorTask | None:
+    """What a move of the other side must explain; None if nothing can fit.
 
     known, known_after: uint64[KNOWN_WORDS], before and after the move. observed: uint64[9], what we
-    then see; required: uint64[REQUIREMENT_WORDS], what follows from it. None if nothing can fit.
+    then see; required: uint64[REQUIREMENT_WORDS], what follows from it.
     """
     if known_after is None or not required[POSSIBLE]:
         return None
-    task = opponent_task(known, known_after, observed, required)
-    if task is None:
-        return None
+    return opponent_task(known, known_after, observed, required)
+
+
+def successor_pass(records: Records, task: SuccessorTask) -> Visit:
+    """A pass that offers the children of records uint64[n, 3] by the moves that fit the task."""
 
     def visit(first: int, last: int, ranking: Ranking, streams: Streams) -> int:
         reached: int = expand(TABLES, records, first, last, task, ranking, streams)

@@ -383,11 +383,17 @@ def is_late(deadline: float | None, stop: Event | None = None) -> IsLate:
 
 
 def filter_rows(
-    records: Records, count: int, keep: Keep, workers: Workers, is_late: IsLate
+    records: Records,
+    weights: npt.NDArray[np.float32] | None,
+    count: int,
+    keep: Keep,
+    workers: Workers,
+    is_late: IsLate,
 ) -> tuple[int, int]:
     """Filter the first `count` records in place; return how many were looked at, and how many stay.
 
-    records: uint64[n, 3]. keep: filters a range of them. is_late: asked after each chunk.
+    records: uint64[n, 3]. weights: theirs, float32[n], or None. keep: filters a range of both.
+    is_late: asked after each chunk.
     """
     kept, first = 0, 0
     while first < count:
@@ -398,6 +404,8 @@ def filter_rows(
         for begin, size in zip(bounds, sizes, strict=False):
             if begin != kept:
                 records[kept : kept + size] = records[begin : begin + size]
+                if weights is not None:
+                    weights[kept : kept + size] = weights[begin : begin + size]
             kept += size
         first = last
         if is_late(0.0):

@@ -146,6 +146,7 @@ class GameFollower(ABC):
         buffers: Buffers,
         lost_place: Callable[[], None],
         tell_rebuilds: bool = True,
+        weighted: bool = False,
     ) -> None:
         """Take up a new game, for `new_game`. The last one ends, and its memory is free.
 
@@ -165,6 +166,7 @@ class GameFollower(ABC):
             buffers=buffers,
             warn=self.warn if tell_rebuilds else lambda text: None,
             lost_place=lost_place,
+            weighted=weighted,
         )
 
     # -- the game --------------------------------------------------------------------------------

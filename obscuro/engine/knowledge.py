@@ -46,10 +46,17 @@ class Knowledge:
         buffers: Buffers,
         warn: Callable[[str], None],
         lost_place: Callable[[], None],
+        weighted: bool = False,
     ) -> None:
         self.side = side
         self.belief = Belief(
-            start, side, max_positions=max_positions, threads=threads, seed=seed, buffers=buffers
+            start,
+            side,
+            max_positions=max_positions,
+            threads=threads,
+            seed=seed,
+            buffers=buffers,
+            weighted=weighted,
         )
         self.plies = 0  # worked off so far
         self.quiet_plies = 0  # since the last pawn move or capture that we know of

@@ -198,6 +198,22 @@ SEARCH_KEYS: tuple[Option, ...] = (
         help="how they are drawn from a larger belief; `diversity`: by their values, as in GS2",
     ),
     Option(
+        "posterior_draw",
+        "number",
+        0.0,
+        0,
+        1,
+        help="share of them that is drawn by how plausibly the opponent played",
+    ),
+    Option(
+        "posterior_prior",
+        "number",
+        0.0,
+        0,
+        1,
+        help="share of the prior over infosets that goes by how plausibly it played",
+    ),
+    Option(
         "max_kept_infosets",
         "spin",
         MAX_KEPT_INFOSETS,
@@ -407,4 +423,6 @@ class Options:
             soft_root=self.number("soft_root"),
             root_temperature=self.integer("root_temperature") / (100 * self.number("tau")),
             diverse=self.text("sampling") == "diversity",
+            posterior_draw=self.number("posterior_draw"),
+            posterior_prior=self.number("posterior_prior"),
         )

@@ -90,6 +90,7 @@ class Player(GameFollower):
             lost_place=self.equipment.forget_tree,
             # The small belief of a weak level is often rebuilt. A person need not know when.
             tell_rebuilds=self.options.strength is None,
+            weighted=self.options.search_parameters().weighs_belief,
         )
         self.equipment.new_game(self.seed)
 

@@ -20,6 +20,7 @@ from obscuro.rules.layout import WORDS
 from obscuro.rules.position import hash_positions
 from obscuro.search.game import Expansion, concatenate_expansions, take_leaves
 from obscuro.search.k_centre import k_centres, nearest
+from obscuro.search.parameters import SearchParameters
 from obscuro.search.search import Search
 from obscuro.search.subgame import NewRoots, alternate_values
 
@@ -27,18 +28,22 @@ Words = npt.NDArray[np.uint64]
 
 
 def sample_root_states(
-    known: Knowledge, wanted: int, held: Words, random: np.random.Generator
+    known: Knowledge,
+    wanted: int,
+    held: Words,
+    random: np.random.Generator,
+    by_weight: float = 0.0,
 ) -> Words:
     """Draw positions of the belief without replacement; return them as states uint64[n, W].
 
     known: up to date. wanted: the most positions to draw; none if it is not above 0. held:
-    uint64[m, W], states whose positions are not drawn.
+    uint64[m, W], states whose positions are not drawn. by_weight: see `Belief.sample`.
     """
     if wanted <= 0:
         return np.zeros((0, STATE_WORDS), dtype=np.uint64)
     exclude = np.empty(len(held), dtype=np.uint64)
     hash_positions(np.ascontiguousarray(held[:, :WORDS]), exclude)
-    sampled = known.belief.sample(wanted, random, exclude=exclude)
+    sampled = known.belief.sample(wanted, random, exclude=exclude, by_weight=by_weight)
     states = np.zeros((len(sampled), STATE_WORDS), dtype=np.uint64)
     states[:, :WORDS] = sampled
     states[:, DRAW_WORD] = known.quiet_plies
@@ -142,7 +147,8 @@ def _build_here(
     """
     wanted = min(_wanted(search, known, own_states), search.most_new_roots)
     most = max(wanted, MOST_CANDIDATES) if search.parameters.diverse and wanted > 0 else wanted
-    states = sample_root_states(known, most, own_states, random)
+    by_weight = search.parameters.posterior_draw
+    states = sample_root_states(known, most, own_states, random, by_weight)
     keys = root_keys(states, known.key)
     expansions: list[Expansion] = []
     size = SAMPLING_CHUNK * search.threads
@@ -181,8 +187,29 @@ def _build_here(
         alternate,
         masses,
     )
-    search.begin(known.key, new, expansions)
+    search.begin(known.key, new, expansions, likelihood=likelihood_of(known, search.parameters))
     search.expand_our_infoset(size, late)
+
+
+def likelihood_of(
+    known: Knowledge, parameters: SearchParameters
+) -> Callable[[Words], npt.NDArray[np.float32]] | None:
+    """How likely roots are, for the prior: a function of states uint64[n, W]; None: all alike.
+
+    Positions that are drawn by their weights are there more often. So what is drawn with a density
+    of 1 − d + d·w counts w / (1 − d + d·w), mixed with an even share.
+    """
+    drawn, share = parameters.posterior_draw, parameters.posterior_prior
+    if share <= 0 or known.belief.weights is None:
+        return None
+
+    def likelihood(states: Words) -> npt.NDArray[np.float32]:
+        weights = known.belief.weights_of(states[:, :WORDS])
+        density = np.maximum(1 - drawn + drawn * weights, np.float32(1e-6))
+        counted: npt.NDArray[np.float32] = (1 - share) + share * weights / density
+        return counted.astype(np.float32)
+
+    return likelihood
 
 
 def _wanted(search: Search, known: Knowledge, own_states: Words) -> int:

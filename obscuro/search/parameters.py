@@ -56,7 +56,8 @@ class SearchParameters:
     purification, unfrozen, one_sided, mixed_prior: techniques that the ablations of Obscuro §4.1
     switch off. puct_least_variance: see `selection.explore`. soft_root,
     root_temperature: see `subgame.build_subgame`; the paper's are 0. diverse: new roots are chosen by
-    diversity of their values, not drawn uniformly as in the paper.
+    diversity of their values, not drawn uniformly as in the paper. posterior_draw, posterior_prior:
+    shares of new roots and of the prior that go by the belief's weights (ours).
     """
 
     edges_per_expansion: int = EDGES_PER_EXPANSION
@@ -74,3 +75,10 @@ class SearchParameters:
     soft_root: float = 0.0
     root_temperature: float = 0.0
     diverse: bool = False
+    posterior_draw: float = 0.0
+    posterior_prior: float = 0.0
+
+    @property
+    def weighs_belief(self) -> bool:
+        """Whether the belief's weights are asked for."""
+        return self.posterior_draw > 0 or self.posterior_prior > 0

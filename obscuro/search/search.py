@@ -231,6 +231,28 @@ class Search(SearchSteps):
         own = edges[self.tree.edge_keys[edges, MAX] == np.uint64(our_key)]
         return np.array(self.tree.edge_state[own])
 
+    def _likelihoods(
+        self,
+        kept: KeptRoots,
+        new: NewRoots,
+        likelihood: Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.float32]],
+    ) -> npt.NDArray[np.float32]:
+        """How likely each root infoset J is, float32[m]: the mean over its histories in I."""
+        own = self.tree.edge_keys[kept.edges, MAX] == self.our_key
+        states = np.concatenate((self.tree.edge_state[kept.edges[own]], new.states))
+        of = np.concatenate(
+            [
+                np.repeat(np.arange(len(each.offsets) - 1), np.diff(each.offsets)) + start
+                for each, start in ((kept, 0), (new, len(kept.offsets) - 1))
+            ]
+        )
+        weights = np.concatenate((kept.weights, new.weights))
+        within = np.concatenate((own, np.ones(len(new.states), dtype=np.bool_)))
+        of, weights = of[within], weights[within] + np.float32(1e-6)
+        roots = len(kept.offsets) + len(new.offsets) - 2
+        sums = np.bincount(of, weights * likelihood(states), roots)
+        return (sums / np.maximum(np.bincount(of, weights, roots), 1e-12)).astype(np.float32)
+
     def keep_chosen(self, kept: KeptRoots) -> None:
         """Have the next subgame keep these histories of the tree, in place of what `keep` chooses."""
         self._kept = kept
@@ -256,13 +278,16 @@ class Search(SearchSteps):
         new: NewRoots,
         expansions: Sequence[Expansion],
         root_key: int | None = None,
+        likelihood: Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.float32]] | None = None,
     ) -> None:
         """Build the subgame from what `keep` chose and from new roots with their expansions.
 
         our_key: our information key now. root_key: our key at the roots if our infoset is below
         them; None: our infoset is at the roots. expansions: of new.states in their order, in any
-        number of pieces; without them the search expands the roots itself. There must be at least
-        one root in all. Raises ValueError if there is no room for the roots (see `most_new_roots`).
+        number of pieces; without them the search expands the roots itself. likelihood: returns how
+        likely states uint64[n, W] with our key are, float32[n] on any scale; None: all are alike.
+        There must be at least one root in all. Raises ValueError if there is no room for the roots
+        (see `most_new_roots`).
         """
         kept = self._kept if self._kept is not None else nothing_kept()
         self._kept = None
@@ -275,6 +300,7 @@ class Search(SearchSteps):
             new,
             int(self.root_key),
             self.parameters,
+            None if likelihood is None else self._likelihoods(kept, new, likelihood),
         )
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget

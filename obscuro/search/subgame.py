@@ -222,13 +222,18 @@ def _copy_subtrees(old, tree, our_key, freeze, below, above):
                 above[child] = node
 
 
-def _root_prior(kept: KeptRoots, new: NewRoots, temperature: float) -> Reals:
+def _root_prior(
+    kept: KeptRoots, new: NewRoots, temperature: float, likelihoods: Reals | None
+) -> Reals:
     """The share e(J) of each root infoset, the kept ones first: float32[m]; see `build_subgame`."""
     new_count = len(new.offsets) - 1
     roots = len(kept.offsets) - 1 + new_count
     even = np.full(roots, 1 / max(roots, 1), dtype=np.float32)
     if new.masses is not None:
         even[roots - new_count :] *= new.masses
+    if likelihoods is not None and likelihoods.sum() > 0:
+        even *= likelihoods
+        even /= even.sum()
     if temperature <= 0 or not roots:
         return even
     fresh = np.zeros(new_count, dtype=np.float32)
@@ -246,6 +251,7 @@ def build_subgame(
     new: NewRoots,
     our_key: int,
     parameters: SearchParameters,
+    likelihoods: Reals | None = None,
 ) -> Gadget:
     """Empty `tree` and write the next subgame into it; returns its gadget.
 
@@ -256,9 +262,9 @@ def build_subgame(
     Without `unfrozen` (1-KLSS) ▲'s infosets outside our own keep their strategy. For soft_root see
     `new_gadget`.
     With `mixed_prior` α(J) = ½ (y(J) / Σ y + e(J)), else e(J). e(J) = 1 / m, times the number of J
-    that a new one stands for (`NewRoots.masses`). With a `root_temperature` T above 0 it is in
-    proportion to that times exp(−artanh(u) / T), where u is J's value for ▲: so J that are good for
-    ▼ are likelier.
+    that a new one stands for (`NewRoots.masses`), times likelihoods, float32[m] on any scale. With
+    a `root_temperature` T above 0 it is in proportion to that times exp(−artanh(u) / T), where u is
+    J's value for ▲: so J that are good for ▼ are likelier.
     """
     kept_count, new_count = len(kept.offsets) - 1, len(new.offsets) - 1
     roots = kept_count + new_count
@@ -273,7 +279,7 @@ def build_subgame(
     _plant_new(tree, new.offsets, new.states, new.keys, new.weights, new.values)
     _copy_subtrees(old, tree, np.uint64(our_key), not parameters.unfrozen, below, above)
     played = np.concatenate((kept.reach, np.zeros(new_count, dtype=np.float32)))
-    prior = _root_prior(kept, new, parameters.root_temperature)
+    prior = _root_prior(kept, new, parameters.root_temperature, likelihoods)
     if parameters.mixed_prior and played.sum() > 0:
         prior = PRIOR_SHARE * played / played.sum() + (1 - PRIOR_SHARE) * prior
     alternate = np.concatenate((kept.alternate, new.alternate))

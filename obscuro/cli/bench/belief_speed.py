@@ -1,8 +1,9 @@
 """`obscuro bench belief`: the speed of belief updates after the other side's moves.
 
-The benchmark follows each recorded game several times with two beliefs, one with one thread and one
-with two. Like the engine, they keep their memory from update to update. The benchmark times the
-updates that the file of games lists. docs/benchmarks.md explains the numbers.
+The benchmark follows each recorded game several times with three beliefs: one with one thread, one
+with two, and one with one thread that also weighs its positions. Like the engine, they keep their
+memory from update to update. The benchmark times the updates that the file of games lists.
+docs/benchmarks.md explains the numbers.
 
     python -m obscuro.cli.bench.belief_speed THREADS
 
@@ -85,6 +86,7 @@ COLUMNS = {  # of the table of classes: the number's key and its decimal places
     "threads2_ratio": 2,
     "python_chess_mcps": 3,
     "times_python_chess": 0,
+    "weighted_times": 2,
 }
 TWO_THREADS_FROM = 10_000  # |P| before; smaller updates end before a thread has started
 MEGA = 1e6
@@ -126,13 +128,13 @@ def run(
 
 def measure(games: Sequence[RecordedGame], repeat: int) -> list[MeasuredUpdate]:
     """Measure all updates of the games and show progress on stderr. Raises BenchmarkError."""
-    buffers = [Buffers() for _ in THREADS]
+    buffers = [Buffers() for _ in THREADS] + [Buffers()]
     total = repeat * sum(update.candidates for update in all_updates(games))
     measured: list[MeasuredUpdate] = []
     with progress(total) as report:
         report("loading", 0)
         warm_up()
-        for kept, threads in zip(buffers, THREADS, strict=True):
+        for kept, threads in zip(buffers, (*THREADS, 1), strict=True):
             reserve(kept, MOST_POSITIONS, threads)
         measure_game(WARMING, 1, buffers, lambda what, done: None)
         for number, game in enumerate(games):
@@ -146,13 +148,15 @@ def measure_game(
 ) -> list[MeasuredUpdate]:
     """Follow a game `repeat` times. Raises BenchmarkError if an update has a wrong result.
 
-    buffers: the memory for the belief of each number of threads.
+    buffers: the memory for the belief of each number of threads, and for the weighted one.
     """
     measured = {update.ply: MeasuredUpdate(game.name, update) for update in game.updates}
     for _ in range(repeat):
+        *plain, last = buffers
         beliefs = [
-            new_belief(game, threads, kept) for threads, kept in zip(THREADS, buffers, strict=True)
+            new_belief(game, threads, kept) for threads, kept in zip(THREADS, plain, strict=True)
         ]
+        beliefs.append(new_belief(game, 1, last, weighted=True))
         try:
             for step in steps(game):
                 if step.ply in measured:
@@ -171,7 +175,7 @@ def measure_game(
 def measure_update(
     game: RecordedGame, measured: MeasuredUpdate, step: Step, beliefs: Sequence[Belief]
 ) -> None:
-    """Make an update in all beliefs and record its times."""
+    """Make an update in all beliefs and record its times. The last one is weighted."""
     if not measured.python_chess:
         parents = beliefs[0].sample(SAMPLE, np.random.default_rng(step.ply))
         boards = [FogOfWarBoard(f"{to_fen(words)} 0 1") for words in parents]
@@ -179,7 +183,7 @@ def measure_update(
         candidates, _ = python_chess_update(boards, step.observation, game.side)
         speed = candidates / (time.perf_counter() - begin) / MEGA
         measured.python_chess.append(speed)
-    for belief, runs in zip(beliefs, measured.runs, strict=True):
+    for belief, runs in zip(beliefs, (*measured.runs, measured.weighted), strict=True):
         begin, worked = time.perf_counter(), time.process_time()
         take_in(belief, step)
         runs.append(time.perf_counter() - begin)
@@ -338,6 +342,8 @@ class MeasuredUpdate:
     """Seconds of each run, with one thread and with two."""
     worked: list[float] = field(default_factory=list)
     """CPU seconds of each run with one thread."""
+    weighted: list[float] = field(default_factory=list)
+    """Seconds of each run of the weighted belief."""
     python_chess: list[float] = field(default_factory=list)
     """python-chess's million candidates a second; one number."""
 
@@ -353,6 +359,11 @@ class MeasuredUpdate:
     def ratio(self) -> float:
         """The speed of two threads divided by the speed of one."""
         return self.seconds(1) / self.seconds(2)
+
+    @property
+    def weighted_times(self) -> float:
+        """The time of the weighted update, in times of the plain one."""
+        return statistics.median(self.weighted) / self.seconds(1)
 
     def million_seconds(self, threads: int) -> float:
         """Return the seconds for each million resulting positions."""
@@ -374,6 +385,7 @@ def class_numbers(grows: bool, name: str, measured: Sequence[MeasuredUpdate]) ->
         "milliseconds": median(m.seconds(1) * 1000 for m in members),
         "python_chess_mcps": median(m.python_chess[0] for m in members),
         "times_python_chess": median(m.mcps(1) / m.python_chess[0] for m in members),
+        "weighted_times": median(m.weighted_times for m in members),
     }
 
 
@@ -392,6 +404,7 @@ def summary(measured: Sequence[MeasuredUpdate]) -> Summary:
         "million_s": median(m.million_seconds(1) for m in million),
         "million_s_2": median(m.million_seconds(2) for m in million),
         "python_chess_mcps": median(m.python_chess[0] for m in measured),
+        "weighted_times": median(m.weighted_times for m in growing),
         "cpu_share": sum(sum(m.worked) for m in measured) / seconds if seconds else None,
         "updates": {
             "growing": len(growing),
@@ -409,7 +422,15 @@ def print_report(console: Console, numbers: Summary) -> None:
     """Print the table of classes, and lines with all other numbers below it."""
     table = Table(title="million candidates/s, medians", title_justify="left", box=None)
     table.add_column("|P| before")
-    for heading in ("updates", "1 thread", "2 threads", "ratio", "python-chess", "times faster"):
+    for heading in (
+        "updates",
+        "1 thread",
+        "2 threads",
+        "ratio",
+        "python-chess",
+        "times faster",
+        "weighted",
+    ):
         table.add_column(heading, justify="right")
     classes = numbers["classes"]
     assert isinstance(classes, list)
@@ -431,6 +452,10 @@ def print_report(console: Console, numbers: Summary) -> None:
         (
             "a million positions",
             f"{text('million_s', 2)} s, with two threads {text('million_s_2', 2)} s",
+        ),
+        (
+            "weighing the positions",
+            text("weighted_times", 2, " x the time of an update that grows"),
         ),
         ("bytes a position", f"{text('bytes_per_position')}, with two threads {bytes_2}"),
         ("python-chess", text("python_chess_mcps", 3, " million candidates/s")),

@@ -180,10 +180,16 @@ def steps(game: RecordedGame) -> Iterator[Step]:
         raise BenchmarkError(f"{game.name}: {error}") from None
 
 
-def new_belief(game: RecordedGame, threads: int = 1, buffers: Buffers | None = None) -> Belief:
+def new_belief(
+    game: RecordedGame,
+    threads: int = 1,
+    buffers: Buffers | None = None,
+    *,
+    weighted: bool = False,
+) -> Belief:
     """Make the followed side's belief before the first ply."""
     start = from_fen(game.fen)
-    return Belief(start, game.side, MOST_POSITIONS, threads, buffers=buffers)
+    return Belief(start, game.side, MOST_POSITIONS, threads, buffers=buffers, weighted=weighted)
 
 
 def take_in(belief: Belief, step: Step) -> None:

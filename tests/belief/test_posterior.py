@@ -1,0 +1,184 @@
+"""The weights of a belief against a version that tries every move in every position."""
+
+import numpy as np
+import pytest
+
+from obscuro.belief import Belief
+from obscuro.belief import posterior as posterior_module
+from obscuro.belief.move_model import make_scratch, probabilities, score_moves
+from obscuro.belief.posterior import draw_by_weight, model_of_moves, scaled
+from obscuro.belief.record import known_of, packed
+from obscuro.rules.layout import KINGS, TO_SHIFT, WHITE
+from obscuro.rules.make import make_move
+from obscuro.rules.observation import Observation
+from obscuro.rules.position import legal_moves
+from obscuro.rules.tables import TABLES
+from tests.belief.games import STORIES, follow, random_game, story
+from tests.sizes import quick_among
+
+
+def move_probabilities(position, side, recapture):
+    """The model's probability of each move word in a position, for `side` that waits."""
+    known, scratch = known_of(position, side), make_scratch()
+    record = packed(position.reshape(1, -1), side)[0]
+    count = score_moves(TABLES, model_of_moves(), known, *record, np.uint64(recapture), scratch)
+    probabilities(model_of_moves(), scratch.scores, count)
+    moves, shares = scratch.moves[:count].tolist(), scratch.scores[:count].tolist()
+    return dict(zip(moves, shares, strict=True))
+
+
+def naive_weights(before, side, recapture, observation):
+    """The weights, by position, after a move of the other side; before: the same, by position."""
+    found = {}
+    for position, weight in before.items():
+        words = np.array(position, dtype=np.uint64)
+        shares = move_probabilities(words, side, recapture)
+        assert sorted(shares) == sorted(legal_moves(words).tolist())
+        for move, share in shares.items():
+            child = tuple(int(word) for word in make_move(tuple(words), move))
+            if (
+                _goes_on(child)
+                and Observation.of(np.array(child, dtype=np.uint64), side) == observation
+            ):
+                found[child] = found.get(child, 0.0) + weight * share
+    mean = sum(found.values()) / len(found)
+    return {position: weight / mean for position, weight in found.items()}
+
+
+def _goes_on(child):
+    kings = child[KINGS]
+    return (
+        0 < kings & child[WHITE] < kings and len(legal_moves(np.array(child, dtype=np.uint64))) > 0
+    )
+
+
+def by_position(belief):
+    weights = belief.weights
+    weights = np.ones(len(belief)) if weights is None else weights
+    return {
+        tuple(map(int, row)): float(w) for row, w in zip(belief.positions, weights, strict=True)
+    }
+
+
+GAMES = [*STORIES, *range(20)]
+
+
+@pytest.mark.parametrize("game", quick_among(GAMES, lambda game: game in STORIES or game < 3))
+@pytest.mark.parametrize("side", [0, 1])
+def test_weights_agree_with_a_version_that_tries_every_move(game, side):
+    game = story(game) if game in STORIES else random_game(game, 60)
+    belief = Belief(game.positions[0], side, weighted=True)
+    recapture = 0
+    for ply, move in enumerate(game.moves):
+        before = by_position(belief)
+        ours = belief.our_turn
+        if ours:
+            position = belief.any_position()
+            target = 1 << (int(move) >> int(TO_SHIFT) & 63)
+            enemy = int(position[WHITE]) if side else ~int(position[WHITE])
+            pieces = int(np.bitwise_or.reduce(position[:WHITE]))
+            en_passant = int(move) >> 18 == 2
+            recapture = target if enemy & pieces & target or en_passant else 0
+        follow(belief, game, ply)
+        if len(belief) > 400:
+            break
+        found = by_position(belief)
+        if ours:
+            mean = np.mean(list(found.values()))
+            assert mean == pytest.approx(1, rel=1e-4)
+            continue
+        observation = Observation.of(game.positions[ply + 1], side)
+        wanted = naive_weights(before, side, recapture, observation)
+        assert found.keys() == wanted.keys()
+        if len(found) > 1:
+            assert found == {p: pytest.approx(w, rel=1e-3, abs=1e-9) for p, w in wanted.items()}
+
+
+def test_our_move_keeps_the_weights_of_what_stays():
+    game = random_game(5, 60)
+    belief = Belief(game.positions[0], 0, weighted=True)
+    plain = Belief(game.positions[0], 0)
+    for ply in range(len(game.moves)):
+        if belief.our_turn and belief.weights is not None:
+            weighted = dict(zip(map(bytes, belief.records), belief.weights, strict=True))
+            follow(belief, game, ply)
+            follow(plain, game, ply)
+            assert (belief.records == plain.records).all()
+            stayed = dict(zip(map(bytes, belief.records), belief.weights, strict=True))
+            common = [key for key in stayed if key in weighted]
+            ratios = {round(float(stayed[key] / weighted[key]), 3) for key in common}
+            assert len(ratios) <= 1
+        else:
+            follow(belief, game, ply)
+            follow(plain, game, ply)
+        if len(belief) > 5000:
+            break
+
+
+def grown(minimum, **options):
+    """A belief of White that has grown, with weights, and the rest of its game."""
+    game = random_game(22, 40, eager=0.0)
+    belief = Belief(game.positions[0], 0, weighted=True, **options)
+    for ply in range(len(game.moves)):
+        follow(belief, game, ply)
+        if len(belief) > minimum and belief.our_turn:
+            return belief
+    raise AssertionError("the game is too tame")
+
+
+def test_threads_agree_on_the_weights():
+    one, three = grown(20_000), grown(20_000, threads=3)
+    assert (one.records == three.records).all()
+    assert one.weights == pytest.approx(three.weights, rel=1e-3)
+
+
+def test_without_time_all_positions_count_alike(monkeypatch):
+    monkeypatch.setattr(posterior_module, "CHUNK", 16)
+    game = random_game(22, 40, eager=0.0)
+    belief = Belief(game.positions[0], 0, weighted=True)
+    for ply in range(20):
+        if belief.our_turn:
+            follow(belief, game, ply)
+        else:
+            belief.after_opponent_move(Observation.of(game.positions[ply + 1], 0), deadline=0.0)
+    assert belief.weights is None
+    assert belief.weights_of(belief.positions[:3]).tolist() == [1, 1, 1]
+
+
+def test_weights_of_positions_are_those_of_their_records():
+    belief = grown(1000)
+    positions = belief.positions[[5, 17, 5]]
+    assert (belief.weights_of(positions) == belief.weights[[5, 17, 5]]).all()
+    stranger = positions[:1].copy()
+    free = ~int(np.bitwise_or.reduce(stranger[0, :WHITE]))
+    stranger[0, 0] |= np.uint64(free & -free)  # a pawn of Black more
+    assert belief.weights_of(stranger).tolist() == [0]
+
+
+def test_a_copy_has_weights_of_its_own():
+    belief = grown(1000)
+    other = belief.copy()
+    before = belief.weights.copy()
+    other.weights[:] = 0
+    assert (belief.weights == before).all()
+
+
+def test_drawing_by_weight_follows_the_weights():
+    weights = scaled(np.array([1, 2, 4, 8, 0], dtype=np.float32))
+    assert weights.mean() == pytest.approx(1)
+    random = np.random.default_rng(3)
+    first = [int(draw_by_weight(weights, 1, random)[0]) for _ in range(3000)]
+    shares = np.bincount(first, minlength=5) / 3000
+    assert shares == pytest.approx(np.array([1, 2, 4, 8, 0]) / 15, abs=0.03)
+    assert len(set(draw_by_weight(weights, 4, random).tolist())) == 4
+
+
+def test_a_sample_by_weight_holds_likely_positions_and_no_repeats():
+    belief = grown(5000)
+    random = np.random.default_rng(1)
+    even = belief.weights_of(belief.sample(200, random))
+    drawn = belief.sample(200, random, by_weight=0.5)
+    assert len(np.unique(drawn, axis=0)) == 200
+    half = belief.weights_of(drawn)
+    whole = belief.weights_of(belief.sample(200, random, by_weight=1.0))
+    assert even.mean() < half.mean() < whole.mean()
