@@ -62,7 +62,7 @@ def read_session(path: str, number: int | None) -> LoggedSession:
     if number is None:
         return sessions[-1]
     if number > len(sessions):
-        raise UsageError(f"--session {number}: {path} has {len(sessions)} sessions")
+        raise CommandError(f"{path} has {len(sessions)} sessions")
     return sessions[number - 1]
 
 
