@@ -1,9 +1,13 @@
-# `make demo` and `make test` each do all the set-up they need. `make help` lists all targets.
+# `make install` is for who plays or runs a bot. `make demo` and `make test` each do all the set-up
+# they need. `make help` lists all targets.
 # Python and Stockfish come from the system. Everything else is installed into .venv.
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+
+# `make install` puts the command into $(PREFIX)/bin.
+PREFIX ?= $(if $(filter 0,$(shell id -u)),/usr/local,$(HOME)/.local)
 
 # These files mark a complete set-up. If one of its lists is newer, make repeats the set-up.
 LISTS := pyproject.toml obscuro/viewer/browser_parts/package-lock.json
@@ -20,20 +24,39 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo play test proofs warmup results pages dist clean distclean
+.PHONY: help install uninstall wheel setup demo play test proofs warmup results pages dist clean distclean
 
 help:
+	@echo 'make install    set up, and put the command obscuro into $(PREFIX)/bin'
+	@echo 'make uninstall  take it away again'
 	@echo 'make demo       set up, then watch the engine play'
 	@echo 'make play       set up, then play against the engine in the browser'
 	@echo 'make test       set up, then run every check: lint, format, types, layers, tests'
 	@echo 'make proofs     set up, then run all that takes too long for that; PAGE=1 writes the page'
-	@echo 'make setup      create .venv with all packages, install Stockfish and Chromium'
+	@echo 'make setup      for developers: .venv with all packages, Stockfish, Chromium'
 	@echo 'make warmup     compile the kernels now, so that the first game starts at once'
 	@echo 'make results    run the commands of a page of docs/results again: PAGE=NAME [SECTION=NAME]'
 	@echo 'make pages      render the pages of docs/results from their raw files'
+	@echo 'make wheel      build the wheel into dist/, for pipx, uv or another machine'
 	@echo 'make dist       build the sdist and the wheel into dist/'
 	@echo 'make clean      remove the files that checks and builds have made'
 	@echo 'make distclean  remove these files and .venv'
+
+# The link leads into this folder, which must stay where it is. A program of that name that is no
+# link was put there by something else.
+install: $(RUN_READY)
+	@[ -L '$(PREFIX)/bin/obscuro' ] || [ ! -e '$(PREFIX)/bin/obscuro' ] || \
+		{ echo 'install: $(PREFIX)/bin/obscuro is not ours; choose another place: make install PREFIX=DIR' >&2; exit 1; }
+	@mkdir -p '$(PREFIX)/bin'
+	@ln -sfn '$(CURDIR)/engine_bin/obscuro' '$(PREFIX)/bin/obscuro'
+	@printf '\n=== compiling, so that the first game starts at once\n'
+	@$(BIN)/obscuro warmup
+	@echo 'Installed: $(PREFIX)/bin/obscuro. It runs from this folder, so keep the folder.'
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; \
+		*) echo 'Your shell does not look there yet: put $(PREFIX)/bin on your PATH.';; esac
+
+uninstall:
+	@[ ! -L '$(PREFIX)/bin/obscuro' ] || rm '$(PREFIX)/bin/obscuro'
 
 setup: $(DEV_READY)
 
@@ -80,20 +103,22 @@ proofs: $(DEV_READY)
 	$(if $(PAGE),$(BIN)/python -m tools.results.pages || code=1;) \
 	exit $$code
 
-# A demo and the board need only the packages that they run with. The tests also need those of `dev`.
+FOR_PLAYERS := .[bridge,web]
+
+# Players and bots need only the packages that they run with. The tests also need those of `dev`.
 $(RUN_READY): $(LISTS) | $(BIN)/python
-	$(call install,'.[web]')
+	$(call install_packages,'$(FOR_PLAYERS)')
 	@touch $@
 
 $(DEV_READY): $(LISTS) | $(BIN)/python
-	$(call install,'.[dev]',chromium,--dev)
+	$(call install_packages,'.[dev]',chromium,--dev)
 	@touch $(RUN_READY) $@
 
 # Two things make the set-up quick. Stockfish is installed while pip installs the packages. And pip
 # compiles no modules, because Python compiles the few that are imported.
 # $(1): what pip installs. $(2): `chromium` installs it after Stockfish; apt-get can't do both at once.
 # $(3): for install_browser_parts.
-define install
+define install_packages
 @printf '\n=== set-up: Python packages into $(VENV), browser parts, Stockfish$(if $(2), and Chromium)\n'
 @{ engine_bin/install_stockfish; found=$$?; \
 	$(if $(2),engine_bin/install_chromium >$(VENV)/chromium.log 2>&1 || \
@@ -131,6 +156,11 @@ $(BIN)/python:
 	else \
 		false; \
 	fi || { rm -rf $(VENV); echo '$(NO_VENV)' >&2; exit 1; }
+
+wheel: $(RUN_READY)
+	@rm -rf build dist
+	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	@ls dist
 
 # `build` makes the wheel from the sdist, so this also shows that the sdist is complete.
 dist: $(DEV_READY)

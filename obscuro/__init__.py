@@ -6,6 +6,6 @@ kernels are looked for when the first one is called (see `obscuro.kernel_cache`)
 
 import time
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 IMPORTED_AT = time.time()  # seconds; every other module of the package is loaded later

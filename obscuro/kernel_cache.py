@@ -25,6 +25,8 @@ from hashlib import sha256
 from obscuro.kernel_sources import UNFINISHED, KernelSources, replace_file
 
 _NAME = "kernels"
+SUFFIX = ".nbc"
+"""What the name of a kept kernel ends with."""
 _KEPT = 4  # versions of a module that survive, beside the one that is saved
 _IN_USE = 3600.0  # seconds since the beginning of its last use in which a version is never removed
 _FORGOTTEN = 30 * 86400.0  # seconds after which an unused version is removed
@@ -108,6 +110,15 @@ class KernelFiles:
             self._pruned = True
             prune(os.path.dirname(folder))
 
+    def count(self, module: str) -> int:
+        """Return how many kernels are kept for a module and all that it imports, in these versions."""
+        try:
+            used = self._sources.kernel_modules(module)
+        except (OSError, SyntaxError, ValueError):
+            return 0
+        folders = (self.folder(name) for name in used)
+        return sum(_count_kernels(folder) for folder in folders if folder is not None)
+
     def is_complete(self, module: str, use: str) -> bool:
         """Tell whether all kernels for one use of a module were there at an earlier time.
 
@@ -149,6 +160,13 @@ class KernelFiles:
 _files: list[KernelFiles] = []  # the one of this process, once it is needed
 
 
+def _count_kernels(folder: str) -> int:
+    try:
+        return sum(name.endswith(SUFFIX) for name in os.listdir(folder))
+    except OSError:
+        return 0
+
+
 def kernel_files() -> KernelFiles:
     """Return the kernels of this package, in the first place that can be written.
 
@@ -171,14 +189,13 @@ def facts() -> list[str]:
     import numpy as np  # noqa: PLC0415
     from llvmlite import binding  # noqa: PLC0415
 
-    try:
-        features = sorted(binding.get_host_cpu_features().items())
-    except RuntimeError:  # LLVM can't tell on some systems; numba then goes by the CPU's name too
-        features = []
+    from obscuro.target_cpu import target_cpu  # noqa: PLC0415
+
+    name, features = target_cpu()
     return [
         *(f"{package.__name__} {package.__version__}" for package in (llvmlite, numba, np)),
         f"{sys.implementation.cache_tag} {sys.version} {getattr(sys, 'abiflags', '')}",
-        f"{binding.get_process_triple()} {binding.get_host_cpu_name()} {features}",
+        f"{binding.get_process_triple()} {name} {sorted(features)}",
         *(f"{name}={os.environ.get(name)}" for name in _VARIABLES),
         *(f"{name}={getattr(numba.config, name, None)!r}" for name in _SETTINGS),
     ]

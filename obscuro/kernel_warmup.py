@@ -34,7 +34,16 @@ GAME = ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3")
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
+ABOUT_KERNELS = 232
+"""How many kernels the engine has compiled after its first start, with the evaluator `nnue`."""
+ENGINE = "obscuro.engine.player"
+
 _loaded = False  # in this process
+
+
+def kernels_made() -> int:
+    """Return how many of the engine's kernels are compiled, now and earlier."""
+    return kernel_files().count(ENGINE)
 
 
 def trial_options() -> Options:
@@ -120,7 +129,7 @@ def compile_in_processes(evaluator: str, tell: Callable[[str], None]) -> None:
             feeders.append(feeder)
         while any(feeder.is_alive() for feeder in feeders):
             at_work = [feeder.job for feeder in feeders if feeder.is_alive() and feeder.job]
-            tell(f"compiling: {', '.join(at_work)}")
+            tell(f"compiling: {', '.join(at_work)} ({kernels_made()} of about {ABOUT_KERNELS})")
             for feeder in feeders:
                 feeder.join(_POLL_SECONDS)
 

@@ -16,8 +16,6 @@ from numba.core.serialize import dumps
 
 from obscuro import kernel_cache
 
-_SUFFIX = ".nbc"
-
 
 class _Impl(CompileResultCacheImpl):
     """numba's way to make bytes of a compiled function, without a place to keep it."""
@@ -89,7 +87,9 @@ class KernelCache(FunctionCache):
         files.save(self._module, self._file(key), dumps(key) + dumps(self._impl.reduce(data)))
 
     def _file(self, key: object) -> str:
-        return f"{self._file_name}-{sha256(repr(key).encode()).hexdigest()[:16]}{_SUFFIX}"
+        return (
+            f"{self._file_name}-{sha256(repr(key).encode()).hexdigest()[:16]}{kernel_cache.SUFFIX}"
+        )
 
     def _note(self, error: Exception) -> None:
         reason = f"{self._module}.{self._file_name}: {error!r}"

@@ -273,7 +273,7 @@ class TestVersions:
 
     def test_differ_by_the_cpu(self, monkeypatch: pytest.MonkeyPatch) -> None:
         before = facts()
-        monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda: "another")
+        monkeypatch.setattr("obscuro.target_cpu.target_cpu", lambda: ("another", frozenset()))
         assert facts() != before
 
     def test_nothing_is_kept_for_code_that_is_not_known(self, tmp_path: Path) -> None:

@@ -378,11 +378,11 @@ class TestMakefile:
         return tmp_path
 
     @staticmethod
-    def make(checkout: Path, target: str) -> subprocess.CompletedProcess[str]:
+    def make(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
         # Variables of a `make test` that runs this test would reach the inner make.
         variables = {key: value for key, value in os.environ.items() if "MAKE" not in key}
         return subprocess.run(
-            ["make", target],
+            ["make", *words],
             cwd=checkout,
             env=variables,
             capture_output=True,
@@ -404,7 +404,29 @@ class TestMakefile:
         assert result.stdout.endswith("obscuro demo\n")
         assert "chromium" not in result.stdout
         assert "/found/parts \n" in result.stdout
-        assert (checkout / "calls").read_text().endswith("--editable .[web]\n")
+        assert (checkout / "calls").read_text().endswith("--editable .[bridge,web]\n")
+
+    def test_install_puts_the_command_where_it_is_told(self, checkout: Path) -> None:
+        write_program(checkout / ".venv" / "bin" / "obscuro", 'echo "obscuro $@"')
+        place = f"PREFIX={checkout / 'usr'}"
+        result = self.make(checkout, "install", place)
+        assert result.returncode == 0, result.stderr
+        assert "obscuro warmup\nInstalled: " in result.stdout
+        assert f"put {checkout / 'usr'}/bin on your PATH" in result.stdout
+        assert "chromium" not in result.stdout
+        link = checkout / "usr" / "bin" / "obscuro"
+        assert link.readlink() == checkout / "engine_bin" / "obscuro"
+        assert self.make(checkout, "install", place).returncode == 0
+        self.make(checkout, "uninstall", place)
+        assert not link.is_symlink()
+
+    def test_install_leaves_what_others_have_put_there(self, checkout: Path) -> None:
+        write_program(checkout / ".venv" / "bin" / "obscuro", 'echo "obscuro $@"')
+        other = write_program(checkout / "usr" / "bin" / "obscuro", "true")
+        for target, code in (("install", 2), ("uninstall", 0)):
+            result = self.make(checkout, target, f"PREFIX={checkout / 'usr'}")
+            assert result.returncode == code
+        assert other.read_text() == "#!/bin/sh\ntrue\n"
 
     def test_play_sets_up_and_opens_the_board(self, checkout: Path) -> None:
         write_program(checkout / ".venv" / "bin" / "obscuro", 'echo "obscuro $@"')
@@ -513,14 +535,29 @@ def test_launcher_and_doctor_look_for_every_dependency() -> None:
     assert sorted(ast.literal_eval(listed[1])) == sorted(required)
 
 
-def test_changelog_has_an_entry_for_this_version() -> None:
-    assert f"## [{obscuro.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text()
 
 
-def test_citation_names_this_version_and_its_date() -> None:
+def released() -> list[tuple[str, str]]:
+    """The versions of the changelog with their dates, the newest first."""
+    return re.findall(r"^## \[(\d[\d.]*)\] - (\d{4}-\d\d-\d\d)$", CHANGELOG, re.M)
+
+
+def test_changelog_has_this_version_or_says_what_is_new_since_the_last() -> None:
+    assert released()[0][0] == obscuro.__version__ or "\n## [Unreleased]\n" in CHANGELOG
+
+
+def test_no_section_of_the_changelog_has_two_headings_of_a_kind() -> None:
+    sections = re.split(r"^## ", CHANGELOG, flags=re.M)[1:]
+    assert len(sections) > 2
+    for section in sections:
+        kinds = re.findall(r"^### (.*)$", section, re.M)
+        assert len(kinds) == len(set(kinds)), section.splitlines()[0]
+        assert set(kinds) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_citation_names_the_last_version_and_its_date() -> None:
     citation = (ROOT / "CITATION.cff").read_text()
-    changelog = (ROOT / "CHANGELOG.md").read_text()
-    heading = re.search(rf"^## \[{re.escape(obscuro.__version__)}\] - (\S+)$", changelog, re.M)
-    assert heading is not None
-    assert f"\nversion: {obscuro.__version__}\n" in citation
-    assert f"\ndate-released: {heading[1]}\n" in citation
+    version, date = released()[0]
+    assert f"\nversion: {version}\n" in citation
+    assert f"\ndate-released: {date}\n" in citation

@@ -1,5 +1,6 @@
 """The files of a release: what is in the sdist and the wheel, and that the wheel plays by itself."""
 
+import email
 import os
 import re
 import shutil
@@ -18,6 +19,8 @@ import obscuro
 from obscuro.viewer.browser_parts.parts import NAMES as PARTS
 
 ROOT = Path(__file__).resolve().parent.parent
+
+NAME = "obscuro_fow"
 
 # The first one may have to compile every kernel, on a busy machine.
 PATIENCE_SECONDS = 900
@@ -70,12 +73,12 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sdist(release: Path) -> Path:
-    return release / f"obscuro-{obscuro.__version__}.tar.gz"
+    return release / f"{NAME}-{obscuro.__version__}.tar.gz"
 
 
 @pytest.fixture(scope="module")
 def wheel(release: Path) -> Path:
-    return release / f"obscuro-{obscuro.__version__}-py3-none-any.whl"
+    return release / f"{NAME}-{obscuro.__version__}-py3-none-any.whl"
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +144,7 @@ class TestContents:
     def test_wheel_holds_the_package_with_its_data_and_nothing_else(self, wheel: Path) -> None:
         with zipfile.ZipFile(wheel) as archive:
             names = set(archive.namelist())
-        metadata = f"obscuro-{obscuro.__version__}.dist-info"
+        metadata = f"{NAME}-{obscuro.__version__}.dist-info"
         assert {name.partition("/")[0] for name in names} == {"obscuro", metadata}
         there = {
             str(path.relative_to(ROOT))
@@ -152,6 +155,22 @@ class TestContents:
         assert {"obscuro/py.typed", "obscuro/cli/bench/belief_games.txt"} <= names
         assert {f"obscuro/viewer/browser_parts/files/{name}" for name in PARTS} <= names
         assert f"{metadata}/licenses/LICENSE" in names
+
+    def test_pictures_and_links_of_the_readme_have_addresses(self, wheel: Path) -> None:
+        with zipfile.ZipFile(wheel) as archive:
+            path = f"{NAME}-{obscuro.__version__}.dist-info/METADATA"
+            metadata = email.message_from_bytes(archive.read(path))
+        readme = str(metadata.get_payload())
+        urls = dict(text.split(", ", 1) for text in metadata.get_all("Project-URL", []))
+        assert metadata["Description-Content-Type"] == "text/markdown"
+        targets = re.findall(r"\]\(([^)\s]+)\)", readme)
+        targets += re.findall(r"""(?:src|srcset|href)=["']([^"']+)""", readme)
+        assert [target for target in targets if not re.match("https?://|#", target)] == []
+        pictures = [target for target in targets if target.endswith((".svg", ".png"))]
+        rooms = f"{urls['Repository']}/raw/v{obscuro.__version__}/"
+        assert pictures and all(target.startswith(rooms) for target in pictures)
+        for target in pictures:
+            assert (ROOT / target.removeprefix(rooms)).is_file()
 
 
 class TestInstalled:
@@ -224,3 +243,19 @@ def test_installs_with_its_dependencies_and_plays(wheel: Path, tmp_path: Path) -
     demo = (binaries / "obscuro", "demo", "--evaluator", "material", "--movetime", "50")
     told = run(*demo, "--max-moves", "8", "--seed", "1", cwd=tmp_path, env=variables)
     assert told.startswith(f"Obscuro {obscuro.__version__}: a game of Fog of War chess"), told
+
+
+@pytest.mark.slow
+def test_a_build_is_stamped_with_its_commit(tmp_path: Path) -> None:
+    source = tmp_path / "obscuro"
+    shutil.copytree(ROOT, source, ignore=NOT_SOURCES)
+    git = ("git", "-C", source, "-c", "user.name=x", "-c", "user.email=x@example.org")
+    run(*git, "init", "-q")
+    run(*git, "add", "pyproject.toml", "setup.py", "README.md", "LICENSE", "obscuro")
+    run(*git, "commit", "-q", "-m", "x")
+    commit = run(*git, "rev-parse", "HEAD")[:7]
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, source)
+    wheel = tmp_path / f"{NAME}-{obscuro.__version__}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as archive:  # it was built from the sdist, which knows no git
+        stamp = archive.read("obscuro/version_stamp.txt").decode().strip()
+    assert stamp == f"{obscuro.__version__}.dev+g{commit}"

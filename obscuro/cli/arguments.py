@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from obscuro import __version__
+from obscuro.cli.suggesting_parser import SuggestingParser
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.players.roster import PLAYERS
 from obscuro.rules.stalemate import LOSS, STALEMATES
+from obscuro.version import full_version
 from obscuro.web.web_limits import WebLimits
 
-Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Parsers: TypeAlias = "argparse._SubParsersAction[SuggestingParser]"
+SHELLS = ("bash", "zsh", "fish")
+"""The shells that `obscuro completion` knows. bash was tried."""
+PLAY_MOVETIME = 1000
+"""Milliseconds for each move of the engine in `obscuro play`, without a clock."""
 DRAW_SCORE, DRAW_MOVES = -100, 20
 """`obscuro bridge` takes a draw at this score in centipawns or less, after this many moves."""
 
@@ -34,6 +39,7 @@ examples:
   obscuro bench belief                      measure how fast the belief is on this machine
   obscuro warmup                            compile everything now
   obscuro doctor                            say what is installed and what is missing
+  obscuro completion bash                   print what lets bash complete commands and flags
 """
 
 _MATCH_EXAMPLES = """\
@@ -102,20 +108,27 @@ Ctrl-C ends it. Unfinished games go on at the next start.
 """
 
 
+_COMPLETION_EXAMPLES = """\
+examples:
+  obscuro completion bash > ~/.local/share/bash-completion/completions/obscuro
+  obscuro completion zsh > ~/.zfunc/_obscuro
+"""
+
+
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the arguments. Raises SystemExit if they are wrong, or ask for help or the version."""
     return build_parser().parse_args(arguments)
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> SuggestingParser:
     """Return the parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = SuggestingParser(
         prog="obscuro",
         description="An engine for Fog of War chess. Without a command it speaks UCI.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"obscuro {__version__}")
+    parser.add_argument("--version", action=_ShowVersion, help="say which version this is")
     parser.add_argument("--log", metavar="FILE", help="UCI: write the whole session to a file")
     parser.set_defaults(command="uci", player="obscuro")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -133,26 +146,45 @@ def build_parser() -> argparse.ArgumentParser:
         _add_bench,
         _add_warmup,
         _add_doctor,
+        _add_completion,
     ):
         add(commands)
     return parser
 
 
+class _ShowVersion(argparse.Action):
+    """Prints the version with its commit, and leaves. It asks git only when it is wanted."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **settings: Any) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, **settings)
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: object
+    ) -> None:
+        """Print the version and leave."""
+        print(f"obscuro {full_version()}")
+        parser.exit()
+
+
 def _add_uci(commands: Parsers) -> None:
     parser = _add_command(commands, "uci", "speak UCI on stdin and stdout", _players_text())
-    parser.add_argument(
-        "--player",
-        metavar="NAME",
-        choices=tuple(PLAYERS),
-        default="obscuro",
-        help=f"who plays: {', '.join(PLAYERS)}; default: obscuro",
-    )
+    _add_player(parser)
     # A default would overwrite what `obscuro --log FILE uci` has set.
     parser.add_argument(
         "--log",
         metavar="FILE",
         default=argparse.SUPPRESS,
         help="write the whole session to a file",
+    )
+
+
+def _add_player(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--player",
+        metavar="NAME",
+        choices=tuple(PLAYERS),
+        default="obscuro",
+        help=f"who plays: {', '.join(PLAYERS)}; default: obscuro",
     )
 
 
@@ -178,7 +210,16 @@ def _add_play(commands: Parsers) -> None:
         type=_level,
         help=f"the engine's strength, from 1 to {len(LEVELS)}; default: full",
     )
-    _add_engine_options(parser, movetime=1000)
+    _add_engine_options(parser, movetime=None)
+    parser.add_argument(
+        "--tc",
+        metavar="S+I",
+        help="a clock for you and the engine: seconds, and added for each move",
+    )
+    parser.add_argument(
+        "--fen", help="the position to begin with, which both sides know; default: the usual one"
+    )
+    _add_option(parser, "set an option of the engine")
 
 
 def _add_demo(commands: Parsers) -> None:
@@ -190,8 +231,10 @@ def _add_demo(commands: Parsers) -> None:
     _add_number(parser, "--max-moves", "stop after N moves", default=100)
 
 
-def _add_engine_options(parser: argparse.ArgumentParser, movetime: int) -> None:
+def _add_engine_options(parser: argparse.ArgumentParser, movetime: int | None) -> None:
     about = "milliseconds for each move"
+    if movetime is None:
+        about += f" of the engine; default: {PLAY_MOVETIME}"
     _add_number(parser, "--movetime", about, metavar="MS", default=movetime)
     evaluator = next(option for option in OPTIONS if option.name == "Evaluator")
     parser.add_argument(
@@ -215,7 +258,8 @@ def _level(text: str) -> Level:
 
 
 def _add_match(commands: Parsers) -> None:
-    parser = _add_command(commands, "match", "play games between two players", _MATCH_EXAMPLES)
+    epilog = f"{_players_text()}\n\n{_MATCH_EXAMPLES}"
+    parser = _add_command(commands, "match", "play games between two players", epilog)
     who = "a player of this program such as obscuro or random, or the command line of a UCI engine"
     parser.add_argument("first", metavar="A", help=who)
     parser.add_argument("second", metavar="B", help="the same choices")
@@ -294,7 +338,7 @@ def _add_crew(parser: argparse.ArgumentParser) -> None:
         "--ray",
         metavar="ADDRESS",
         help="play on a Ray cluster: `auto` for one that this machine is part of, HOST:PORT, "
-        "ray://HOST:PORT, or `local` to try it on this machine alone; needs obscuro[cluster]",
+        "ray://HOST:PORT, or `local` to try it on this machine alone; needs the extra cluster",
     )
     _add_number(
         parser,
@@ -517,11 +561,28 @@ def _add_benchmark(
 
 
 def _add_warmup(commands: Parsers) -> None:
-    _add_command(commands, "warmup", "compile the kernels now rather than at the first game")
+    about = "compile the kernels now rather than at the first game"
+    parser = _add_command(commands, "warmup", about, _players_text())
+    _add_player(parser)
 
 
 def _add_doctor(commands: Parsers) -> None:
-    _add_command(commands, "doctor", "say what is installed, what works, and how to mend the rest")
+    about = "say what is installed, what works, and how to mend the rest"
+    parser = _add_command(commands, "doctor", about)
+    parser.add_argument(
+        "--tune", action="store_true", help="measure which Threads and Hash suit this machine"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object, for a bug report"
+    )
+
+
+def _add_completion(commands: Parsers) -> None:
+    epilog = _COMPLETION_EXAMPLES
+    parser = _add_command(
+        commands, "completion", "print what a shell needs to complete words", epilog
+    )
+    parser.add_argument("shell", choices=SHELLS, help=f"one of {', '.join(SHELLS)}")
 
 
 def centipawns(text: str) -> int | None:
@@ -537,11 +598,9 @@ def centipawns(text: str) -> int | None:
 # -- what the commands share --------------------------------------------------------------------
 
 
-def _add_command(
-    commands: Parsers, name: str, about: str, epilog: str = ""
-) -> argparse.ArgumentParser:
+def _add_command(commands: Parsers, name: str, about: str, epilog: str = "") -> SuggestingParser:
     """Add a command and return its parser. about: one line, without a capital or a full stop."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: SuggestingParser = commands.add_parser(
         name,
         help=about,
         description=about[0].upper() + about[1:] + ".",

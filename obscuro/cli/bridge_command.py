@@ -18,6 +18,7 @@ from obscuro.cli.arguments import DRAW_MOVES, DRAW_SCORE
 from obscuro.cli.command_support import (
     INTERRUPTED,
     CommandError,
+    UsageError,
     logged,
     make_mover,
     missing_package,
@@ -25,6 +26,7 @@ from obscuro.cli.command_support import (
     server_options,
 )
 from obscuro.client.uci_process import EngineError
+from obscuro.installation import page
 from obscuro.signal_handlers import leaving_signals_handled
 
 if TYPE_CHECKING:
@@ -63,14 +65,14 @@ def run(arguments: argparse.Namespace, *, make: MakeMover = make_mover) -> int:
 
 
 def server_url(text: str) -> str:
-    """Check the address of the server and return it. Raises CommandError."""
+    """Check the address of the server and return it. Raises UsageError."""
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise CommandError(f"--url {text}: it must be like https://www.pychess.org")
+        raise UsageError(f"--url {text}: it must be like https://www.pychess.org")
     if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise CommandError(f"--url {text}: the token would be readable on its way; use https")
+        raise UsageError(f"--url {text}: the token would be readable on its way; use https")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise CommandError("--url: no user, password, query or fragment may be in it")
+        raise UsageError("--url: no user, password, query or fragment may be in it")
     return text.rstrip("/")
 
 
@@ -81,28 +83,28 @@ def take_token(
 ) -> str:
     """Remove the token from the environment, so that no child process gets it, and return it.
 
-    name: of the variable. what: what the token is, for the error. Raises CommandError.
+    name: of the variable. what: what the token is, for the error. Raises UsageError.
     """
     token = environment.pop(name, "").strip()
     if not token:
-        raise CommandError(f"{what} is needed, in the environment: {name}=…")
+        raise UsageError(f"{what} is needed, in the environment: {name}=…")
     if not (token.isascii() and token.isprintable()) or " " in token:
-        raise CommandError(f"{name}: it holds characters that no token has")
+        raise UsageError(f"{name}: it holds characters that no token has")
     return token
 
 
 def check_chat(arguments: argparse.Namespace) -> None:
-    """Check what is to be said in the chat. Raises CommandError."""
+    """Check what is to be said in the chat. Raises UsageError."""
     for name in ("greeting", "farewell"):
         text = getattr(arguments, name) or ""
         if len(text) > LONGEST_CHAT or not text.isprintable():
-            raise CommandError(f"--{name}: one line of at most {LONGEST_CHAT} characters, please")
+            raise UsageError(f"--{name}: one line of at most {LONGEST_CHAT} characters, please")
 
 
 def check_pgn(path: str | None) -> None:
-    """Check where the games are to be written. Raises CommandError."""
+    """Check where the games are to be written. Raises UsageError."""
     if path is not None and not Path(path).absolute().parent.is_dir():
-        raise CommandError(f"--pgn {path}: there is no folder {Path(path).absolute().parent}")
+        raise UsageError(f"--pgn {path}: there is no folder {Path(path).absolute().parent}")
 
 
 def idle_options(arguments: argparse.Namespace) -> list[str]:
@@ -153,7 +155,7 @@ def _play(
             Unauthorized,
         )
     except ModuleNotFoundError as error:
-        raise missing_package(error, "httpx") from None
+        raise missing_package(error, "bridge") from None
     from obscuro.client.engine_pool import MoverPool  # noqa: PLC0415
 
     movers = MoverPool(lambda: make(options, logger.warning), spare=arguments.games)
@@ -164,7 +166,7 @@ def _play(
         logger.info("%s on %s; getting the engine ready", user, url)
         if account.get("title") not in (None, "BOT"):
             raise CommandError(
-                f"{user} is not a bot account; docs/bridge.md says how to make it one"
+                f"{user} is not a bot account; {page('bridge.md')} says how to make it one"
             )
         for line in idle_options(arguments):
             logger.warning("%s", line)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from obscuro.cli.suggesting_parser import USAGE
 from obscuro.engine.options import OptionError, Options
+from obscuro.installation import how_to_add
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from obscuro.client.engine import Engine
     from obscuro.engine.player import Player
 
@@ -23,34 +26,43 @@ MakePlayer = Callable[[Options, Warn], "Player"]
 
 
 class CommandError(Exception):
-    """A subcommand can't go on. The message is one line for the user."""
+    """A subcommand can't go on. The message is one line for the user. code: the exit code."""
+
+    def __init__(self, message: str, code: int = 1) -> None:
+        super().__init__(message)
+        self.code = code
 
 
-def missing_package(error: ModuleNotFoundError, packages: str) -> CommandError:
-    """Return the line that says what to install; raise the error again if a module is ours."""
+class UsageError(CommandError):
+    """The command line is wrong."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, USAGE)
+
+
+def missing_package(error: ModuleNotFoundError, extra: str) -> CommandError:
+    """Return the line that says how to install an extra; raise the error if a module is ours."""
     if (error.name or "obscuro").startswith("obscuro"):
         raise error
-    return CommandError(
-        f"{error.name} is not installed; run: {sys.executable} -m pip install {packages}"
-    )
+    return CommandError(f"{error.name} is not installed; run: {how_to_add(extra)}")
 
 
 def check_port(port: int) -> None:
-    """Raise CommandError if there is no such port."""
+    """Raise UsageError if there is no such port."""
     if port > MOST_PORT:
-        raise CommandError(f"--port {port}: ports end at {MOST_PORT}")
+        raise UsageError(f"--port {port}: ports end at {MOST_PORT}")
 
 
 # -- options of engines -------------------------------------------------------------------------
 
 
 def read_options(texts: Sequence[str], flag: str) -> dict[str, str]:
-    """Read texts of the form `NAME=VALUE`. flag: for the error. Raises CommandError."""
+    """Read texts of the form `NAME=VALUE`. flag: for the error. Raises UsageError."""
     options = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise CommandError(f"{flag}: {text!r} is not NAME=VALUE")
+            raise UsageError(f"{flag}: {text!r} is not NAME=VALUE")
         options[name.strip()] = value.strip()
     return options
 
@@ -61,16 +73,16 @@ def server_options(
     """Check the options that a user gave a server's engine, add defaults, and return all.
 
     forbidden: names that the server sets itself, or that make no sense there. server: its name, for
-    errors. Raises CommandError.
+    errors. Raises UsageError.
     """
     known, chosen = Options(), dict(defaults)
     for text, value in given.items():
         try:
             name = known.set(text, value)
         except OptionError as error:
-            raise CommandError(str(error)) from None
+            raise UsageError(str(error)) from None
         if name in forbidden:
-            raise CommandError(f"--option {name}: {server} does not set this option")
+            raise UsageError(f"--option {name}: {server} does not set this option")
         chosen[name] = value
     return chosen
 
@@ -100,16 +112,50 @@ def make_player(options: Options, warn: Warn) -> Player:
     return Player(options, warn)
 
 
-def prepare(player: Player) -> None:
-    """Compile or load everything. On a terminal, show each step on stderr."""
+def prepare(player: Player, console: Console | None = None) -> None:
+    """Compile or load everything. On a terminal, show each step on stderr, with a progress bar.
+
+    console: for tests.
+    """
     from rich.console import Console  # noqa: PLC0415
 
-    console = Console(stderr=True, highlight=False)
+    console = console or Console(stderr=True, highlight=False)
     if not console.is_terminal:
         player.prepare()
         return
-    with console.status("getting ready (the first time it compiles, for a minute or so)") as status:
-        player.prepare(lambda text: status.update(f"getting ready: {text}"))
+    with kernel_progress(console) as tell:
+        tell("the first start compiles, for a minute or so")
+        player.prepare(tell)
+
+
+@contextlib.contextmanager
+def kernel_progress(console: Console) -> Iterator[Callable[[str], None]]:
+    """Show how many of the kernels are compiled; yield what takes the name of each step.
+
+    Where the console is no terminal, each step is a line, once.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    from obscuro.kernel_warmup import ABOUT_KERNELS, kernels_made  # noqa: PLC0415 - loads numba
+
+    columns = (
+        BarColumn(bar_width=30),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    terminal, last = console.is_terminal, ""
+    with Progress(*columns, console=console, transient=True, disable=not terminal) as progress:
+        task = progress.add_task("", total=ABOUT_KERNELS)
+
+        def tell(step: str) -> None:
+            nonlocal last
+            if terminal:
+                progress.update(task, description=step, completed=kernels_made())
+            elif (stage := step.partition(" (")[0]) != last:
+                last = stage
+                console.print(stage, soft_wrap=True)
+
+        yield tell
 
 
 # -- a server's log -------------------------------------------------------------------------------

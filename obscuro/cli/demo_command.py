@@ -13,7 +13,6 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from obscuro import __version__
 from obscuro.cli.command_support import MakePlayer, engine_options, make_player, prepare
 from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
 from obscuro.client.move_report import Report
@@ -22,6 +21,7 @@ from obscuro.matches.game_record import GameRecord, PlayedPly, Turn
 from obscuro.matches.players import InProcessPlayer, RandomPlayer
 from obscuro.matches.referee import play_game
 from obscuro.rules.board import FogOfWarBoard
+from obscuro.version import version
 
 ENGINE = chess.WHITE
 SHOWN_MOVES = 5  # the most likely moves of the strategy
@@ -149,7 +149,7 @@ def run(
         evaluator, missing = "material", True
     seed = arguments.seed or random.randrange(1, 2**31)
     screen = Screen(console)
-    console.print(f"Obscuro {__version__}: a game of Fog of War chess", style="bold")
+    console.print(f"Obscuro {version()}: a game of Fog of War chess", style="bold")
     console.print(
         f"White is the engine ({evaluator}, {arguments.movetime} ms a move), Black moves at random."
     )

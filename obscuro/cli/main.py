@@ -19,10 +19,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in ([], ["uci"]):
         return uci(None)
-    if arguments == ["doctor"]:  # the grammar needs packages, which `doctor` looks for
+    if arguments in (["doctor"], ["doctor", "--json"]):
+        # The grammar needs packages, which `doctor` looks for.
         from obscuro.cli import doctor_command  # noqa: PLC0415
 
-        return doctor_command.run()
+        return doctor_command.run(as_json="--json" in arguments)
     from obscuro.cli.arguments import parse  # noqa: PLC0415
 
     return run(parse(arguments))
@@ -64,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     except CommandError as error:
         print(f"obscuro: {error}", file=sys.stderr)
-        return 1
+        return error.code
     except ModuleNotFoundError as error:
         if (error.name or "obscuro").startswith("obscuro"):
             raise

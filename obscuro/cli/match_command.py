@@ -11,7 +11,7 @@ from pathlib import Path
 import chess
 from rich.console import Console
 
-from obscuro.cli.command_support import INTERRUPTED, CommandError, read_options
+from obscuro.cli.command_support import INTERRUPTED, CommandError, UsageError, read_options
 from obscuro.cli.event_table import MatchTable
 from obscuro.matches.builtin_players import check_entrant, split_command
 from obscuro.matches.coverage_table import coverage_lines
@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
     event = make_event(arguments)
     make_workers = crew_maker(arguments, event)
     _check_json_path(arguments.json)
+    for line in unpaired(len(event.tasks)):
+        console.print(line, soft_wrap=True)
     with contextlib.ExitStack() as files:
         journal, pgn = _open_files(arguments, event, files)
         store = EventStore(event) if journal is None else journal
@@ -65,6 +67,15 @@ def run(arguments: argparse.Namespace, *, console: Console | None = None) -> int
     for line in verdict(match, ended, resumable=journal is not None):
         console.print(line, soft_wrap=True)
     return exit_code(ended)
+
+
+def unpaired(games: int) -> Iterator[str]:
+    """Say that the last game is without its twin, unless it is the only one."""
+    if games > 1 and games % 2:
+        yield (
+            f"note: {games} games are {games // 2} pairs and one game without its twin; "
+            f"--games {games + 1} would complete the last pair"
+        )
 
 
 def exit_code(ended: EventResult) -> int:
@@ -104,16 +115,16 @@ def _play(
 
 
 def make_event(arguments: argparse.Namespace) -> Event:
-    """Return the match that the arguments describe. Raises CommandError."""
+    """Return the match that the arguments describe. Raises UsageError."""
     try:
         sprt = None if arguments.sprt is None else SprtBounds.parse(arguments.sprt)
     except ValueError as error:
-        raise CommandError(f"--sprt: {error}") from None
+        raise UsageError(f"--sprt: {error}") from None
     games = arguments.games or (GAMES if sprt is None else MOST_SPRT_GAMES)
     try:
         openings = openings_named(arguments.openings)
     except ValueError as error:
-        raise CommandError(f"--openings: {error}") from None
+        raise UsageError(f"--openings: {error}") from None
     entrants = _entrants(arguments)
     return Event(
         name=" - ".join(entrant.name for entrant in entrants),
@@ -146,7 +157,7 @@ def _entrants(arguments: argparse.Namespace) -> tuple[Entrant, Entrant]:
         try:
             check_entrant(entrant)
         except ValueError as error:
-            raise CommandError(str(error)) from None
+            raise UsageError(str(error)) from None
     return first, second
 
 
@@ -156,21 +167,21 @@ def _control(arguments: argparse.Namespace, suffix: str) -> TimeControl | None:
         getattr(arguments, name + suffix.replace("-", "_")) for name in ("movetime", "tc", "nodes")
     )
     if sum(each is not None for each in (movetime, clock, nodes)) > 1:
-        raise CommandError(
+        raise UsageError(
             f"give one of --movetime{suffix}, --tc{suffix} and --nodes{suffix}, no more"
         )
     if clock is not None:
         try:
             return TimeControl.parse(clock)
         except ValueError as error:
-            raise CommandError(f"--tc{suffix}: {error}") from None
+            raise UsageError(f"--tc{suffix}: {error}") from None
     if nodes is not None:
         return TimeControl(None, nodes=nodes)
     return None if movetime is None else TimeControl(movetime)
 
 
 def names(first: str, second: str) -> tuple[str, str]:
-    """Return two different names for the players. Raises CommandError."""
+    """Return two different names for the players. Raises UsageError."""
     found = [_name(text) for text in (first, second)]
     if found[0] == found[1]:
         found = [f"{name} {letter}" for name, letter in zip(found, "AB", strict=True)]
@@ -181,19 +192,19 @@ def _name(text: str) -> str:
     try:
         words = split_command(text)
     except ValueError as error:
-        raise CommandError(str(error)) from None
+        raise UsageError(str(error)) from None
     return Path(words[0]).name if words else text
 
 
 def crew_maker(arguments: argparse.Namespace, event: Event) -> MakeWorkers:
-    """Return what makes the workers that the arguments ask for. Raises CommandError.
+    """Return what makes the workers that the arguments ask for. Raises UsageError.
 
     arguments: those of a command with `--ray`. Without `--concurrency`, a cluster plays as many games
     at a time as it holds, whatever number the maker is given.
     """
     if arguments.ray is None:
         if arguments.cores_per_game is not None:
-            raise CommandError("--cores-per-game needs --ray")
+            raise UsageError("--cores-per-game needs --ray")
         return LocalWorkers
     address: str = arguments.ray
     cores: int = arguments.cores_per_game or cores_of_a_game(event.entrants)
@@ -201,7 +212,7 @@ def crew_maker(arguments: argparse.Namespace, event: Event) -> MakeWorkers:
         check_cores(event.entrants, cores)
         check_ray(address)
     except (ValueError, ClusterError) as error:
-        raise CommandError(str(error)) from None
+        raise UsageError(str(error)) from None
 
     def make(concurrency: int, warn: Callable[[str], None]) -> GameWorkers:
         return RayWorkers(address, cores, warn, most=arguments.concurrency)
@@ -253,12 +264,12 @@ def resumed(journal: Journal, event: Event) -> Iterator[str]:
 
 
 def _check_json_path(path: str | None) -> None:
-    """Raise CommandError now, not after the last game, if the result can't be written."""
+    """Raise UsageError now, not after the last game, if the result can't be written."""
     if path is None:
         return
     folder = Path(path).parent
     if Path(path).is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise CommandError(f"can't write {path}: no file can be made there")
+        raise UsageError(f"can't write {path}: no file can be made there")
 
 
 def _write_json(path: Path, match: MatchResult, ended: EventResult) -> None:

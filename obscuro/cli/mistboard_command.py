@@ -44,7 +44,7 @@ def run(
     try:
         from obscuro.bots.mistboard.engine_service import EngineService  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise missing_package(error, "starlette uvicorn") from None
+        raise missing_package(error, "web") from None
     from obscuro.client.engine_pool import MoverPool  # noqa: PLC0415
 
     left = leave or threading.Event()

@@ -6,20 +6,33 @@ import argparse
 import contextlib
 import random
 import re
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import chess
 from rich.console import Console
 
-from obscuro.cli.command_support import MakePlayer, engine_options, make_player, prepare
+from obscuro.cli.arguments import PLAY_MOVETIME
+from obscuro.cli.command_support import (
+    MakePlayer,
+    UsageError,
+    engine_options,
+    make_player,
+    prepare,
+    read_options,
+)
 from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
+from obscuro.engine.options import OptionError, Options
 from obscuro.engine.strength import Level
 from obscuro.matches.game_record import OWN_OBSERVATIONS, Forfeit, GameRecord, PlayedPly, Turn
 from obscuro.matches.players import InProcessPlayer
 from obscuro.matches.referee import play_game
-from obscuro.matches.time_control import Allowance
+from obscuro.matches.time_control import MILLISECONDS, Allowance, TimeControl
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import DRAW
+from obscuro.uci.parsing import ProtocolError
+from obscuro.uci.positions import start_board
 
 Ask = Callable[[str], str]
 
@@ -29,6 +42,7 @@ HELP = (
     "a move: e2e4, Nf3, exd5, e8=Q, O-O",
     "board: show the board again",
     "moves: list your moves",
+    "back: take your last move back",
     "resign: give the game up",
     "quit: leave",
 )
@@ -43,15 +57,27 @@ class Quit(Exception):  # noqa: N818 - it is the name of the thing
     """The person has left."""
 
 
+class TakenBack(Exception):  # noqa: N818 - it is the name of the thing
+    """The person takes their last move back."""
+
+
+Kept = deque[Turn]
+"""The turns of both sides that a game still has to make again, the next one first."""
+
+
 class HumanPlayer:
-    """A person at the terminal. They are shown what their side sees, and nothing else."""
+    """A person at the terminal. They are shown what their side sees, and nothing else.
+
+    kept: while there are turns in it, the game is on its way back to where a move was taken back.
+    """
 
     name = "you"
 
     told = OWN_OBSERVATIONS
 
-    def __init__(self, console: Console, ask: Ask) -> None:
+    def __init__(self, console: Console, ask: Ask, kept: Kept) -> None:
         self._console = console
+        self._kept = kept
         self._ask = ask
         self._symbols = Symbols.of(console)
         self._color: chess.Color = chess.WHITE
@@ -65,17 +91,24 @@ class HumanPlayer:
         self._last = 0
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
-        """Ask until the answer is a move, without a limit of time. Raises Forfeit, Quit."""
+        """Ask until the answer is a move. Raises Forfeit, Quit, TakenBack."""
+        if self._kept:
+            turn = self._kept.popleft()
+            self._last = move_mask(chess.Move.from_uci(turn.uci))
+            return turn
         self._show(board)
+        begin = time.monotonic()
         while True:
+            seconds = time.monotonic() - begin
+            left = clock_text(allowance, seconds)
             try:
-                text = self._ask(f"{chess.COLOR_NAMES[self._color]}, your move: ").strip()
+                text = self._ask(f"{chess.COLOR_NAMES[self._color]}, your move{left}: ").strip()
             except EOFError:
                 raise Quit from None
             move = self._heed(board, text)
             if move is not None:
                 self._last = move_mask(move)
-                return Turn(move.uci())
+                return Turn(move.uci(), time.monotonic() - begin)
 
     def _heed(self, board: FogOfWarBoard, text: str) -> chess.Move | None:
         """Carry out what the person typed; return the move if it was one."""
@@ -86,6 +119,10 @@ class HumanPlayer:
                 raise Quit
             case "resign":
                 raise Forfeit("resigned")
+            case "back":
+                if len(board.move_stack) >= 2:
+                    raise TakenBack
+                self._console.print("you have made no move yet")
             case "help" | "?":
                 self._console.print("\n".join(HELP))
             case "board":
@@ -111,7 +148,9 @@ class HumanPlayer:
 
     def after_ply(self, board: FogOfWarBoard) -> None:
         """After the engine's move, name what was captured; after the person's own, show the board."""
-        if board.turn == self._color:
+        if self._kept:
+            pass
+        elif board.turn == self._color:
             lost = [
                 f"your {chess.piece_name(piece.piece_type)} on {chess.square_name(square)} was captured"
                 for square, piece in self._own.items()
@@ -132,6 +171,29 @@ class HumanPlayer:
         """Do nothing: the player holds no resources."""
 
 
+class ResumedPlayer:
+    """A player that makes the kept turns of its side first, as they were."""
+
+    def __init__(self, player: InProcessPlayer, kept: Kept) -> None:
+        self._player = player
+        self._kept = kept
+        self.name, self.told = player.name, player.told
+        self.new_game, self.after_ply = player.new_game, player.after_ply
+        self.close = player.close
+
+    def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
+        """Return the next kept turn; without one, let the player choose."""
+        return self._kept.popleft() if self._kept else self._player.choose(board, allowance)
+
+
+def clock_text(allowance: Allowance, seconds: float) -> str:
+    """Return how much time a side has left after `seconds` of its move; '' without a clock."""
+    if allowance.movetime is not None:
+        return ""
+    left = max(0, allowance.most / MILLISECONDS - seconds)
+    return f" ({int(left // 60)}:{int(left % 60):02})"
+
+
 def run(
     arguments: argparse.Namespace,
     *,
@@ -146,28 +208,40 @@ def run(
             import readline  # noqa: F401, PLC0415
     sides = {"white": chess.WHITE, "black": chess.BLACK}
     color = sides.get(arguments.side, random.choice(chess.COLORS))
-    human = HumanPlayer(console, ask)
+    kept = Kept()
+    human = HumanPlayer(console, ask, kept)
+    control = _control(arguments)
+    board = _start(arguments)
 
     def warn(text: str) -> None:
         console.print(f"note: {text}", soft_wrap=True, style="yellow")
 
-    stalemate = arguments.stalemate
-    options = engine_options(evaluator=arguments.evaluator, stalemate=stalemate)
     level: Level | None = arguments.level
-    for name, text in (level.settings if level else {}).items():
-        options.set(name, text)
-    engine = InProcessPlayer(make(options, warn))
+    engine = InProcessPlayer(make(_options(arguments), warn))
     try:
         prepare(engine.player)
-        rule = " A side without a move draws." if stalemate == DRAW else ""
+        rule = " A side without a move draws." if arguments.stalemate == DRAW else ""
         console.print(
             f"You are {chess.COLOR_NAMES[color]}. Capture the king to win; help helps.{rule}"
         )
         if level is not None:
             console.print(f"The engine plays at level {level.number}, {level.name}.")
-        white, black = (human, engine) if color == chess.WHITE else (engine, human)
-        board = BOARDS[stalemate]()
-        record = play_game(white, black, control=arguments.movetime, board=board)
+        other = ResumedPlayer(engine, kept)
+        white, black = (human, other) if color == chess.WHITE else (other, human)
+        while True:
+            turns: list[Turn] = []
+            try:
+                record = play_game(
+                    white,
+                    black,
+                    control=control,
+                    board=board.copy(stack=False),
+                    on_ply=lambda _, ply, turns=turns: turns.append(ply.turn),  # type: ignore[misc]
+                )
+                break
+            except TakenBack:
+                kept.extend(turns[:-2])
+                console.print("Your last move is taken back.")
     except Quit:
         console.print("\nGood-bye.")
         return 0
@@ -175,6 +249,45 @@ def run(
         engine.close()
     show_end(console, record, color)
     return 0
+
+
+def _control(arguments: argparse.Namespace) -> TimeControl:
+    """Return the time of both sides; the person has as long as they like without a clock."""
+    if arguments.tc is None:
+        return TimeControl(arguments.movetime or PLAY_MOVETIME)
+    if arguments.movetime is not None:
+        raise UsageError("give one of --movetime and --tc, no more")
+    try:
+        return TimeControl.parse(arguments.tc)
+    except ValueError as error:
+        raise UsageError(f"--tc: {error}") from None
+
+
+def _start(arguments: argparse.Namespace) -> FogOfWarBoard:
+    """Return the position that the game begins with."""
+    try:
+        start = start_board(arguments.fen)
+    except ProtocolError as error:
+        raise UsageError(f"--fen: {error}") from None
+    board = BOARDS[arguments.stalemate](start.fen())
+    if board.is_game_over():
+        raise UsageError("--fen: the game is over in this position")
+    return board
+
+
+def _options(arguments: argparse.Namespace) -> Options:
+    """Return the engine's options: those of the level, then those that were given by name."""
+    options = engine_options(evaluator=arguments.evaluator, stalemate=arguments.stalemate)
+    level: Level | None = arguments.level
+    given = read_options(arguments.option, "--option")
+    try:
+        for name, text in ((level.settings if level else {}) | given).items():
+            options.set(name, text)
+    except OptionError as error:
+        raise UsageError(str(error)) from None
+    if options.text("Stalemate") != arguments.stalemate:
+        raise UsageError("--option Stalemate: --stalemate says it to the referee too")
+    return options
 
 
 def show_end(console: Console, record: GameRecord, color: chess.Color) -> None:
@@ -186,7 +299,7 @@ def show_end(console: Console, record: GameRecord, color: chess.Color) -> None:
             record.board, Symbols.of(console), perspective=color, highlight=last, width=WIDTH
         )
     )
-    console.print(numbered(record.plies), soft_wrap=True)
+    console.print(numbered(record.plies, record.board.root().fullmove_number), soft_wrap=True)
     if record.winner is None:
         verdict = "A draw"
     else:
@@ -194,12 +307,17 @@ def show_end(console: Console, record: GameRecord, color: chess.Color) -> None:
     console.print(f"{verdict}: {record.ending}.")
 
 
-def numbered(plies: list[PlayedPly]) -> str:
-    """Return the moves as in a score sheet: `1. e4 e5 2. Nf3`."""
-    return " ".join(
-        (f"{index // 2 + 1}. " if index % 2 == 0 else "") + ply.san
-        for index, ply in enumerate(plies)
-    )
+def numbered(plies: list[PlayedPly], first: int = 1) -> str:
+    """Return the moves as in a score sheet: `1. e4 e5 2. Nf3`. first: the first move's number."""
+    words = []
+    for index, ply in enumerate(plies):
+        if ply.color == chess.WHITE:
+            words.append(f"{first}.")
+        elif index == 0:
+            words.append(f"{first}...")
+        words.append(ply.san)
+        first += ply.color == chess.BLACK
+    return " ".join(words)
 
 
 # -- typed moves: no error message reveals anything that the fog hides ---------------------------

@@ -6,7 +6,7 @@ import argparse
 
 from rich.console import Console
 
-from obscuro.cli.command_support import CommandError, read_options
+from obscuro.cli.command_support import CommandError, UsageError, read_options
 from obscuro.client.engine import engine_command
 from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.engine.options import OptionError, Options
@@ -79,7 +79,7 @@ def _options(texts: list[str], kind: PlayerKind) -> dict[str, str]:
     try:
         return {known.set(name, value): value for name, value in options.items()}
     except OptionError as error:
-        raise CommandError(str(error)) from None
+        raise UsageError(str(error)) from None
 
 
 def differences(session: LoggedSession) -> list[str]:

@@ -10,7 +10,7 @@ import chess.pgn
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from obscuro.cli.command_support import CommandError, read_options
+from obscuro.cli.command_support import CommandError, UsageError, read_options
 from obscuro.client.engine import engine_command
 from obscuro.client.limit import Limit
 from obscuro.engine.machine import usable_cores
@@ -41,12 +41,15 @@ def run(
     target = Path(arguments.out) if arguments.out else default_target(source, arguments.game)
     options = read_options(arguments.option, "--option")
     if options and arguments.analyse is None:
-        raise CommandError("--option is for the engine of --analyse MS")
+        raise UsageError("--option is for the engine of --analyse MS")
     try:
         set_options(OBSCURO, options)
+    except OptionError as error:
+        raise UsageError(str(error)) from None
+    try:
         require_parts()
         game = read_game(source, arguments.game)
-    except (OptionError, GameFileError, MissingPartsError) as error:
+    except (GameFileError, MissingPartsError) as error:
         raise CommandError(str(error)) from None
     plies = sum(1 for _ in game.mainline())
     advice: Sequence[ShownAdvice | None] = ()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from obscuro.cli.command_support import CommandError
+from obscuro.cli.command_support import CommandError, UsageError
 from obscuro.cli.event_table import TournamentTable, standings_summary, standings_table
 from obscuro.cli.match_command import MakeWorkers, crew_maker, exit_code, once, resumed
 from obscuro.matches.event import ArenaError, Event
@@ -39,7 +39,7 @@ def run(
     """
     console = console or Console(highlight=False, markup=False)
     if (arguments.file is None) == (arguments.report is None):
-        raise CommandError("name a tournament file, or a directory with --report")
+        raise UsageError("name a tournament file, or a directory with --report")
     if arguments.report is not None:
         return _report(Path(arguments.report), console)
     path = Path(arguments.file)

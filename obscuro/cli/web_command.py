@@ -19,6 +19,7 @@ from obscuro.cli.command_support import (
     server_options,
 )
 from obscuro.client.engine import engine_command
+from obscuro.installation import page
 
 if TYPE_CHECKING:
     from obscuro.viewer.analysis import Analyst
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             make_app,
         )
     except ModuleNotFoundError as error:
-        raise missing_package(error, "starlette uvicorn websockets") from None
+        raise missing_package(error, "web") from None
     from obscuro.client.engine import Engine  # noqa: PLC0415
     from obscuro.viewer.browser_parts.parts import MissingPartsError  # noqa: PLC0415
     from obscuro.web.play.game_store import StoreError  # noqa: PLC0415
@@ -73,7 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
             raise CommandError(str(error)) from None
         if public:
             logger.warning(
-                "whoever reaches %s can play; docs/web.md says what to mind", arguments.host
+                "whoever reaches %s can play; %s says what to mind",
+                arguments.host,
+                page("web.md"),
             )
         service.serve(app, limits, lambda: announce(service.url, not arguments.no_browser))
     return 0

@@ -30,6 +30,15 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+def real_cores() -> int | None:
+    """Return how many cores the machine has, threads of one core counted once; None if unknown."""
+    try:
+        import psutil  # noqa: PLC0415 - `obscuro doctor` runs without any package
+    except ImportError:
+        return None
+    return psutil.cpu_count(logical=False)
+
+
 def total_memory() -> int | None:
     """Return the machine's memory in bytes; None if the system does not say."""
     try:

@@ -22,6 +22,7 @@ from obscuro.search.parameters import (
     PUCT_LEAST_VARIANCE,
     SearchParameters,
 )
+from obscuro.suggestion import did_you_mean
 
 Kind = Literal["check", "spin", "number", "combo", "string"]
 Value = bool | int | float | str
@@ -81,7 +82,10 @@ class Option:
             for choice in self.choices:
                 if choice.lower() == text.lower():
                     return choice
-            raise OptionError(f"{self.name} must be one of {', '.join(self.choices)}, not {text!r}")
+            hint = did_you_mean(text[:LONGEST_QUOTE], self.choices)
+            raise OptionError(
+                f"{self.name} must be one of {', '.join(self.choices)}, not {text!r}{hint}"
+            )
         return "" if text == "<empty>" else text
 
     def parse_keys(self, text: str) -> dict[str, Value]:
@@ -98,6 +102,7 @@ class Option:
             if key is None:
                 raise OptionError(
                     f"{self.name} has no key {name[:LONGEST_QUOTE]!r}; it has {', '.join(by_name)}"
+                    + did_you_mean(name[:LONGEST_QUOTE], by_name)
                 )
             if not equals:
                 raise OptionError(f"{self.name}: {key.name} needs a value, as in {key.example}")
@@ -333,7 +338,9 @@ class Options:
             key = "_".join(name.split()).lower()
             if key in self._values:
                 raise OptionError(f"no such option: {name!r}; set {key} in the option Search")
-            raise OptionError(f"no such option: {name!r}")
+            names = [option.name for option in self.table]
+            hint = did_you_mean(name[:LONGEST_QUOTE], names)
+            raise OptionError(f"no such option: {name!r}{hint}")
         if option.keys:
             self._values |= option.parse_keys(text)
         else:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from obscuro.engine.options import OPTIONS, Option, Options
 from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
+from obscuro.installation import how_to_add
 from obscuro.rules.account import PlyListener
 
 
@@ -92,16 +93,18 @@ class PlayerKind:
     """A player that can be asked for by its name.
 
     about: what it does, in a few words. options: all options that act on it. make: makes one, and
-    loads what it needs. title: what the protocol calls it. capabilities: what it can do beyond UCI;
-    docs/protocol.md says what the words mean. light: whether it is so cheap that a match plays it
-    in its own process; it must have the option `Seed`. extra: the package that it needs beyond the
-    program's own, and the extra of `obscuro` that installs it.
+    loads what it needs. module: where it is defined; its kernels are kept for this module. title:
+    what the protocol calls it. capabilities: what it can do beyond UCI; docs/protocol.md says what
+    the words mean. light: whether it is so cheap that a match plays it in its own process; it must
+    have the option `Seed`. extra: the package that it needs beyond the program's own, and our extra
+    that installs it.
     """
 
     name: str
     about: str
     options: tuple[Option, ...]
     make: MakePlayer
+    module: str = ""
     title: str = "Obscuro"
     capabilities: tuple[str, ...] = ("position-fog",)
     light: bool = False
@@ -113,7 +116,7 @@ class PlayerKind:
         if self.extra is None or find_spec(self.extra[0]) is not None:
             return None
         package, extra = self.extra
-        return f"{self.name} needs {package}; install it with: pip install 'obscuro[{extra}]'"
+        return f"{self.name} needs {package}; run: {how_to_add(extra)}"
 
 
 def made_by(name: str, *rule: str) -> MakePlayer:
@@ -137,6 +140,7 @@ OBSCURO = PlayerKind(
     "the engine",
     OPTIONS,
     made_by("obscuro.engine.player:Player"),
+    "obscuro.engine.player",
     capabilities=("position-fog", "coverage", "compare"),
 )
 """The engine itself."""

@@ -24,6 +24,7 @@ from obscuro.matches.uci_player import UciPlayer
 from obscuro.players.roster import PLAYERS
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
+from obscuro.suggestion import did_you_mean
 
 Warn = Callable[[str], None]
 MakeContestant = Callable[[Entrant, Warn, bool], Contestant]
@@ -50,7 +51,10 @@ def check_entrant(entrant: Entrant) -> None:
     command = split_command(entrant.player)
     if not command or shutil.which(command[0]) is None:
         names = ", ".join(PLAYERS)
-        raise ValueError(f"{entrant.player!r} is neither a built-in player ({names}) nor a program")
+        raise ValueError(
+            f"{entrant.player!r} is neither a built-in player ({names}) nor a program"
+            + did_you_mean(entrant.player, PLAYERS)
+        )
 
 
 def make_contestant(entrant: Entrant, warn: Warn, coverage: bool = False) -> Contestant:

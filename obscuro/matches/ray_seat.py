@@ -13,6 +13,7 @@ import chess
 import msgspec
 
 from obscuro.client.uci_process import EngineError, MachineFault
+from obscuro.installation import page
 from obscuro.matches.builtin_players import check_entrant, make_contestant
 from obscuro.matches.event import Event
 from obscuro.matches.game_record import BeliefError, PlayedPly, record_data
@@ -174,7 +175,7 @@ def difference(node: str, there: Installed, here: Installed) -> str | None:
     """Say in one line why a node can't play with us; None if it can."""
     remedy = "install the same on all nodes"
     if there.version is None:
-        return f"node {node} has no obscuro in Ray's Python; {remedy}: pip install obscuro[cluster]"
+        return f"node {node} has no obscuro in Ray's Python; {remedy}: see {page('cluster.md')}"
     if there.version != here.version:
         return f"node {node} has obscuro {there.version}, and this machine {here.version}; {remedy}"
     if there.digest != here.digest:

@@ -35,6 +35,7 @@ from typing import Any
 
 import msgspec
 
+from obscuro.installation import how_to_add
 from obscuro.matches.builtin_players import Warn
 from obscuro.matches.event import ArenaError, Entrant, Event, GameTask
 from obscuro.matches.game_record import BeliefError, RecordData
@@ -104,7 +105,7 @@ def check_ray(address: str) -> None:
     client = address.startswith(CLIENT)
     for module in ("ray", "grpc") if client else ("ray",):
         if importlib.util.find_spec(module) is None:
-            raise ClusterError("--ray needs the package ray: pip install 'obscuro[cluster]'")
+            raise ClusterError(f"--ray needs the package ray; run: {how_to_add('cluster')}")
     if address in (AUTO, LOCAL):
         return
     host, colon, port = address.removeprefix(CLIENT).rpartition(":")

@@ -19,6 +19,7 @@ from obscuro.matches.openings import DEFAULT, NONE, openings_named
 from obscuro.matches.rating import Anchor
 from obscuro.matches.time_control import MILLISECONDS, TimeControl, time_text
 from obscuro.rules.stalemate import LOSS, known_stalemate
+from obscuro.suggestion import did_you_mean
 
 FILE_KEYS = {
     "name": "the tournament's name; default: the file's name",
@@ -116,7 +117,8 @@ class _Table:
         self._path = path
         for key in data:
             if key not in known:
-                self.refuse(key, f"unknown key {key!r}; {what} has: {', '.join(known)}")
+                hint = did_you_mean(key, known)
+                self.refuse(key, f"unknown key {key!r}; {what} has: {', '.join(known)}{hint}")
 
     def refuse(self, key: str, message: str) -> NoReturn:
         """Raise TournamentFileError with the key's line, or that of the table."""

@@ -13,6 +13,7 @@ from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, GoLimits
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.factory import make_evaluator
+from obscuro.kernel_cache import kernel_files
 from obscuro.kernel_warmup import play_trial_game, trial_options
 
 _GAME_OPTIONS = ("Evaluator", "Stockfish", "tau", "eval_cache", "Stalemate")
@@ -58,6 +59,7 @@ class BeliefPlayer(GameFollower):
         play_trial_game(lambda options: self._trial_player(), tell)
         tell("starting the evaluator")
         self.game.evaluator.start()
+        kernel_files().note_complete(type(self).__module__, self.options.text("Evaluator"))
 
     def _trial_player(self) -> "BeliefPlayer":
         """Return another player of this kind with the options of a trial."""

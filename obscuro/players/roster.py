@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from obscuro.engine.options import Option, options_named, search_option
 from obscuro.engine.player_kind import OBSCURO, PlayerKind, made_by
+from obscuro.suggestion import did_you_mean
 
 DEPTH1_OPTIONS = (
     *options_named(
@@ -49,7 +50,8 @@ def player_kind(name: str) -> PlayerKind:
     """Return the kind of player with this name. Raises ValueError, with the names there are."""
     kind = PLAYERS.get(name)
     if kind is None:
-        raise ValueError(f"there is no player {name!r}; there are {', '.join(PLAYERS)}")
+        hint = did_you_mean(name, PLAYERS)
+        raise ValueError(f"there is no player {name!r}; there are {', '.join(PLAYERS)}{hint}")
     return kind
 
 
@@ -64,6 +66,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "every move with the same probability",
             options_named("UCI_Variant", "Seed"),
             made_by(_VIEW_PLAYER, "random_move"),
+            "obscuro.players.view_player",
             title="Obscuro random",
             light=True,
         ),
@@ -72,6 +75,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "takes what it sees, saves what is attacked, else develops",
             options_named("UCI_Variant", "Seed"),
             made_by(_VIEW_PLAYER, "greedy_move"),
+            "obscuro.players.view_player",
             title="Obscuro greedy",
             light=True,
         ),
@@ -80,6 +84,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "the best own move by its mean value over a sample of the possible positions",
             DEPTH1_OPTIONS,
             made_by("obscuro.players.depth1:Depth1Player"),
+            "obscuro.players.depth1",
             title="Obscuro depth1",
             capabilities=("position-fog", "coverage"),
         ),
@@ -88,6 +93,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             "the agent of Zhang and Sandholm 2021: knowledge-limited subgames, linear programs",
             ZS21_OPTIONS,
             made_by("obscuro.research.zs21.zs21_player:Zs21Player"),
+            "obscuro.research.zs21.zs21_player",
             title="Obscuro zs21",
             capabilities=("position-fog", "coverage"),
             extra=("highspy", "zs21"),

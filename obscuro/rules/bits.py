@@ -8,12 +8,12 @@ microcode. The environment variable `OBSCURO_NO_PEXT`, set to anything but 0, sw
 import os
 import platform
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from obscuro.kernels import kernel
+from obscuro.target_cpu import target_cpu
 
 SLOW_PEXT_CPUS = frozenset({"znver1", "znver2", "bdver4"})
 
@@ -23,8 +23,8 @@ def _has_fast_pext() -> bool:
         return False
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return False
-    features = llvm.get_host_cpu_features()
-    return bool(features.get("bmi2")) and llvm.get_host_cpu_name() not in SLOW_PEXT_CPUS
+    name, features = target_cpu()
+    return "bmi2" in features and name not in SLOW_PEXT_CPUS
 
 
 HAS_FAST_PEXT = _has_fast_pext()

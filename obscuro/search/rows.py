@@ -10,13 +10,13 @@ All take whole float32 arrays and where a row begins in each, as slices cost tim
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 from obscuro.kernels import kernel
+from obscuro.target_cpu import target_cpu
 
 LANES_OF = {"avx512f": 16, "avx2": 8}  # by the CPU's feature, the best one first
 _FLOAT, _WORD, _INDEX = ir.FloatType(), ir.IntType(32), ir.IntType(64)
@@ -27,8 +27,8 @@ def _lanes() -> int:
     """Entries of a vector on this machine; 0 where there are no masked loads."""
     if not COMPILED:
         return 0
-    features = llvm.get_host_cpu_features()
-    return next((lanes for feature, lanes in LANES_OF.items() if features.get(feature)), 0)
+    _, features = target_cpu()
+    return next((lanes for feature, lanes in LANES_OF.items() if feature in features), 0)
 
 
 LANES = _lanes()

@@ -16,10 +16,10 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from obscuro import __version__
 from obscuro.engine.machine import processor_name, usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.player_kind import OBSCURO
+from obscuro.version import version
 
 FORMAT = 1
 MARKS = IN, OUT, FACT, FAILURE = "><#!"
@@ -102,7 +102,7 @@ def facts(options: Options, player: str = OBSCURO.name) -> Iterator[tuple[str, o
 
     yield "log", FORMAT
     yield "date", time.strftime("%Y-%m-%d %H:%M:%S %z")
-    yield "obscuro", __version__
+    yield "obscuro", version()
     yield "player", player
     yield "python", f"{platform.python_implementation()} {platform.python_version()}"
     for package in PACKAGES:

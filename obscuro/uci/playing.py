@@ -128,7 +128,7 @@ class Ticker:
         begin = time.monotonic()
         while not self._over.wait(self._seconds):
             what = f": {self._what}" if self._what else ""
-            self._say(f"info string compiling, {time.monotonic() - begin:.0f} s so far{what}")
+            self._say(f"info string getting ready, {time.monotonic() - begin:.0f} s so far{what}")
 
     def __enter__(self) -> "Ticker":
         """Start the thread."""

@@ -5,10 +5,10 @@ from dataclasses import asdict
 
 import chess
 
-from obscuro import __version__
 from obscuro.engine.player_kind import OBSCURO, PlayerKind
 from obscuro.engine.report import Comparison, Coverage, SearchInfo
 from obscuro.uci.positions import History
+from obscuro.version import version
 
 DRAW_SHARE = 0.1
 """Share of draws in `wdl` at value 0. It is a convention, and not measured."""
@@ -46,8 +46,8 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 def uci_lines(kind: PlayerKind = OBSCURO) -> list[str]:
     """Return the answer to `uci`. kind: the player behind the front end."""
     return [
-        f"id name {kind.title} {__version__}",
-        "id author the Obscuro contributors",
+        f"id name {kind.title} {version()}",
+        "id author the Obscuro developers",
         f"info string capabilities {' '.join(kind.capabilities)}",
         *(option.uci() for option in kind.options),
         "uciok",

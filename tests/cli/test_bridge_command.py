@@ -202,7 +202,7 @@ def test_mistakes_are_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.delenv("OBSCURO_BOT_TOKEN", raising=False)
-    assert main(["bridge", *arguments]) == 1
+    assert main(["bridge", *arguments]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
 
@@ -215,7 +215,7 @@ def test_without_httpx_it_says_what_to_install(
     monkeypatch.setenv("OBSCURO_BOT_TOKEN", "x")
     assert main(["bridge"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("obscuro: httpx is not installed; run: ") and "install httpx" in line
+    assert line.startswith("obscuro: httpx is not installed; run: ") and "install 'httpx>=" in line
 
 
 def refusal(server: BotServer, *words: str) -> str:

@@ -2,6 +2,8 @@
 
 import argparse
 import io
+import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,11 +12,15 @@ from pathlib import Path
 import pytest
 
 from obscuro.cli import doctor_command as doctor
-from obscuro.cli.doctor_command import HINT, MISSING, OK, Finding
+from obscuro.cli.doctor_command import HINT, MISSING, NOTE, OK, Finding
+from obscuro.cli.main import main
 from obscuro.evaluation.nnue.install import InstalledNetwork
 from obscuro.evaluation.nnue.network import NetworkError
+from obscuro.installation import About, how_to_add
 from obscuro.kernel_cache import KernelFiles
+from obscuro.players.roster import PLAYERS
 from obscuro.rules.bits import folded_product
+from obscuro.viewer.browser_parts.parts import MissingPartsError
 from tests.evaluation.nnue.synthetic import random_network
 from tests.hanging import HANG_SECONDS
 
@@ -31,7 +37,7 @@ def report(*findings: Finding) -> tuple[int, list[str]]:
 def test_the_worst_finding_decides_the_verdict_and_the_code() -> None:
     good = Finding(OK, "Python", "3.11")
     assert report(good)[0] == 0
-    assert report(good)[1][1:] == ["ok       Python        3.11", "All is well."]
+    assert report(good)[1][1:] == ["ok       Python              3.11", "All is well."]
     code, lines = report(Finding(HINT, "Stockfish", "not found", "install it"))
     assert (code, lines[1].split()) == (0, ["hint", "Stockfish", "not", "found"])
     assert lines[2].strip() == "-> install it" and "can run" in lines[3]
@@ -43,11 +49,13 @@ def test_this_machine_can_run_the_engine() -> None:
     findings = [finding for check in doctor.CHECKS for finding in check()]
     subjects = [finding.subject for finding in findings]
     wanted = {"Python", "numba", "numpy", "chess", "Stockfish", "network", "cores", "kernel cache"}
+    wanted |= {"extra web", "extra bridge", "extra zs21", "extra cluster", "browser parts"}
+    wanted |= {"kernels of obscuro", "kernels of depth1", "kernels of zs21"}
     assert wanted <= set(subjects)
     assert not [finding for finding in findings if finding.level == MISSING]
     for finding in findings:
-        assert "\n" not in finding.found + finding.advice
-        assert bool(finding.advice) == (finding.level != OK)
+        assert "\n" not in finding.found + finding.advice + finding.run
+        assert bool(finding.advice or finding.run) == (finding.level != OK)
 
 
 def test_an_old_python_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,6 +69,60 @@ def test_a_package_that_does_not_load_is_missing(monkeypatch: pytest.MonkeyPatch
     good, bad = doctor.packages()
     assert good.level == OK
     assert (bad.level, bad.found) == (MISSING, "No module named 'no_such_package'")
+    assert bad.run.endswith(" -m pip install no_such_package")
+
+
+def test_a_package_is_installed_within_its_bounds() -> None:
+    assert doctor.requirement("numba") == "numba>=0.61,<0.69"
+    assert doctor.requirement("chess") == "chess>=1.11"
+
+
+def test_an_extra_that_is_not_there_is_a_note_and_all_is_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor, "about", lambda: About([], {"web": ["no_such_package>=1"]}, {}))
+    first, *_ = doctor.extras()
+    assert (first.level, first.subject, first.run) == (NOTE, "extra web", how_to_add("web"))
+    assert (
+        first.found
+        == "not installed: no_such_package; `obscuro web` and `obscuro mistboard` needs it"
+    )
+    assert report(first)[1][-1] == "All is well."
+
+
+@pytest.mark.parametrize("checkout", [True, False])
+def test_missing_browser_parts_are_a_hint(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, checkout: bool
+) -> None:
+    def read_part(name: str) -> str:
+        raise MissingPartsError(name)
+
+    fetch = tmp_path / "install_browser_parts"
+    if checkout:
+        fetch.touch()
+    monkeypatch.setattr("obscuro.viewer.browser_parts.parts.read_part", read_part)
+    monkeypatch.setattr("obscuro.viewer.browser_parts.parts.FETCH", str(fetch))
+    (finding,) = doctor.browser_parts()
+    assert (finding.level, finding.run) == (HINT, str(fetch) if checkout else "")
+    assert bool(finding.advice) != checkout
+
+
+@pytest.mark.parametrize(
+    ("programs", "user", "command"),
+    [
+        (["apt-get"], 1000, "sudo apt-get install -y stockfish"),
+        (["apt-get", "brew"], 0, "apt-get install -y stockfish"),
+        (["brew"], 501, "brew install stockfish"),
+        ([], 1000, ""),
+    ],
+)
+def test_stockfish_is_installed_as_the_system_does_it(
+    monkeypatch: pytest.MonkeyPatch, programs: list[str], user: int, command: str
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: name if name in programs else None)
+    monkeypatch.setattr("os.geteuid", lambda: user)
+    found, words = doctor.how_to_install_stockfish()
+    assert found == command and bool(words) != bool(command)
 
 
 @pytest.mark.parametrize("installed", [False, True])
@@ -81,7 +143,7 @@ def test_the_network_is_named_with_its_place(monkeypatch: pytest.MonkeyPatch) ->
     one = InstalledNetwork("nn-0.nnue", "Stockfish 99", "/cache/nn-0.v1", random_network())
     monkeypatch.setattr("obscuro.evaluation.nnue.install.load_networks", lambda: [one])
     (finding,) = doctor.network()
-    assert finding == (OK, "network", "nn-0.nnue of Stockfish 99, /cache/nn-0.v1", "")
+    assert finding == (OK, "network", "nn-0.nnue of Stockfish 99, /cache/nn-0.v1", "", "")
 
 
 def test_no_network_is_a_hint_that_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,42 +165,82 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelFiles:
     return files
 
 
-def test_a_cold_cache_is_a_hint(files: KernelFiles) -> None:
+def kernels() -> dict[str, Finding]:
+    return {finding.subject: finding for finding in doctor.kernels()}
+
+
+def test_a_player_without_its_kernels_is_told_apart(files: KernelFiles) -> None:
     files.save("obscuro.rules.bits", "folded_product.nbc", b"code")
-    (finding,) = doctor.cache()
-    assert (finding.level, finding.advice) == (HINT, "run: obscuro warmup")
-    assert "search" in finding.found and "rules" not in finding.found.split(": ")[-1]
+    files.note_complete("obscuro.players.depth1", "nnue")
+    found = kernels()
+    assert [found[f"kernels of {name}"].level for name in ("obscuro", "depth1", "zs21")] == [
+        *(HINT, OK, NOTE)
+    ]
+    assert found["kernels of obscuro"].run.endswith(" warmup")
+    assert found["kernels of zs21"].run.endswith(" warmup --player zs21")
+    assert "random" not in str(found)
 
 
-def test_a_cache_with_kernels_of_every_package_is_warm(files: KernelFiles) -> None:
-    modules = doctor.kernel_modules()
-    assert {"obscuro.rules.moves", "obscuro.evaluation.material"} <= set(modules)
-    assert "obscuro.rules.layout" not in modules
-    for module in modules:
-        files.save(module, "kernel.nbc", b"code")
-    (finding,) = doctor.cache()
-    assert (finding.level, finding.advice) == (OK, "")
+def test_following_the_advice_ends_it(files: KernelFiles) -> None:
+    # What `warmup --player NAME` notes at its end, for every player that has kernels.
+    files.save("obscuro.rules.bits", "folded_product.nbc", b"code")
+    for kind in PLAYERS.values():
+        if not kind.light:
+            files.note_complete(kind.module, "nnue")
+    assert {finding.level for finding in kernels().values()} == {OK}
 
 
-def test_a_package_is_cold_if_none_of_its_modules_has_kernels() -> None:
-    compiled = {
-        "obscuro.rules.moves": [Path("x")],
-        "obscuro.rules.make": [],
-        "obscuro.belief.successors": [],
-    }
-    assert doctor.cold_packages(compiled) == ["belief"]
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, kind in PLAYERS.items() if not kind.light])
+def test_warmup_compiles_what_doctor_misses(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["warmup", "--player", name]) == 0
+    assert main(["doctor"]) == 0
+    assert f"ok       kernels of {name:7}" in capsys.readouterr().out
+
+
+def test_a_command_of_ours_is_one_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    words = shlex.split(doctor.own_command("doctor", "--help"))
+    assert words[0] == sys.executable
+    assert subprocess.run(words, check=False, capture_output=True).returncode == 0
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    assert doctor.own_command("warmup") == "obscuro warmup"
+
+
+def test_json_has_every_finding() -> None:
+    finding = Finding(HINT, "Stockfish", "not found", "words", "command")
+    out = io.StringIO()
+    code = doctor.run(argparse.Namespace(json=True), checks=[lambda: iter([finding])], out=out)
+    told = json.loads(out.getvalue())
+    assert code == 0 and told["works"] is True
+    assert told["findings"] == [finding._asdict()]
+
+
+def test_tuning_is_told_and_in_the_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"threads": 1, "nodes_per_second": 1000}, {"threads": 2, "nodes_per_second": 1500}]
+    figures = {"movetime": 9, "evaluator": "nnue", "searches": rows, "Threads": 2, "Hash": 64}
+    monkeypatch.setattr("obscuro.cli.tuning.measure", lambda screen: figures)
+    for as_json in (True, False):
+        out = io.StringIO()
+        arguments = argparse.Namespace(json=as_json, tune=True)
+        assert doctor.run(arguments, checks=[], out=out) == 0
+        if as_json:
+            assert json.loads(out.getvalue())["tuning"] == figures
+        else:
+            assert "2           1,500  1.50 times" in out.getvalue()
+            assert "--option Threads=2 --option Hash=64" in out.getvalue()
 
 
 def test_no_place_to_write_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("obscuro.kernel_cache.kernel_files", lambda: KernelFiles(None, []))
-    (finding,) = doctor.cache()
+    (finding,) = doctor.kernels()
     assert finding.level == HINT
     assert finding.found == "there is no place to write"
     assert "OBSCURO_CACHE_DIR" in finding.advice
 
 
 def test_a_numba_that_keeps_no_kernels_is_a_hint(files: KernelFiles) -> None:
-    (finding,) = doctor.cache()
+    (finding,) = doctor.kernels()
     assert finding.level == HINT
     assert finding.found.endswith("keeps nothing")
 

@@ -26,13 +26,15 @@ class Session:
         side: str = "white",
         stalemate: str = "loss",
         level: Level | None = None,
+        **given: object,
     ) -> None:
         self.engine = FakePlayer()
         self.options = Options()
         self.prompts: list[str] = []
         self._console = console
+        arguments = {"movetime": 7, "tc": None, "fen": None, "option": []} | given
         self._arguments = argparse.Namespace(
-            side=side, movetime=7, evaluator="material", stalemate=stalemate, level=level
+            side=side, evaluator="material", stalemate=stalemate, level=level, **arguments
         )
 
     def run(self, typed: Iterable[str]) -> tuple[int, str]:
@@ -137,6 +139,77 @@ def test_the_end_of_input_leaves(console: Console) -> None:
     code, text = session.run([])
     assert (code, text.endswith("Good-bye.\n")) == (0, True)
     assert session.engine.closed == 1
+
+
+def test_options_of_the_engine_stand_above_those_of_a_level(console: Console) -> None:
+    session = Session(console, level=LEVELS[2], option=["hash=32", "UCI_Elo=1234"])
+    session.run(["quit"])
+    assert session.options.integer("Hash") == 32
+    assert session.options.integer("UCI_Elo") == 1234
+
+
+@pytest.mark.parametrize("side", ["white", "black"])
+def test_a_move_is_taken_back_with_the_answer(console: Console, side: str) -> None:
+    moves = ["e4", "d4"] if side == "white" else ["e5", "d5"]
+    session = Session(console, side)
+    _, text = session.run([moves[0], moves[1], "back", "a6" if side == "black" else "a3", "resign"])
+    assert "Your last move is taken back." in text
+    score = text.rstrip().splitlines()[-2]
+    assert moves[0] in score and moves[1] not in score.split()
+    assert score.split()[-2 if side == "white" else -1] != moves[1]
+    # The engine is told the game anew, without what was taken back.
+    assert len(session.engine.plies) == (4 if side == "white" else 5)
+    assert session.engine.closed == 1
+
+
+def test_without_a_move_there_is_nothing_to_take_back(console: Console) -> None:
+    for side in ("white", "black"):
+        _, text = Session(console, side).run(["back", "quit"])
+        assert "you have made no move yet" in text
+
+
+def test_both_sides_have_a_clock(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(play.time, "monotonic", lambda: now[0])
+
+    def typed() -> Iterable[str]:
+        yield "e4"
+        now[0] += 70
+        yield "d4"
+        now[0] += 60
+        yield "a3"
+
+    session = Session(console, movetime=None, tc="120+1")
+    _, text = session.run(typed())
+    assert session.prompts[0] == "white, your move (2:00): "
+    assert session.prompts[1] == "white, your move (2:01): "
+    assert session.prompts[2] == "white, your move (0:52): "
+    assert text.rstrip().endswith("The engine wins: white lost on time.")
+
+
+def test_a_takeback_sets_the_clock_back(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(play.time, "monotonic", lambda: now[0])
+
+    def typed() -> Iterable[str]:
+        now[0] += 20
+        yield "e4"
+        now[0] += 40
+        yield "d4"
+        yield "back"
+        yield "quit"
+
+    session = Session(console, movetime=None, tc="120")
+    session.run(typed())
+    shown = [prompt.split("(")[1][:4] for prompt in session.prompts]
+    assert shown == ["2:00", "1:40", "1:00", "1:40"]
+
+
+def test_a_game_begins_with_the_position_that_is_given(console: Console) -> None:
+    fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 0 7"
+    session = Session(console, "white", fen=fen, stalemate="draw")
+    _, text = session.run(["e4", "resign"])
+    assert re.search(r"7\.\.\. K\S+ 8\. e4", text)
 
 
 def test_captures_of_own_pieces_are_told(console: Console) -> None:

@@ -18,7 +18,10 @@ def run(console: Console, fetch: Callable[[], list[InstalledNetwork]] = list) ->
     """Warm up and check that the engine was prepared; return what was written."""
     engine = FakePlayer()
     code = warmup.run(
-        argparse.Namespace(), make=lambda options, warn: engine, fetch=fetch, console=console
+        argparse.Namespace(player="obscuro"),
+        make=lambda options, warn: engine,
+        fetch=fetch,
+        console=console,
     )
     assert (code, engine.prepared, engine.closed) == (0, True, 1)
     return written(console)

@@ -63,7 +63,7 @@ def test_a_missing_package_names_the_extra(
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == missing else find(name)
     )
-    with pytest.raises(ClusterError, match=r"pip install 'obscuro\[cluster\]'"):
+    with pytest.raises(ClusterError, match=r"pip install 'ray\[client\]>="):
         check_ray(address)
 
 

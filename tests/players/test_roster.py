@@ -9,6 +9,7 @@ import pytest
 
 from obscuro.cli.main import uci
 from obscuro.engine.options import Option
+from obscuro.installation import how_to_add
 from obscuro.matches.builtin_players import check_entrant
 from obscuro.matches.event import Entrant
 from obscuro.players.roster import PLAYERS, player_kind
@@ -116,7 +117,7 @@ def test_a_player_without_a_belief_says_so(name: str) -> None:
 def test_a_player_without_its_package_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = "zs21 needs highspy; install it with: pip install 'obscuro[zs21]'"
+    said = f"zs21 needs highspy; run: {how_to_add('zs21')}"
     monkeypatch.setattr("obscuro.engine.player_kind.find_spec", lambda name: None)
     assert PLAYERS["zs21"].lack == said
     assert PLAYERS["depth1"].lack is None

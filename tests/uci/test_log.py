@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from obscuro import __version__
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.uci.log import Entry, Log, facts, read_sessions
+from obscuro.version import version
 from tests.uci.dialogue import Fakes, InProcess
 
 WARNING = "info string warning "
@@ -30,7 +30,7 @@ def test_a_session_is_written_down(tmp_path: Path) -> None:
         dialogue.leave()
     (session,) = read_sessions(path.read_text().split("\n"))
     assert session.fact("log") == "1"
-    assert session.fact("obscuro") == __version__
+    assert session.fact("obscuro") == version()
     for name in ("date", "python", "numba", "numpy", "chess", "system", "cpu"):
         assert session.fact(name)
     assert (session.fact("seed"), session.fact("evaluator")) == ("7", "fake")

@@ -34,7 +34,7 @@ def shared() -> Iterator[Process]:
     """Return one engine for all tests that leave it alive."""
     with Process() as process:
         said = process.ask(*SET_OPTIONS)
-        assert all(line.startswith("info string compiling") for line in said)
+        assert all(line.startswith("info string getting ready") for line in said)
         yield process
         code, rest, stderr = process.leave()
         assert (code, rest, stderr) == (0, [], "")

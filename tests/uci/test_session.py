@@ -549,7 +549,7 @@ def test_says_now_and_then_that_it_compiles(fakes: Fakes) -> None:
     with InProcess(fakes, tick_seconds=0.001) as talk:
         talk.say("isready")
         for _ in range(3):
-            talk.until("info string compiling, ")
+            talk.until("info string getting ready, ")
         fakes.hold.set()
         assert all(line.startswith("info string") for line in talk.until("readyok")[:-1])
         talk.leave()
@@ -583,7 +583,7 @@ def test_the_time_of_a_move_begins_when_the_engine_is_ready(
         asked = time.monotonic()
         talk.say(*before, "go movetime 70")
         for _ in range(3):
-            talk.until("info string compiling")
+            talk.until("info string getting ready")
         released = time.monotonic()
         fakes.hold.set()
         talk.until("info depth")
@@ -603,7 +603,7 @@ def test_a_clock_runs_on_while_the_engine_gets_ready(fakes: Fakes) -> None:
     with InProcess(fakes, tick_seconds=0.001) as talk:
         talk.say("go wtime 100000 btime 90000")
         for _ in range(3):
-            talk.until("info string compiling")
+            talk.until("info string getting ready")
         fakes.hold.set()
         talk.until("bestmove")
         talk.leave()
@@ -616,12 +616,12 @@ def test_a_search_without_a_clock_waits_for_the_compiler_but_not_after_stop(fake
     with InProcess(fakes, tick_seconds=0.001) as talk:
         talk.say("go nodes 5")
         for _ in range(3):
-            talk.until("info string compiling")
+            talk.until("info string getting ready")
         talk.say("stop")
         talk.until(NOT_SEARCHED)
         talk.until("bestmove [a-h][12]")
         talk.say("setoption name Threads value 1", "go nodes 5")
-        talk.until("info string compiling")
+        talk.until("info string getting ready")
         fakes.hold.set()
         talk.until("info depth")
         talk.until("bestmove")
@@ -745,7 +745,7 @@ def test_leaves_in_the_middle_of_compiling(fakes: Fakes, monkeypatch: pytest.Mon
     fakes.hold = threading.Event()
     with InProcess(fakes, tick_seconds=0.001) as talk:
         talk.say("isready")
-        talk.until("info string compiling")
+        talk.until("info string getting ready")
         talk.say("quit")
         talk.leave()
         assert talk.exit_codes == [0]

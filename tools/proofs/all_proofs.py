@@ -85,6 +85,11 @@ PROOFS = (
         "python -m tools.proofs.zs21_agent --turns 100 --movetime 5000",
     ),
     Proof(
+        "bare_install",
+        "a bare Debian becomes a machine that plays, in each way that the pages name",
+        "python -m tools.proofs.bare_install",
+    ),
+    Proof(
         "tests",
         "the slow tests, and every property on ten times as many examples",
         "python -m pytest -n 2 --dist loadfile -m 'slow or hypothesis' --hypothesis-profile nightly",

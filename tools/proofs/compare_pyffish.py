@@ -1,6 +1,6 @@
 """Compare the rules with pyffish, by which pychess judges its games, on random games.
 
-    pip install 'obscuro[dev]'
+    make setup
     python -m tools.proofs.compare_pyffish --games 1000
 
 pyffish is Fairy-Stockfish as a Python module. Its variant is told here by the rules that pychess has
@@ -155,7 +155,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Compare, and print what was compared; returns the exit code, 2 without pyffish."""
     args = make_parser().parse_args(given(words))
     if find_spec("pyffish") is None:
-        print("compare_pyffish: needs pyffish; pip install 'obscuro[dev]'", file=sys.stderr)
+        print("compare_pyffish: needs pyffish; run: make setup", file=sys.stderr)
         return 2
     tell_rules()
     found, rng = Agreement(), random.Random(args.seed)

@@ -1,6 +1,6 @@
 """Feeds the front end with lines that coverage-guided fuzzing (atheris, libFuzzer) makes up.
 
-    pip install 'obscuro[fuzz]'
+    .venv/bin/pip install --editable '.[fuzz]'
     python -m tools.proofs.fuzz_protocol [CORPUS] -max_total_time=600
 
 The readers of `position`, `go`, `setoption`, `belief` and `coverage` must end in a value or in one
@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from obscuro.installation import how_to_add
 from tools.common import given, tool_parser
 
 try:
@@ -96,7 +97,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Fuzz; libFuzzer ends the process. Returns 2 without atheris."""
     _, rest = make_parser().parse_known_args(given(words))
     if atheris is None:
-        print("fuzz_protocol: needs atheris; pip install 'obscuro[fuzz]'", file=sys.stderr)
+        print(f"fuzz_protocol: needs atheris; run: {how_to_add('fuzz')}", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
         for number, text in enumerate(SEEDS):

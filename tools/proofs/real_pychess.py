@@ -7,7 +7,7 @@
 CHECKOUT is a work tree of gbtami/pychess-variants. INTERPRETER is a Python, 3.13 or newer, that has
 what the server needs; docs/results/real_pychess.md says how to get both. The bridge and the engine
 are those of this program, as processes. All is on 127.0.0.1, with a new token for each run. A run
-takes about a quarter of an hour and needs `websockets` (`pip install 'obscuro[pychess]'`). The exit
+takes about a quarter of an hour and needs the packages of the extra `pychess` (`make setup`). The exit
 code is 1 if a scenario did not end as expected.
 """
 
@@ -22,6 +22,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from obscuro.installation import how_to_add
 from tools.common import INTERRUPTED, given, publish, say, table, tool_parser
 from tools.proofs.pychess.processes import NotAsExpectedError
 
@@ -48,7 +49,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         from tools.proofs.pychess.whole_run import SCENARIOS, play_all  # noqa: PLC0415
     except ImportError as error:
-        say(f"real_pychess: {error.name} is missing; pip install 'obscuro[pychess]'")
+        say(f"real_pychess: {error.name} is missing; run: {how_to_add('pychess')}")
         return UNUSABLE
     names = [scenario.name for scenario in SCENARIOS]
     if arguments.list:

@@ -89,7 +89,7 @@ def held(spoken: Iterable[str], engine: Process) -> Iterator[str]:
             engine.say(command)
         else:
             said = engine.ask(command)
-            yield from (line for line in said if not line.startswith("info string compiling"))
+            yield from (line for line in said if not line.startswith("info string getting ready"))
 
 
 def last_reports(said: Iterable[str]) -> list[str]:

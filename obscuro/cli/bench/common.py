@@ -8,6 +8,7 @@ import json
 import platform
 import resource
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
@@ -50,7 +51,8 @@ def machine() -> dict[str, str | int]:
 
 def peak_memory() -> int:
     """Return the most bytes of memory that this process has held at one time."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTE
+    unit = 1 if sys.platform == "darwin" else KIBIBYTE
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def digits(value: float | None, places: int = 2, unit: str = "") -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
 import os
 import threading
 import time
@@ -41,8 +40,8 @@ from obscuro.evaluation.material import MaterialEvaluator
 from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator
 from obscuro.evaluation.stockfish.process import (
     HASH_MEGABYTES,
-    PIPE_BYTES,
     READ_BYTES,
+    enlarge_pipe,
 )
 from obscuro.evaluation.stockfish.requests import REQUEST_BYTES, write_lists
 from obscuro.evaluation.stockfish.stockfish_evaluator import ALL_MOVES, StockfishEvaluator
@@ -150,7 +149,7 @@ class BareStockfish:
 
     def __init__(self, path: str) -> None:
         self._child = ChildProcess(path)
-        fcntl.fcntl(self._child.output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        enlarge_pipe(self._child.output)
         self._write(
             b"setoption name Threads value 1\nsetoption name Hash value %d\n"
             b"setoption name MultiPV value %d\n" % (HASH_MEGABYTES, ALL_MOVES)

@@ -22,6 +22,7 @@ from numba.extending import intrinsic
 
 from obscuro.evaluation.nnue.network import FC0_OUTPUTS, FC1_INPUTS, FC1_OUTPUTS
 from obscuro.kernels import kernel
+from obscuro.target_cpu import target_cpu
 
 HIGHEST = 127  # the input of a layer that stands for 1
 WEIGHT_SHIFT = 6  # the weight 1 << 6 of a layer stands for 1
@@ -163,8 +164,8 @@ _NEEDS = {
 def _available() -> tuple[str, ...]:
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return ("plain",)
-    features = llvm.get_host_cpu_features()
-    return tuple(name for name in LAYERS if all(features.get(need) for need in _NEEDS[name]))
+    _, features = target_cpu()
+    return tuple(name for name in LAYERS if features.issuperset(_NEEDS[name]))
 
 
 AVAILABLE = _available()

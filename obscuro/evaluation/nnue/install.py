@@ -258,7 +258,7 @@ KEPT = 6  # the number of networks in the cache: those of the last three to six 
 SPACE = 256 << 20  # bytes for the largest network's exported and converted files
 ABANDONED = 3600.0  # seconds after which the leftovers of a killed process are removed
 
-_INSTALL = "run engine_bin/install_stockfish, or put stockfish on PATH"
+_INSTALL = "install Stockfish, or put it on PATH as stockfish"
 _SET_PLACE = "set OBSCURO_CACHE_DIR to a directory that you can write to"
 _SUFFIX = f".v{LAYOUT}"
 

@@ -57,6 +57,13 @@ class TimeLimits(NamedTuple):
     restart_wait: float = 0.15  # a batch waits so long for a new process, which takes under half
 
 
+def enlarge_pipe(descriptor: int) -> None:
+    """Let a pipe hold PIPE_BYTES if the system can: Linux does. A smaller pipe is only slower."""
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+
+
 class StockfishProcess:
     """One running Stockfish with a single thread, which searches to depth 1.
 
@@ -83,8 +90,7 @@ class StockfishProcess:
         self._output = self._child.output
         os.set_blocking(self._input, False)
         os.set_blocking(self._output, False)
-        with contextlib.suppress(OSError):  # a smaller pipe is only slower
-            fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        enlarge_pipe(self._output)
         self._poll = select.poll()
         self._poll.register(self._output, select.POLLIN)
         self._unwritten = memoryview(b"")

@@ -5,8 +5,11 @@ They are in every wheel, and not in the repository.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib import resources
+
+from obscuro.version import CHECKOUT
 
 NAMES = (
     "chessground.js",
@@ -17,6 +20,10 @@ NAMES = (
     "uplot.LICENSE",
 )
 """`NAME.js` is an ES module, which our own modules import as `NAME`."""
+
+
+FETCH = os.path.join(CHECKOUT, "engine_bin", "install_browser_parts")
+"""What fetches the parts, in a checkout."""
 
 
 class MissingPartsError(RuntimeError):
@@ -33,6 +40,6 @@ def read_part(name: str) -> str:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise MissingPartsError(
-            f"the browser part {name} is missing; run engine_bin/install_browser_parts in the "
-            "checkout, or install the wheel, which has it"
+            f"the browser part {name} is missing; "
+            + (f"run: {FETCH}" if os.path.exists(FETCH) else "install a wheel, which has it")
         ) from None

@@ -45,6 +45,19 @@ def test_it_answers_a_batch_larger_than_its_pipes(process: StockfishProcess) -> 
 
 
 @needs_stockfish
+def test_it_does_without_what_only_linux_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("fcntl.F_SETPIPE_SZ")
+    monkeypatch.setattr("obscuro.child_process._PROC", "/no/such/folder")
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "setpriv" else which(name))
+    process = StockfishProcess(STOCKFISH)
+    process.begin(START * 3000, 3000, multipv=500)
+    assert bytes(process.finish()).count(b"\nbestmove ") == 3000
+    process.close()
+    assert is_gone(process.pid)
+
+
+@needs_stockfish
 def test_it_lists_as_many_moves_as_asked_for(process: StockfishProcess) -> None:
     for multipv in (500, 1, 3, 1_000_000):
         process.begin(START, 1, multipv)
