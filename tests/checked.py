@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,9 @@ def check_every_subgame(monkeypatch: pytest.MonkeyPatch) -> None:
         new: NewRoots,
         expansions: Sequence[Expansion],
         root_key: int | None = None,
+        **more: Any,
     ) -> None:
-        begin(search, our_key, new, expansions, root_key)
+        begin(search, our_key, new, expansions, root_key, **more)
         check(search.tree)
 
     monkeypatch.setattr(Search, "begin", checked)

@@ -350,8 +350,11 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                     hit &= _pawn_attacks(landing, white)
                 else:
                     hit &= tables.knight[target]
-                hit &= known[3] | known[4] | known[5] | (
-                    known[1] | known[2] if piece == PAWN else _ZERO
+                hit &= (
+                    known[3]
+                    | known[4]
+                    | known[5]
+                    | (known[1] | known[2] if piece == PAWN else _ZERO)
                 )
                 if hit:
                     worth = np.float32(3)
@@ -369,8 +372,9 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
             if piece == PAWN and landing & BACK_RANKS:
                 for promotion in range(1, 5):
                     moves[count] = word | np.uint64(promotion) << PROMOTION_SHIFT
-                    scores[count] = score + (
-                        weights[PROMOTES_TO_QUEEN if promotion == 4 else PROMOTES_TO_OTHER]
+                    scores[count] = (
+                        score
+                        + (weights[PROMOTES_TO_QUEEN if promotion == 4 else PROMOTES_TO_OTHER])
                     )
                     count += 1
             else:

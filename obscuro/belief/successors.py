@@ -170,6 +170,7 @@ def fits(task, a, b, c):
 
 @kernel(forceinline=True)
 def more_than_one(bits):
+    """Whether a mask has several squares."""
     return bits & (bits - ONE) != 0
 
 

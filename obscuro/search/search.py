@@ -286,7 +286,8 @@ class Search(SearchSteps):
         them; None: our infoset is at the roots. expansions: of new.states in their order, in any
         number of pieces; without them the search expands the roots itself. likelihood: returns how
         likely states uint64[n, W] with our key are, float32[n] on any scale; None: all are alike.
-        There must be at least one root in all. Raises ValueError if there is no room for the roots (see `most_new_roots`).
+        There must be at least one root in all. Raises ValueError if there is no room for the roots
+        (see `most_new_roots`).
         """
         kept = self._kept if self._kept is not None else nothing_kept()
         self._kept = None

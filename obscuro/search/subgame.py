@@ -262,9 +262,9 @@ def build_subgame(
     Without `unfrozen` (1-KLSS) ▲'s infosets outside our own keep their strategy. For soft_root see
     `new_gadget`.
     With `mixed_prior` α(J) = ½ (y(J) / Σ y + e(J)), else e(J). e(J) = 1 / m, times the number of J
-    that a new one stands for (`NewRoots.masses`), or in proportion to likelihoods, float32[m]. With a `root_temperature` T above 0 it is in
-    proportion to that times exp(−artanh(u) / T), where u is J's value for ▲: so J that are good for
-    ▼ are likelier.
+    that a new one stands for (`NewRoots.masses`), times likelihoods, float32[m] on any scale. With
+    a `root_temperature` T above 0 it is in proportion to that times exp(−artanh(u) / T), where u is
+    J's value for ▲: so J that are good for ▼ are likelier.
     """
     kept_count, new_count = len(kept.offsets) - 1, len(new.offsets) - 1
     roots = kept_count + new_count

@@ -160,7 +160,9 @@ def test_moves_are_all_pseudo_legal_ones(seed):
         found = set(scores(board, model))
         assert plain <= found
         # Castling needs the right and an empty path only.
-        assert all(board.piece_type_at(chess.parse_square(m[:2])) == chess.KING for m in found - plain)
+        assert all(
+            board.piece_type_at(chess.parse_square(m[:2])) == chess.KING for m in found - plain
+        )
 
 
 def test_piece_squares_are_seen_from_the_mover():

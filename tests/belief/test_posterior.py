@@ -36,7 +36,10 @@ def naive_weights(before, side, recapture, observation):
         assert sorted(shares) == sorted(legal_moves(words).tolist())
         for move, share in shares.items():
             child = tuple(int(word) for word in make_move(tuple(words), move))
-            if _goes_on(child) and Observation.of(np.array(child, dtype=np.uint64), side) == observation:
+            if (
+                _goes_on(child)
+                and Observation.of(np.array(child, dtype=np.uint64), side) == observation
+            ):
                 found[child] = found.get(child, 0.0) + weight * share
     mean = sum(found.values()) / len(found)
     return {position: weight / mean for position, weight in found.items()}
@@ -44,7 +47,9 @@ def naive_weights(before, side, recapture, observation):
 
 def _goes_on(child):
     kings = child[KINGS]
-    return 0 < kings & child[WHITE] < kings and len(legal_moves(np.array(child, dtype=np.uint64))) > 0
+    return (
+        0 < kings & child[WHITE] < kings and len(legal_moves(np.array(child, dtype=np.uint64))) > 0
+    )
 
 
 def by_position(belief):

@@ -124,6 +124,27 @@ def test_positions_drawn_by_diversity_are_as_many_and_span_more_values():
         player.close()
 
 
+def test_a_draw_by_weight_brings_likelier_positions_to_the_root():
+    means, priors = {}, {}
+    for draw, prior in ((0, 0.001), (1, 0.001), (0.5, 1)):
+        keys = {"min_infoset_size": 12, "posterior_draw": draw, "posterior_prior": prior}
+        player = Player(options(**keys), quiet)
+        tell(player, 0, "e2e4 d7d5 e4d5 d8d5 b1c3 d5a5 d2d4 g8f6 g1f3 c8g4 f1e2 e7e6")
+        player.search(go(nodes=100), Event())
+        belief, search = player.knowledge.belief, search_of(player)
+        assert belief.weights is not None
+        check(search.tree)
+        first = search.tree.node_first_edge[: search.tree.counts[ROOTS]]
+        weights = belief.weights_of(search.tree.edge_state[first, :WORDS])
+        means[draw], priors[draw] = weights.mean(), search.gadget.prior.copy()
+        if draw == 0.5:
+            counted = weights / (0.5 + 0.5 * weights)
+            assert priors[draw] == pytest.approx(counted / counted.sum(), rel=1e-3)
+        player.close()
+    assert means[1] > 2 * means[0]
+    assert np.ptp(priors[0]) < 0.01 < np.ptp(priors[0.5])
+
+
 def test_a_belief_that_is_wanted_whole_is_the_same_by_diversity():
     played = []
     for sampling in ("uniform", "diversity"):

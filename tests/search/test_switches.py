@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from obscuro.research.games.average import AverageStrategy
@@ -27,7 +29,10 @@ from .trees import actions_of, copied, random_search, run_iterations
 GAME = RandomGame(9, plies=30, movers=(MAX, MIN))
 
 
-def after_a_turn(**switches: Any) -> Search:
+def after_a_turn(
+    likelihood: Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.float32]] | None = None,
+    **switches: Any,
+) -> Search:
     """A second turn's subgame, with kept and new roots; the first turn is the same for all."""
     search = Search([GAME], SearchParameters(), 4 << 20, seed=1)
     rng = np.random.default_rng(0)
@@ -46,7 +51,8 @@ def after_a_turn(**switches: Any) -> Search:
     search.keep(our_key, 2)
     new = GAME.roots(3, 1, rng, 2)
     new.keys[:, MAX] = our_key
-    search.begin(our_key, new, [search.expand_roots(new.states, new.keys)])
+    expansions = [search.expand_roots(new.states, new.keys)]
+    search.begin(our_key, new, expansions, likelihood=likelihood)
     return search
 
 
@@ -102,6 +108,26 @@ def test_a_root_temperature_makes_infosets_likelier_that_are_good_for_the_oppone
     mixed = after_a_turn(root_temperature=0.5)
     played = 2 * base.gadget.prior - 1 / len(base.gadget.prior)  # y / Σ y
     np.testing.assert_allclose(mixed.gadget.prior, (played + gadget.prior) / 2, atol=1e-5)
+
+
+def test_likelihoods_of_the_roots_change_alpha(base: Search) -> None:
+    def likelihood(states: npt.NDArray[np.uint64]) -> npt.NDArray[np.float32]:
+        return np.asarray(1 + states[:, 0] % np.uint64(7), dtype=np.float32)
+
+    by_weight = after_a_turn(likelihood, mixed_prior=False)
+    assert different(base.tree, by_weight.tree) == {"strategy"}
+    tree, roots = by_weight.tree, len(by_weight.gadget.prior)
+    own = []
+    for j in range(roots):
+        first = tree.node_first_edge[j]
+        edges = np.arange(first, first + tree.node_edges[j])
+        edges = edges[tree.edge_keys[edges, MAX] == by_weight.our_key]
+        shares = tree.strategy[tree.node_first_action[j] + edges - first] + np.float32(1e-6)
+        own.append(float(np.average(likelihood(tree.edge_state[edges]), weights=shares)))
+    assert len(set(own)) > 2
+    np.testing.assert_allclose(by_weight.gadget.prior, np.array(own) / sum(own), rtol=1e-3)
+    even = after_a_turn(lambda states: np.ones(len(states), dtype=np.float32))
+    np.testing.assert_allclose(even.gadget.prior, base.gadget.prior, rtol=1e-5)
 
 
 def test_freezing_changes_what_is_frozen_and_nothing_else(base: Search) -> None:

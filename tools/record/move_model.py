@@ -73,9 +73,7 @@ def decisions_of(games: Sequence[FiledGame], player: str) -> Decisions:
             record = packed(position.reshape(1, -1), 1 - mover)[0]
             columns = []
             for model in models:
-                count = score_moves(
-                    TABLES, model, known, *record, np.uint64(recapture), scratch
-                )
+                count = score_moves(TABLES, model, known, *record, np.uint64(recapture), scratch)
                 columns.append(scratch.scores[:count].copy())
             names = [move_to_uci(word) for word in scratch.moves[:count]]
             chosen.append(sum(sizes) + names.index(move.uci()))
@@ -138,6 +136,7 @@ def shares_of(data: Decisions, scores: npt.NDArray[np.float64]) -> npt.NDArray[n
 def fit(data: Decisions, weights: npt.NDArray[np.float64], deviation: float) -> npt.NDArray[Any]:
     """Fit the parameters. weights: of the decisions. deviation: of the prior, in logits."""
     sizes = np.diff(np.append(data.first, len(data.features)))
+
     def loss(parameters: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
         shares = shares_of(data, scores_of(data, parameters))
         played = shares[data.chosen]

@@ -1,8 +1,9 @@
 """`obscuro bench belief`: the speed of belief updates after the other side's moves.
 
 The benchmark follows each recorded game several times with three beliefs: one with one thread, one
-with two, and one with one thread that also weighs its positions. Like the engine, they keep their memory from update to update. The benchmark times the
-updates that the file of games lists. docs/benchmarks.md explains the numbers.
+with two, and one with one thread that also weighs its positions. Like the engine, they keep their
+memory from update to update. The benchmark times the updates that the file of games lists.
+docs/benchmarks.md explains the numbers.
 
     python -m obscuro.cli.bench.belief_speed THREADS
 
@@ -421,7 +422,15 @@ def print_report(console: Console, numbers: Summary) -> None:
     """Print the table of classes, and lines with all other numbers below it."""
     table = Table(title="million candidates/s, medians", title_justify="left", box=None)
     table.add_column("|P| before")
-    for heading in ("updates", "1 thread", "2 threads", "ratio", "python-chess", "times faster", "weighted"):
+    for heading in (
+        "updates",
+        "1 thread",
+        "2 threads",
+        "ratio",
+        "python-chess",
+        "times faster",
+        "weighted",
+    ):
         table.add_column(heading, justify="right")
     classes = numbers["classes"]
     assert isinstance(classes, list)
@@ -444,7 +453,10 @@ def print_report(console: Console, numbers: Summary) -> None:
             "a million positions",
             f"{text('million_s', 2)} s, with two threads {text('million_s_2', 2)} s",
         ),
-        ("weighing the positions", text("weighted_times", 2, " x the time of an update that grows")),
+        (
+            "weighing the positions",
+            text("weighted_times", 2, " x the time of an update that grows"),
+        ),
         ("bytes a position", f"{text('bytes_per_position')}, with two threads {bytes_2}"),
         ("python-chess", text("python_chess_mcps", 3, " million candidates/s")),
         ("peak memory of this run", text("peak_rss_mib", 0, " MiB")),

@@ -189,9 +189,7 @@ def new_belief(
 ) -> Belief:
     """Make the followed side's belief before the first ply."""
     start = from_fen(game.fen)
-    return Belief(
-        start, game.side, MOST_POSITIONS, threads, buffers=buffers, weighted=weighted
-    )
+    return Belief(start, game.side, MOST_POSITIONS, threads, buffers=buffers, weighted=weighted)
 
 
 def take_in(belief: Belief, step: Step) -> None:
