@@ -163,6 +163,9 @@ def test_a_belief_is_read_back() -> None:
     shares = (0.75, 1e-9)
     answer = BeliefAnswer(7, True, fens, shares)
     assert read_belief(belief_lines(7, True, dict(zip(fens, shares, strict=True)))) == answer
-    some = [f"info string belief fen {fens[0]} share 1", f"info string belief fen {fens[1]} share x"]
+    some = [
+        f"info string belief fen {fens[0]} share 1",
+        f"info string belief fen {fens[1]} share x",
+    ]
     assert read_belief([*belief_lines(7, True, {}), *some]) == BeliefAnswer(7, True, fens)
     assert read_belief(["info string belief 7 exact true", "readyok"]) is None
