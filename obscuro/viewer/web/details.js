@@ -29,8 +29,8 @@ export function detailsOf(game, ply, advice, flipped) {
   if (before?.loss) parts.push(lossLine(before, before.advice));
   if (before?.text) parts.push(html("p", { class: "comment" }, before.text));
   if (next) parts.push(...choiceOf(next, advice));
-  if (advice) parts.push(adviceSection(advice, turn, next, flipped));
   parts.push(...truthOf(game, ply));
+  if (advice) parts.push(adviceSection(advice, turn, next, flipped));
   return parts;
 }
 
@@ -47,7 +47,7 @@ function truthOf(game, ply) {
     const text = truthText(game, ply, side);
     if (text !== null) told.push([`to ${sideName(side)}`, text]);
   }
-  return told.length ? [html("h3", {}, "How likely the true position was"), factList(told)] : [];
+  return told.length ? [html("h3", {}, "How likely the truth was"), factList(told)] : [];
 }
 
 /**
