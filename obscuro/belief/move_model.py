@@ -11,6 +11,7 @@ and what it sees, so most features tell what it sees from what it does not.
 import json
 from collections.abc import Mapping
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,26 +62,18 @@ FEATURES = (
     *("moves_knight", "moves_bishop", "moves_rook", "moves_queen", "moves_king"),
     "threatens",  # pawns by which a piece that it sees and attacks is worth more than the attacker
 )
-(
-    TAKES,
-    *_,
-    RECAPTURES,
-    CASTLES,
-    PROMOTES_TO_QUEEN,
-    PROMOTES_TO_OTHER,
-    LOSS_TO_SEEN,
-    LOSS_TO_UNSEEN,
-    SAVES,
-    KING_LEFT_TO_SEEN,
-    KING_LEFT_TO_UNSEEN,
-    MOVES_KNIGHT,
-    _,
-    _,
-    _,
-    _,
-    THREATENS,
-) = range(len(FEATURES))
-MOVES_PAWN = MOVES_KNIGHT - 1  # no feature: only differences count
+TAKES = FEATURES.index("takes_pawn")
+RECAPTURES = FEATURES.index("recaptures")
+CASTLES = FEATURES.index("castles")
+PROMOTES_TO_QUEEN = FEATURES.index("promotes_to_queen")
+PROMOTES_TO_OTHER = FEATURES.index("promotes_to_other")
+LOSS_TO_SEEN = FEATURES.index("loss_to_seen")
+LOSS_TO_UNSEEN = FEATURES.index("loss_to_unseen")
+SAVES = FEATURES.index("saves")
+KING_LEFT_TO_SEEN = FEATURES.index("king_left_to_seen")
+KING_LEFT_TO_UNSEEN = FEATURES.index("king_left_to_unseen")
+THREATENS = FEATURES.index("threatens")
+MOVES_PAWN = FEATURES.index("moves_knight") - 1  # no feature: only differences count
 
 EVEN_SHARE = 0.1  # of the probability; it goes to all legal moves alike
 PIECES = 6
@@ -114,10 +107,10 @@ def make_model(features: Mapping[str, float], squares: np.typing.ArrayLike) -> A
     )
 
 
-def load_model() -> Any:
-    """Load the fitted model that comes with the package."""
-    text = resources.files(__package__).joinpath("move_model.json").read_text(encoding="ascii")
-    figures = json.loads(text)
+def load_model(path: Path | None = None) -> Any:
+    """Load the fitted model that comes with the package, or one of another file."""
+    file = path or resources.files(__package__).joinpath("move_model.json")
+    figures = json.loads(file.read_text(encoding="ascii"))
     return make_model(figures["features"], figures["squares"])
 
 

@@ -61,10 +61,8 @@ _SALT_3 = np.uint64(0x165667B19E3779F9)
 _IN_A, _IN_B, _IN_C = 0b111000, 0b010110, 0b001101
 
 
-@cache
-def the_model() -> Any:
-    """The fitted model, loaded once a process."""
-    return load_model()
+model_of_moves: Callable[[], Any] = cache(load_model)
+"""Returns the fitted model, which is loaded once a process."""
 
 
 @kernel(forceinline=True)
@@ -299,7 +297,7 @@ def merged(parents: Records, weights: Weights, records: Records) -> Weights:
 
 
 def scaled(weights: Weights) -> Weights | None:
-    """Scale weights, in place, so that their mean is 1; None if none is above 0."""
+    """Scale weights float32[n], in place, so that their mean is 1; None if none is above 0."""
     mean = float(weights.mean(dtype=np.float64)) if len(weights) else 0.0
     if not (np.isfinite(mean) and mean > 0):
         return None
@@ -328,7 +326,7 @@ def after_opponent_move(
     """
     if len(records) < 2 or max(len(parents), len(records)) > MOST_WEIGHTED:
         return None
-    model, unit = the_model(), _unit(1.01 * len(parents))
+    model, unit = model_of_moves(), _unit(1.01 * len(parents))
     threads = threads if len(parents) > CHUNK else 1
     scratches = [make_scratch() for _ in range(threads)]
     sums = [_sums_of(records)]
@@ -370,7 +368,8 @@ def draw_by_weight(
 ) -> npt.NDArray[np.int64]:
     """Draw up to `count` rows without repeats, one after the other in proportion to their weights.
 
-    Fewer come back where few rows have nearly all of the weight.
+    weights: float32[n]. Returns int64[k], k ≤ count: fewer where few rows have nearly all of the
+    weight.
     """
     cumulated = np.cumsum(weights, dtype=np.float64)
     rows = np.empty(0, dtype=np.int64)

@@ -6,7 +6,7 @@ import pytest
 from obscuro.belief import Belief
 from obscuro.belief import posterior as posterior_module
 from obscuro.belief.move_model import make_scratch, probabilities, score_moves
-from obscuro.belief.posterior import draw_by_weight, scaled, the_model
+from obscuro.belief.posterior import draw_by_weight, model_of_moves, scaled
 from obscuro.belief.record import known_of, packed
 from obscuro.rules.layout import KINGS, TO_SHIFT, WHITE
 from obscuro.rules.make import make_move
@@ -21,8 +21,8 @@ def move_probabilities(position, side, recapture):
     """The model's probability of each move word in a position, for `side` that waits."""
     known, scratch = known_of(position, side), make_scratch()
     record = packed(position.reshape(1, -1), side)[0]
-    count = score_moves(TABLES, the_model(), known, *record, np.uint64(recapture), scratch)
-    probabilities(the_model(), scratch.scores, count)
+    count = score_moves(TABLES, model_of_moves(), known, *record, np.uint64(recapture), scratch)
+    probabilities(model_of_moves(), scratch.scores, count)
     moves, shares = scratch.moves[:count].tolist(), scratch.scores[:count].tolist()
     return dict(zip(moves, shares, strict=True))
 

@@ -1,12 +1,12 @@
 """Fit the model of the other side's moves to recorded games: obscuro/belief/move_model.json.
 
-    python -m tools.record.move_model GAMES[:PLAYER] ... --test GAMES[:PLAYER] ... [--write]
+    python -m tools.record.move_model GAMES[:PLAYER] ... --test GAMES[:PLAYER] ... [--to FILE]
 
 GAMES is a file of `obscuro match --pgn` or `--log`. Only the moves of the players whose names begin
 with PLAYER count, or of all. Of each file `--games` games are drawn. The fit is by maximum likelihood,
 with a Gaussian prior on the scores. The table tells, for each file, the mean logarithm of the
 probability of the moves that were played, less that of even probabilities: of games that were left out
-of the fit, and of the `--test` files, which take no part in it.
+of the fit, and of the `--test` files, which take no part in it. `--to FILE` stores the model.
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ from obscuro.belief.move_model import (
 from obscuro.belief.record import known_of, packed
 from obscuro.rules.position import from_board, move_to_uci
 from obscuro.rules.tables import TABLES
-from tools.common import ROOT, publish, table, tool_parser
+from tools.common import publish, table, tool_parser
 from tools.play.recorded_games import FiledGame, load_games
 
-TARGET = ROOT / "obscuro" / "belief" / "move_model.json"
 LEFT_OUT = 5  # every fifth game
 NO_SQUARE = PIECES * 64  # of a move that the piece squares don't score
 
@@ -64,7 +63,10 @@ def unit_models() -> list[Any]:
 def decisions_of(games: Sequence[FiledGame], player: str) -> Decisions:
     """The decisions of a player, known by the beginning of its name, in games."""
     models, scratch = unit_models(), make_scratch()
-    chosen, sizes, features, words = [], [], [], []
+    chosen: list[int] = []
+    sizes: list[int] = []
+    features: list[npt.NDArray[np.float32]] = []
+    words: list[npt.NDArray[np.int64]] = []
     for game in games:
         for board, move, recapture in _turns(game, player):
             position = from_board(board)
@@ -185,7 +187,7 @@ def joined(parts: Sequence[Decisions]) -> Decisions:
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Fit, and return the figures; with `--write` store the model."""
+    """Fit, and return the figures; with `--to` store the model."""
     rng = np.random.default_rng(arguments.seed)
     fitted, weights, rows, held = [], [], [], []
     for source in [*arguments.games_files, *arguments.test]:
@@ -208,10 +210,10 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         gains = gain(data, parameters)
         row |= {"decisions": len(gains), "gain": float(gains.mean())}
     features = dict(zip(FEATURES, parameters[: len(FEATURES)].round(3).tolist(), strict=True))
-    if arguments.write:
+    if arguments.to is not None:
         squares = parameters[len(FEATURES) :].reshape(PIECES, 64).round(3).tolist()
         model = {"features": features, "squares": squares}
-        TARGET.write_text(json.dumps(model, indent=1) + "\n", encoding="ascii")
+        arguments.to.write_text(json.dumps(model, indent=1) + "\n", encoding="ascii")
     return {"rows": rows, "features": features}
 
 
@@ -244,7 +246,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--games", type=int, default=40, help="of each file; default: 40")
     parser.add_argument("--deviation", type=float, default=1.0, help="of the prior, in logits")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help=f"store the model in {TARGET.name}")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="store the model")
     return parser
 
 

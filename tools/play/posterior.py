@@ -1,0 +1,165 @@
+"""How likely the true position was by the weights of the belief, in recorded games.
+
+    python -m tools.play.posterior GAMES[:PLAYER] ... --games 20
+
+GAMES is a file of `obscuro match --pgn` or `--log`. Of each file `--games` games are drawn, and
+followed as the opponent of PLAYER saw them, or as both sides did; PLAYER is the beginning of a name.
+After each move of the player with more than 16 positions in P, the table takes the logarithm of the
+true position's weight: what an even belief would give counts 0. The rank is the share of P with a
+larger weight. A side is followed until P has more than `--most` positions. ± is a standard error;
+one side of a game counts as one sample. `--model FILE` takes another model of moves than the one of
+the package (`tools.record.move_model --to`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+import chess
+import numpy as np
+
+from obscuro.belief import posterior
+from obscuro.belief.belief import Belief
+from obscuro.belief.move_model import load_model
+from obscuro.rules.account import last_ply
+from obscuro.rules.position import from_board
+from tools.common import given, publish, say, table, tool_parser
+from tools.play.recorded_games import FiledGame, load_games
+
+FEWEST = 17
+SIZES = ((FEWEST, 256), (257, 2_048), (2_049, 16_384), (16_385, None), (257, None))
+DRAWN = 256  # positions of a root
+
+
+def follow_side(game: FiledGame, side: chess.Color, most: int) -> Iterator[dict[str, Any]]:
+    """Follow a game as one side saw it; yield the figures after each move of the other one."""
+    board = game.start.root()
+    belief = Belief(from_board(board), 0 if side == chess.WHITE else 1, 2 * most, weighted=True)
+    for move in game.moves:
+        board.push(move)
+        if board.is_game_over():
+            return
+        ply = last_ply(board, side)
+        if ply.move is not None:
+            belief.after_own_move(ply.move, ply.observation)
+            continue
+        assert ply.observation is not None
+        belief.after_opponent_move(ply.observation)
+        size, weights = len(belief), belief.weights
+        if size > most:
+            return
+        if size < FEWEST or weights is None:
+            continue
+        weight = float(belief.weights_of(from_board(board).reshape(1, -1))[0])
+        yield {
+            "size": size,
+            "nats": math.log(weight),
+            "rank": float((weights > weight).mean()),
+            # A bound from above for the chance to be among DRAWN positions.
+            "drawn": 1 - math.exp(-DRAWN * weight / size),
+            "even": min(1.0, DRAWN / size),
+        }
+    belief.close()
+
+
+def measure(sources: Sequence[str], games: int, most: int, seed: int) -> list[dict[str, Any]]:
+    """Return the figures of each turn, by file, game and side."""
+    rows = []
+    for source in sources:
+        path, _, player = source.partition(":")
+        filed = load_games(Path(path))
+        drawn = np.random.default_rng(seed).permutation(len(filed))[:games]
+        for number, index in enumerate(drawn):
+            game = filed[index]
+            for side in (chess.WHITE, chess.BLACK):
+                if game.names[not side].startswith(player):
+                    rows += [
+                        {"file": Path(path).name, "player": player or "both", "game": int(index)}
+                        | {"side": chess.COLOR_NAMES[side]}
+                        | turn
+                        for turn in follow_side(game, side, most)
+                    ]
+            say(f"{source}: {number + 1} of {len(drawn)} games")
+    return rows
+
+
+def error_of(rows: Sequence[dict[str, Any]]) -> float:
+    """The standard error of the mean of `nats`, with one sample a side of a game."""
+    mean = fmean(row["nats"] for row in rows)
+    sums: dict[Any, float] = {}
+    for row in rows:
+        key = row["file"], row["game"], row["side"]
+        sums[key] = sums.get(key, 0.0) + row["nats"] - mean
+    return math.sqrt(sum(each**2 for each in sums.values())) / len(rows)
+
+
+def render(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """A table by file, player and size of P."""
+    cells = []
+    for file, player in dict.fromkeys((row["file"], row["player"]) for row in rows):
+        own = [row for row in rows if (row["file"], row["player"]) == (file, player)]
+        for least, most in SIZES:
+            turns = [r for r in own if least <= r["size"] and (most is None or r["size"] <= most)]
+            if not turns:
+                continue
+            cells.append(
+                [
+                    file,
+                    player,
+                    f"{least:,} or more" if most is None else f"{least:,}-{most:,}",
+                    len(turns),
+                    f"{fmean(r['nats'] for r in turns):+.2f} ± {error_of(turns):.2f}",
+                    f"{median(r['rank'] for r in turns):.3f}",
+                    f"{fmean(r['nats'] < 0 for r in turns):.2f}",
+                    f"{fmean(r['even'] for r in turns):.3f}",
+                    f"{fmean(r['drawn'] for r in turns):.3f}",
+                ]
+            )
+    yield from table(
+        [
+            "games",
+            "opponent",
+            "|P|",
+            "turns",
+            "nats over even",
+            "median rank",
+            "below even",
+            f"in {DRAWN}: even draw",
+            "by weight",
+        ],
+        cells,
+        "llrrrrrrr",
+    )
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = tool_parser("tools.play.posterior", __doc__)
+    parser.add_argument("sources", nargs="+", metavar="GAMES")
+    parser.add_argument("--games", type=int, default=20, help="of each file; default: 20")
+    parser.add_argument("--most", type=int, default=200_000, help="positions; default: 200000")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="of moves")
+    parser.add_argument("--seed", type=int, default=2)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the tool; return the exit code."""
+    parser, words = make_parser(), given(words)
+    told = parser.parse_args(words)
+    if told.model is not None:
+        model = load_model(told.model)
+        posterior.model_of_moves = lambda: model
+    rows = measure(told.sources, told.games, told.most, told.seed)
+    publish(parser, words, told.raw, rows, render)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
