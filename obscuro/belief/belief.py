@@ -16,7 +16,14 @@ from obscuro.belief.buffers import Buffers
 from obscuro.belief.fit import POSSIBLE, requirements_of
 from obscuro.belief.own_move import Conditions, Keep, conditions, is_ours, own_move_pass
 from obscuro.belief.placement import ANYHOW
-from obscuro.belief.posterior import after_opponent_move, draw_by_weight, merged, scaled, weights_of
+from obscuro.belief.posterior import (
+    add_sums,
+    after_opponent_move,
+    draw_by_weight,
+    merged,
+    scaled,
+    weights_of,
+)
 from obscuro.belief.rebuild import REMEMBERED, ContradictionError, Recollection, rebuild
 from obscuro.belief.record import (
     PASSED,
@@ -595,9 +602,11 @@ def warm_up() -> None:
     cut(records, sizes, rank_below(records, sizes, ranking, np.uint64(0)))
     empty = np.zeros((PADDING + 1, RECORD_WORDS), dtype=np.uint64)
     spread(empty, 1, sizes, ranking)
-    belief = Belief(from_fen(_BEFORE_CAPTURE), 0)
+    belief = Belief(from_fen(_BEFORE_CAPTURE), 0, weighted=True)
     belief.after_opponent_move(Observation.of(from_fen(_CAPTURE), 0))
+    belief.weights_of(belief.positions)
     belief.after_own_move("h1h8", None)
+    add_sums(np.zeros((1, 1), dtype=np.uint64), np.zeros((1, 1), dtype=np.uint64))  # of threads
 
 
 _AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"

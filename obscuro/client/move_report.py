@@ -107,25 +107,32 @@ class BeliefAnswer:
     """An engine's answer to `belief`.
 
     size: |P|, how many positions are possible. exact: whether these are all. fens: the positions
-    asked for, as FENs without counters.
+    asked for, as FENs without counters. shares: how likely each of them is, in [0, 1], the largest
+    first; empty if the engine does not know it.
     """
 
     size: int
     exact: bool
     fens: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
 
 
 def read_belief(lines: Iterable[str]) -> BeliefAnswer | None:
     """Read the answer to `belief`; None if there is none."""
-    answer, fens = None, list[str]()
+    answer, fens, shares = None, list[str](), list[float]()
     for words in map(str.split, lines):
         if words[:3] != ["info", "string", "belief"]:
             continue
         if words[3:4] == ["fen"]:
-            fens.append(" ".join(words[4:]))
+            fens.append(" ".join(words[4:8]))
+            share = _number(_pairs(words[8:]).get("share", ""))
+            shares += [] if share is None else [share]
         elif words[3:4] == ["size"] and len(words) == 7 and words[4].isdigit():
             answer = BeliefAnswer(int(words[4]), words[6] == "true")
-    return None if answer is None else replace(answer, fens=tuple(fens))
+    if answer is None:
+        return None
+    known = tuple(shares) if len(shares) == len(fens) else ()
+    return replace(answer, fens=tuple(fens), shares=known)
 
 
 def read_coverage(lines: Iterable[str]) -> Coverage | None:

@@ -257,9 +257,21 @@ class GameFollower(ABC):
         """Whether the belief holds exactly the positions that fit all that was seen."""
         return bool(self.knowledge.belief.exact)
 
-    def belief_fens(self, count: int) -> list[str]:
-        """The first `count` positions of the belief, in sorted order, as FENs without counters."""
-        return sorted(to_fen(words) for words in self.knowledge.belief.positions)[:count]
+    def belief_fens(self, count: int) -> dict[str, float | None]:
+        """`count` positions of the belief, as FENs without counters, with their probabilities.
+
+        The most likely ones come first. Without weights the first ones in sorted order come, and
+        None for each.
+        """
+        belief = self.knowledge.belief
+        weights = belief.weights
+        if weights is None:
+            return dict.fromkeys(sorted(map(to_fen, belief.positions))[:count])
+        least = np.sort(weights)[-count:][:1] if count else np.inf
+        rows = np.flatnonzero(weights >= least)
+        found = zip(weights[rows].tolist(), map(to_fen, belief.positions[rows]), strict=True)
+        likeliest = sorted(found, key=lambda each: (-each[0], each[1]))[:count]
+        return {fen: weight / len(belief) for weight, fen in likeliest}
 
     def belief_contains(self, words: Words) -> bool:
         """Bring the belief up to date; return whether it holds a position uint64[8]."""

@@ -3,7 +3,7 @@
 The import loads no package, so that `obscuro doctor` can run without any.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -53,8 +53,12 @@ class AnyPlayer(PlyListener, Protocol):
     def update(self) -> None:
         """Bring the belief up to date."""
 
-    def belief_fens(self, count: int) -> Sequence[str]:
-        """The first `count` positions of the belief, in sorted order, as FENs without counters."""
+    def belief_fens(self, count: int) -> Mapping[str, float | None]:
+        """`count` positions of the belief, as FENs without counters, with their probabilities.
+
+        The most likely ones come first. A player that does not know how likely they are lists them
+        in sorted order, with None.
+        """
 
     def ponder(self, stop: Event) -> None:
         """Use the other side's time; ends soon after `stop` is set."""

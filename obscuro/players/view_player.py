@@ -12,7 +12,7 @@ No compiled code is loaded.
 import hashlib
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from threading import Event
 
 import chess
@@ -76,9 +76,9 @@ class ViewPlayer:
     def update(self) -> None:
         """Do nothing: there is no belief."""
 
-    def belief_fens(self, count: int) -> Sequence[str]:
+    def belief_fens(self, count: int) -> Mapping[str, float | None]:
         """Return nothing: there is no belief."""
-        return ()
+        return {}
 
     def coverage_of_fen(self, fen: str) -> Coverage | None:
         """Return None: there is no belief."""

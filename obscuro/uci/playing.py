@@ -246,7 +246,7 @@ class Playing:
     def belief(self, history: History, count: int) -> None:
         """Answer `belief`."""
         if history.over is not None:
-            self._output.lines(*belief_lines(0, True, ()))
+            self._output.lines(*belief_lines(0, True, {}))
             return
         with self._failing("belief"):
             player = self._updated(history)

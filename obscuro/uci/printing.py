@@ -1,6 +1,6 @@
 """The lines that the engine prints. These are pure functions."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import asdict
 
 import chess
@@ -33,7 +33,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("stop", "end the search and say bestmove"),
     ("ponderhit", "the move pondered on was played: go on, with the clock running"),
     ("d", "the board as our side sees it"),
-    ("belief [n]", "how many positions are possible, and n of them"),
+    ("belief [n]", "how many positions are possible, and the n likeliest if that is known"),
     ("coverage <FEN>", "what the last search knew of a position"),
     ("compare <move> [<move>]", "what the last search thinks of a move, and of another"),
     ("debug (on | off)", "read, and without effect"),
@@ -129,11 +129,14 @@ def belief_size_text(size: int, exact: bool) -> str:
     return f"belief size {size} exact {_flag(exact)}"
 
 
-def belief_lines(size: int, exact: bool, fens: Iterable[str]) -> list[str]:
-    """Return the answer to `belief`."""
+def belief_lines(size: int, exact: bool, fens: Mapping[str, float | None]) -> list[str]:
+    """Return the answer to `belief`. fens: how likely each position is; None: not known."""
     return [
         f"info string {belief_size_text(size, exact)}",
-        *(f"info string belief fen {fen}" for fen in fens),
+        *(
+            f"info string belief fen {fen}" + ("" if share is None else f" share {share:.4g}")
+            for fen, share in fens.items()
+        ),
     ]
 
 

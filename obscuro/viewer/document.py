@@ -7,12 +7,20 @@ texts as plain text.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict, cast
 
-SCHEMA = 2
-"""Its number changes when a reader of the old form could misread the new one."""
+SCHEMA = 3
+"""Its number changes when a reader of one form could misread the other one."""
 
 SideName = Literal["white", "black"]
+
+
+class ShownHeat(TypedDict):
+    """How likely a belief makes things, in one of its two views."""
+
+    shares: str  # base64 of 7 x 64 bytes, by piece (see `two_beliefs.PLANES`) and square from a1;
+    # 0 = in no position, 255 = in all, else a share in 255ths
+    truth: float | None  # the true position, in [0, 1]; 0: it is not among them
 
 
 class ShownBelief(TypedDict):
@@ -21,8 +29,8 @@ class ShownBelief(TypedDict):
     size: int  # how many
     exact: bool  # whether these were all possible ones; false: a sample of them
     rebuilt: bool  # whether none was left, and these were drawn from what was known
-    shares: str  # base64 of 7 x 64 bytes, by piece (see `two_beliefs.PLANES`) and square from a1;
-    # 0 = in no position, 255 = in all, else a share in 255ths
+    even: ShownHeat  # all positions count alike
+    weighted: ShownHeat | None  # each counts by how plausibly the opponent played; null: no weights
 
 
 class ShownSide(TypedDict):
@@ -161,3 +169,22 @@ class GameDocument(TypedDict):
     analysis: ShownAnalysis | None  # null: it was not analysed
     positions: list[ShownPosition]
     moves: list[ShownMove]  # one less than positions: move k leads from position k to k + 1
+
+
+def in_present_form(document: dict[str, Any]) -> GameDocument | None:
+    """Return a document of any form as `SCHEMA` has it; None if it is better made anew.
+
+    Form 2 had one view of each belief, and no share of the true position. It is kept for an
+    analysis only, because that took an engine its time.
+    """
+    if document["schema"] == SCHEMA:
+        return cast("GameDocument", document)
+    if document["schema"] != 2 or document["analysis"] is None:
+        return None
+    for position in document["positions"]:
+        for side in ("white", "black"):
+            belief = position[side]["belief"]
+            if belief is not None:
+                belief["even"] = ShownHeat(shares=belief.pop("shares"), truth=None)
+                belief["weighted"] = None
+    return cast("GameDocument", {**document, "schema": SCHEMA})

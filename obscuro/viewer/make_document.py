@@ -24,6 +24,7 @@ from obscuro.viewer.document import (
     ShownAdvice,
     ShownAnalysis,
     ShownBelief,
+    ShownHeat,
     ShownLoss,
     ShownMove,
     ShownPosition,
@@ -31,7 +32,7 @@ from obscuro.viewer.document import (
     SideName,
 )
 from obscuro.viewer.game_file import first_board, stalemate_rule
-from obscuro.viewer.two_beliefs import SideKnowledge, TwoBeliefs
+from obscuro.viewer.two_beliefs import HeatMap, SideKnowledge, TwoBeliefs
 
 NAMED = ("White", "Black", "Result", "Termination", "Variant", "PlyCount", "FEN", "SetUp")
 """Headers that have a field of their own, or that the positions tell."""
@@ -153,9 +154,15 @@ def _shown_side(known: SideKnowledge) -> ShownSide:
             size=belief.size,
             exact=belief.exact,
             rebuilt=belief.rebuilt,
-            shares=base64.b64encode(belief.shares.tobytes()).decode("ascii"),
+            even=_shown_heat(belief.even),
+            weighted=None if belief.weighted is None else _shown_heat(belief.weighted),
         )
     return ShownSide(seen=known.observation.text(), belief=shown)
+
+
+def _shown_heat(heat: HeatMap) -> ShownHeat:
+    shares = base64.b64encode(heat.shares.tobytes()).decode("ascii")
+    return ShownHeat(shares=shares, truth=float(f"{heat.truth:.4g}"))
 
 
 def _shown_moves(

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from obscuro.belief.belief import Belief
 
 Records = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.float64]
+Weights = npt.NDArray[np.float32]
 Levels = npt.NDArray[np.uint8]
 
 PLANES = ("any", "pawn", "knight", "bishop", "rook", "queen", "king")
@@ -30,13 +31,25 @@ _BYTES = 8  # of a bitboard, a rank each
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8).reshape(-1, 1), axis=1, bitorder="little")
 
 
+class HeatMap(NamedTuple):
+    """How likely a belief makes things, in one of its two views."""
+
+    shares: Levels  # [7, 64] each enemy piece on each square; see `levels`
+    truth: float  # the true position, in [0, 1]; 0: it is not among the positions
+
+
 class Possibilities(NamedTuple):
-    """The belief of one side at one moment."""
+    """The belief of one side at one moment.
+
+    even: all positions count alike. weighted: each counts by how plausibly the other side has
+    played; None where the belief has no weights, see `Belief.weights`.
+    """
 
     size: int  # how many positions
     exact: bool  # whether these are all possible ones; False: a sample
     rebuilt: bool  # whether the last ply left none, and these were drawn anew
-    shares: Levels  # [7, 64] how likely each enemy piece is; see `levels`
+    even: HeatMap
+    weighted: HeatMap | None
 
 
 class SideKnowledge(NamedTuple):
@@ -49,8 +62,8 @@ class SideKnowledge(NamedTuple):
 class TwoBeliefs:
     """Follows a game ply by ply, with the beliefs of both sides.
 
-    Both are exact until they outgrow `max_positions`; see `Belief`. The same game gives the same
-    beliefs on every machine. The two share their memory, because only one is updated at a time.
+    Both are exact until they outgrow `max_positions`, and weighted; see `Belief`. The same game gives
+    the same positions on every machine. The two share their memory, because only one is updated at a time.
     """
 
     def __init__(self, board: FogOfWarBoard, max_positions: int, threads: int = 1) -> None:
@@ -66,7 +79,9 @@ class TwoBeliefs:
         buffers = Buffers()
         words = from_board(board)
         self._beliefs = {
-            color: Belief(words, int(not color), max_positions, threads, buffers=buffers)
+            color: Belief(
+                words, int(not color), max_positions, threads, buffers=buffers, weighted=True
+            )
             for color in chess.COLORS
         }
 
@@ -100,8 +115,9 @@ class TwoBeliefs:
         observation = board.observation(color)
         if not goes_on(board):
             return SideKnowledge(observation, None)
-        shares = levels(piece_counts(belief.records), len(belief))
-        return SideKnowledge(observation, Possibilities(len(belief), belief.exact, rebuilt, shares))
+        even, weighted = heat_maps(belief, board)
+        known = Possibilities(len(belief), belief.exact, rebuilt, even, weighted)
+        return SideKnowledge(observation, known)
 
 
 class _Teller:
@@ -125,19 +141,40 @@ def goes_on(board: FogOfWarBoard) -> bool:
 # -- how likely each enemy piece is on each square ------------------------------------------
 
 
-def piece_counts(records: Records) -> Counts:
-    """Count in how many positions an enemy piece stands on a square: int64[7, 64].
+def heat_maps(belief: Belief, board: FogOfWarBoard) -> tuple[HeatMap, HeatMap | None]:
+    """Return how likely a belief makes things: all positions alike, and by its weights if it has.
 
-    records: the positions of a belief, uint64[n, 3]; see `obscuro.belief.record`. The rows of the
-    result are those of `PLANES`; a1 comes first.
+    board: the true position. Raises ValueError for a belief without positions.
     """
-    tallies = np.zeros((len(PLANES), _BYTES, 256), dtype=np.int64)  # by rank and by its bits
+    from obscuro.rules.position import from_board  # noqa: PLC0415 - loads numba, as above
+
+    size, weights, truth = len(belief), belief.weights, from_board(board)
+    counts = piece_counts(belief.records)
+    even = HeatMap(levels(counts, counts, size), float(belief.contains(truth)) / size)
+    if weights is None:
+        return even, None
+    sums = piece_counts(belief.records, weights)
+    weight = float(belief.weights_of(truth.reshape(1, -1))[0]) if even.truth else 0.0
+    return even, HeatMap(levels(sums, counts, size), weight / size)
+
+
+def piece_counts(records: Records, weights: Weights | None = None) -> Counts:
+    """Count in how many positions an enemy piece stands on a square: float64[7, 64].
+
+    records: the positions of a belief, uint64[n, 3]; see `obscuro.belief.record`. weights:
+    float32[n], what each position counts; None: 1. The rows of the result are those of `PLANES`; a1
+    comes first.
+    """
+    tallies = np.zeros((len(PLANES), _BYTES, 256))  # by rank and by its bits
     for start in range(0, len(records), CHUNK):
-        for plane, boards in enumerate(_planes(records[start : start + CHUNK])):
+        part = slice(start, start + CHUNK)
+        each = None if weights is None else weights[part]
+        for plane, boards in enumerate(_planes(records[part])):
             ranks = boards.astype("<u8").view(np.uint8).reshape(-1, _BYTES)
             for rank in range(_BYTES):
-                tallies[plane, rank] += np.bincount(ranks[:, rank], minlength=256)
-    return (tallies @ _BITS.astype(np.int64)).reshape(len(PLANES), SQUARES)
+                tallies[plane, rank] += np.bincount(ranks[:, rank], each, minlength=256)
+    counts: Counts = (tallies @ _BITS.astype(np.float64)).reshape(len(PLANES), SQUARES)
+    return counts
 
 
 def _planes(records: Records) -> list[Records]:
@@ -156,14 +193,17 @@ def _planes(records: Records) -> list[Records]:
     ]
 
 
-def levels(counts: Counts, positions: int) -> Levels:
-    """Turn counts int64[…] among `positions` into shares of 255: uint8[…].
+def levels(weights: Counts, counts: Counts, positions: int) -> Levels:
+    """Turn sums of weights among `positions` into shares of 255: uint8[…].
+
+    weights: float64[…]; all positions together have `positions`. counts: in how many positions it
+    is so, float64[…]; equal to the weights if all positions count alike.
 
     0 means in no position and 255 in all of them. All that lies in between gets 1 to 254: a share
     is right within 1/255, and what is possible is never shown as impossible or as certain.
     """
     if positions < 1:
         raise ValueError("a belief without positions has no shares")
-    shares = np.clip(np.rint(counts * (CERTAIN / positions)), 1, CERTAIN - 1)
+    shares = np.clip(np.rint(weights * (CERTAIN / positions)), 1, CERTAIN - 1)
     shares = np.where(counts == 0, 0, np.where(counts == positions, CERTAIN, shares))
     return shares.astype(np.uint8)

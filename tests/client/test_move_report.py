@@ -159,5 +159,13 @@ def test_a_reason_that_cannot_be_read_is_left_out(line: str) -> None:
 
 def test_a_belief_is_read_back() -> None:
     fens = ("4k3/8/8/8/8/8/8/4K3 w - -", "3k4/8/8/8/8/8/8/4K3 w - -")
-    assert read_belief(belief_lines(7, False, fens)) == BeliefAnswer(7, False, fens)
+    assert read_belief(belief_lines(7, False, dict.fromkeys(fens))) == BeliefAnswer(7, False, fens)
+    shares = (0.75, 1e-9)
+    answer = BeliefAnswer(7, True, fens, shares)
+    assert read_belief(belief_lines(7, True, dict(zip(fens, shares, strict=True)))) == answer
+    some = [
+        f"info string belief fen {fens[0]} share 1",
+        f"info string belief fen {fens[1]} share x",
+    ]
+    assert read_belief([*belief_lines(7, True, {}), *some]) == BeliefAnswer(7, True, fens)
     assert read_belief(["info string belief 7 exact true", "readyok"]) is None

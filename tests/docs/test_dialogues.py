@@ -36,7 +36,7 @@ def engine() -> Iterator[Process]:
 
 def test_the_dialogues_come_out_as_they_are_written(engine: Process) -> None:
     found = dialogues(page("docs/protocol.md").text)
-    assert len(found) == 2
+    assert len(found) == 3
     for where, written in found:
         exactly = where == circumstances()
         now = list(held(commands("\n".join(written)), engine))

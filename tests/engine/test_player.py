@@ -15,7 +15,7 @@ from obscuro.engine.report import GoLimits, SearchInfo
 from obscuro.rules.layout import KINGS
 from obscuro.rules.make import make_move
 from obscuro.rules.observation import Observation
-from obscuro.rules.position import find_move, from_fen, legal_moves, move_to_uci
+from obscuro.rules.position import find_move, from_fen, legal_moves, move_to_uci, to_fen
 from tests.search.invariants import check
 
 from .given_options import options
@@ -181,6 +181,25 @@ def test_a_contradictory_observation_is_warned_of_once_and_play_goes_on():
         assert choice.info is not None and not choice.info.exact
     assert len(warnings) == 1 and "\n" not in warnings[0]
     player.close()
+
+
+def test_positions_are_listed_by_their_probabilities_where_the_search_asks_for_weights(player):
+    weighing = Player(options(posterior_draw=0.5), lambda text: None)
+    for each in (player, weighing):
+        tell(each, 0, "e2e4 d7d5 e4d5 g8f6")
+        each.update()
+    fens = player.belief_fens(1000)
+    assert list(fens) == sorted(fens) and set(fens.values()) == {None}
+    listed = weighing.belief_fens(1000)
+    assert set(listed) == set(fens) and sum(listed.values()) == pytest.approx(1, abs=1e-5)
+    shares = list(listed.values())
+    assert shares == sorted(shares, reverse=True) and shares[0] > 2 * shares[-1] > 0
+    belief = weighing.knowledge.belief
+    for words, weight in zip(belief.positions, belief.weights, strict=True):
+        assert listed[to_fen(words)] == pytest.approx(weight / len(belief))
+    for count in range(len(listed) + 1):
+        assert list(weighing.belief_fens(count).items()) == list(listed.items())[:count]
+    weighing.close()
 
 
 def test_an_own_move_whose_sight_was_not_told_keeps_every_position(player):

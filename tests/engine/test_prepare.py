@@ -37,6 +37,7 @@ options = Options()
 for name, value in (("Evaluator", sys.argv[1]), ("Hash", "16"), ("Threads", "2"), ("Seed", "1")):
     options.set(name, value)
 options.set("Max Positions", "2000")
+options.set("Search", "posterior_draw=0.5,posterior_prior=0.5")  # which calls kernels of its own
 player = Player(options, lambda text: print("warning:", text))
 player.prepare()
 ready = True

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -290,8 +290,8 @@ class FakePlayer:
         assert stop.wait(HANG_SECONDS)
         self._fakes.record(("pondered",))
 
-    def belief_fens(self, count: int) -> Sequence[str]:
-        return ["a w - -", "b w - -", "c w - -"][:count]
+    def belief_fens(self, count: int) -> Mapping[str, float | None]:
+        return dict.fromkeys(["a w - -", "b w - -", "c w - -"][:count])
 
     def coverage_of_fen(self, fen: str) -> Coverage:
         self._fakes.record(("coverage", fen))

@@ -155,10 +155,14 @@ def test_the_board_shows_the_fog() -> None:
 
 
 def test_belief() -> None:
-    assert belief_lines(3, False, ["a", "b"]) == [
+    assert belief_lines(3, False, {"a": None, "b": None}) == [
         "info string belief size 3 exact false",
         "info string belief fen a",
         "info string belief fen b",
+    ]
+    assert belief_lines(3, True, {"a": 2 / 3, "b": 1.5e-7})[1:] == [
+        "info string belief fen a share 0.6667",
+        "info string belief fen b share 1.5e-07",
     ]
 
 

@@ -8,13 +8,14 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import chess
 import chess.pgn
 import pytest
 
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.viewer.document import GameDocument, ShownAdvice, ShownComparison
+from obscuro.viewer.document import GameDocument, ShownAdvice, ShownComparison, in_present_form
 from obscuro.viewer.make_document import (
     LEAST_LOSS,
     MOST_MARKS,
@@ -26,7 +27,8 @@ from obscuro.viewer.make_document import (
     make_document,
     worst,
 )
-from tests.viewer.recorded import SHORT_GAME, game_of
+from obscuro.viewer.two_beliefs import TwoBeliefs
+from tests.viewer.recorded import SHORT_GAME, analysed, game_of
 
 MOVERS = [chess.WHITE, chess.BLACK] * 20
 
@@ -62,9 +64,57 @@ def test_beliefs_are_there_until_the_game_is_over(document: GameDocument) -> Non
     assert sizes[0] == [1, 1]
     assert sizes[1] == [1, 20]  # all first moves of White but those that Black would see
     assert sizes[-1] == [None, None]
-    shares = document["positions"][0]["white"]["belief"]
-    assert shares is not None and shares["exact"]
-    assert len(base64.b64decode(shares["shares"])) == 7 * 64
+    belief = document["positions"][0]["white"]["belief"]
+    assert belief is not None and belief["exact"]
+    assert len(base64.b64decode(belief["even"]["shares"])) == 7 * 64
+    assert (belief["even"]["truth"], belief["weighted"]) == (1.0, None)
+
+
+def test_both_views_of_a_belief_come_out_as_they_went_in(document: GameDocument) -> None:
+    board = FogOfWarBoard()
+    beliefs = TwoBeliefs(board, 1000)
+    board.push_san("e4")
+    known = beliefs.after_ply(board)[chess.BLACK].belief
+    beliefs.close()
+    read: GameDocument = json.loads(json.dumps(document))
+    shown = read["positions"][1]["black"]["belief"]
+    assert known is not None and known.weighted is not None
+    assert shown is not None and shown["weighted"] is not None
+    for heat, told in ((known.even, shown["even"]), (known.weighted, shown["weighted"])):
+        assert base64.b64decode(told["shares"]) == heat.shares.tobytes()
+        assert told["truth"] == pytest.approx(heat.truth, rel=1e-3)
+    assert shown["even"]["truth"] == 0.05
+    assert shown["weighted"]["truth"] != 0.05
+
+
+def in_form_2(document: GameDocument) -> dict[str, Any]:
+    """Return a document as it was before beliefs had weights."""
+    old: dict[str, Any] = {**copy.deepcopy(document), "schema": 2}
+    for position in old["positions"]:
+        for belief in (position["white"]["belief"], position["black"]["belief"]):
+            if belief is not None:
+                belief["shares"] = belief.pop("even")["shares"]
+                del belief["weighted"]
+    return old
+
+
+def test_an_old_document_with_an_analysis_opens_without_weights(document: GameDocument) -> None:
+    known = analysed(copy.deepcopy(document))
+    found = in_present_form(in_form_2(known))
+    assert found is not None
+    for position, now in zip(known["positions"], found["positions"], strict=True):
+        for before, after in ((position["white"], now["white"]), (position["black"], now["black"])):
+            if before["belief"] is not None:
+                before["belief"]["even"]["truth"] = None
+                before["belief"]["weighted"] = None
+            assert before == after
+    assert {**known, "positions": []} == {**found, "positions": []}
+
+
+def test_an_old_document_without_an_analysis_is_made_anew(document: GameDocument) -> None:
+    assert in_present_form(in_form_2(document)) is None
+    assert in_present_form({**in_form_2(document), "schema": 99}) is None
+    assert in_present_form(json.loads(json.dumps(document))) == document
 
 
 def test_moves_tell_what_their_comments_tell(document: GameDocument) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -13,6 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from obscuro.evaluation.scale import TAU
 from obscuro.rules.board import FogOfWarBoard
+from obscuro.viewer.document import GameDocument
 from obscuro.viewer.html_page import html_page
 from obscuro.viewer.make_document import make_document
 from tests.browser import browser_or_skip
@@ -184,6 +187,56 @@ def test_a_belief_is_a_heat_map_of_the_piece_that_is_asked_for(
     page.get_by_role("button", name="Knight").click()
     assert set(heat(page, "black")) == {"b1", "g1", "a3", "c3", "f3", "h3"}
     assert "20 positions" in page.locator("#black figcaption").inner_text()
+
+
+def weighted_shares(document: GameDocument, ply: int) -> list[int]:
+    """The shares of any piece that the document tells of Black's belief by its weights."""
+    belief = document["positions"][ply]["black"]["belief"]
+    assert belief is not None and belief["weighted"] is not None
+    return list(base64.b64decode(belief["weighted"]["shares"])[:64])
+
+
+def test_positions_count_alike_or_by_how_plausibly_the_opponent_played(
+    opened: OpenPage, tmp_path: Path
+) -> None:
+    document = make_document(game_of(SHORT_GAME, tmp_path), 1000)
+    path = tmp_path / "weighted.html"
+    path.write_text(html_page(document), encoding="utf-8")
+    page = opened.open(path, "#1")
+    alike = page.get_by_role("button", name="All alike")
+    plausible = page.get_by_role("button", name="By plausible play")
+    expect(alike).to_have_attribute("aria-pressed", "true")
+    before = heat(page, "black")
+    click_square(page, "e2")
+    plausible.click()
+    expect(plausible).to_have_attribute("aria-pressed", "true")
+    shown = heat(page, "black")
+    assert shown.keys() == before.keys() and shown != before
+    shares = weighted_shares(document, 1)
+    assert shown == {name: shares[chess.parse_square(name)] for name in shown}
+    assert "pawn 90 %" not in page.locator("#square").inner_text()
+    assert page.locator("#unweighted").inner_text() == ""
+    told = page.locator("#details").inner_text()
+    assert re.search(r"to Black\s+5 % alike, \d+ % by plausible play", told)
+    page.keyboard.press("w")
+    assert heat(page, "black") == before
+    expect(alike).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_belief_without_weights_is_shown_as_even_and_the_page_says_so(
+    opened: OpenPage, tmp_path: Path
+) -> None:
+    path = tmp_path / "cut.html"
+    path.write_text(html_page(make_document(game_of(SHORT_GAME, tmp_path), 5)), encoding="utf-8")
+    page = opened.open(path, "#1")
+    before = heat(page, "black")
+    assert page.locator("#unweighted").inner_text() == ""
+    page.get_by_role("button", name="By plausible play").click()
+    assert heat(page, "black") == before
+    # White knows its one position for certain, and lacks nothing.
+    assert page.locator("#unweighted").inner_text() == "no weights for Black: all alike"
+    page.get_by_role("button", name="As White", exact=True).click()
+    assert page.locator("#unweighted").inner_text() == ""
 
 
 def test_a_square_tells_what_both_sides_believed_of_it(opened: OpenPage, written: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from obscuro.viewer.two_beliefs import (
     SQUARES,
     SideKnowledge,
     TwoBeliefs,
+    heat_maps,
     levels,
     piece_counts,
 )
@@ -75,9 +77,11 @@ def test_the_true_pieces_are_among_the_possible_ones() -> None:
             for square in chess.SquareSet(board.occupied_co[not color]):
                 piece = board.piece_type_at(square)
                 assert piece is not None
-                assert known.belief.shares[piece, square] > 0
+                assert known.belief.even.shares[piece, square] > 0
+                if known.belief.weighted is not None:
+                    assert known.belief.weighted.shares[piece, square] > 0
                 if known.observation.seen >> square & 1:
-                    assert known.belief.shares[piece, square] == 255
+                    assert known.belief.even.shares[piece, square] == 255
 
 
 def test_a_belief_past_its_cap_is_a_sample_and_says_so() -> None:
@@ -87,6 +91,15 @@ def test_a_belief_past_its_cap_is_a_sample_and_says_so() -> None:
         assert known.belief is not None
         assert not known.belief.exact
         assert known.belief.size <= 50
+
+
+def test_a_belief_that_was_cut_has_no_weights_and_one_that_was_not_has() -> None:
+    moves = list(read_game(GAME).mainline_moves())[:12]
+    for most, expected in ((1_000_000, True), (50, False)):
+        *_, last = replay(FogOfWarBoard(), moves, most)
+        belief = last[chess.BLACK].belief
+        assert belief is not None and belief.size > 1
+        assert (belief.weighted is not None) == expected
 
 
 @pytest.mark.parametrize(("move", "over"), [("e7e8", True), ("e7e6", False)])
@@ -109,11 +122,16 @@ def test_a_draw_by_repetition_ends_no_belief() -> None:
 # -- the shares of pieces -------------------------------------------------------------------
 
 
-def belief_after(sans: str, side: chess.Color) -> Belief:
+def board_after(sans: str) -> FogOfWarBoard:
     board = FogOfWarBoard()
     for san in sans.split():
         board.push_san(san)
-    belief = Belief(from_board(FogOfWarBoard()), int(not side))
+    return board
+
+
+def belief_after(sans: str, side: chess.Color) -> Belief:
+    board = board_after(sans)
+    belief = Belief(from_board(FogOfWarBoard()), int(not side), weighted=True)
     for ply in plies(board, side):
         assert ply.observation is not None
         if ply.move is not None:
@@ -123,14 +141,16 @@ def belief_after(sans: str, side: chess.Color) -> Belief:
     return belief
 
 
-def naive_counts(positions: npt.NDArray[np.uint64], enemy: chess.Color) -> npt.NDArray[np.int64]:
-    """Count by looking at every square of every position."""
-    counts = np.zeros((len(PLANES), SQUARES), dtype=np.int64)
-    for words in positions:
+def naive_counts(
+    positions: npt.NDArray[np.uint64], enemy: chess.Color, weights: Iterable[float] | None = None
+) -> npt.NDArray[np.float64]:
+    """Count by looking at every square of every position; weights: what each counts, not 1."""
+    counts = np.zeros((len(PLANES), SQUARES))
+    for words, weight in zip(positions, weights or [1.0] * len(positions), strict=True):
         for square, piece in to_board(words).piece_map().items():
             if piece.color == enemy:
-                counts[0, square] += 1
-                counts[piece.piece_type, square] += 1
+                counts[0, square] += weight
+                counts[piece.piece_type, square] += weight
     return counts
 
 
@@ -142,6 +162,30 @@ def test_counts_equal_those_of_a_look_at_every_piece(side: chess.Color, plies_ma
     assert np.array_equal(piece_counts(belief.records), expected)
 
 
+@pytest.mark.parametrize("side", chess.COLORS)
+def test_weights_count_as_in_a_look_at_every_piece(side: chess.Color) -> None:
+    board, belief = board_after(LINE), belief_after(LINE, side)
+    assert belief.weights is not None
+    weights = belief.weights.tolist()
+    assert max(weights) > 2 * min(weights)
+    expected = naive_counts(belief.positions, not side, weights)
+    assert np.allclose(piece_counts(belief.records, belief.weights), expected)
+    even, weighted = heat_maps(belief, board)
+    assert weighted is not None
+    near = np.abs(weighted.shares / 255 - expected / sum(weights)) <= 1 / 255
+    assert near.all()
+    assert not np.array_equal(even.shares, weighted.shares)
+    truth = [bool((words == from_board(board)).all()) for words in belief.positions].index(True)
+    assert even.truth == 1 / len(belief)
+    assert math.isclose(weighted.truth, weights[truth] / len(belief), rel_tol=1e-4)
+
+
+def test_a_position_that_is_not_in_the_belief_has_no_share() -> None:
+    even, weighted = heat_maps(belief_after("e4 d5", chess.BLACK), board_after("d4 d5"))
+    assert weighted is not None
+    assert (even.truth, weighted.truth) == (0.0, 0.0)
+
+
 def test_many_records_are_counted_in_parts() -> None:
     records = np.zeros((2 * CHUNK + 3, 3), dtype=np.uint64)
     records[:, 2] = 1 << 8  # a pawn on a2
@@ -150,6 +194,10 @@ def test_many_records_are_counted_in_parts() -> None:
     assert counts[1, 8] == len(records)
     assert counts[6, 63] == CHUNK + 3
     assert counts.sum() == 2 * (2 * len(records) - CHUNK)  # each piece is also one of any type
+    weights = np.zeros(len(records), dtype=np.float32)
+    weights[CHUNK:] = 0.5
+    counts = piece_counts(records, weights)
+    assert counts[1, 8] == counts[6, 63] == (CHUNK + 3) / 2
 
 
 def test_a_rook_that_may_castle_is_a_rook() -> None:
@@ -159,13 +207,20 @@ def test_a_rook_that_may_castle_is_a_rook() -> None:
 
 def test_levels_are_near_the_shares_and_keep_what_is_certain_apart() -> None:
     positions = 100_000
-    counts = np.array([0, 1, 50_000, 99_999, 100_000])
-    assert levels(counts, positions).tolist() == [0, 1, 128, 254, 255]
+    counts = np.array([0.0, 1, 50_000, 99_999, 100_000])
+    assert levels(counts, counts, positions).tolist() == [0, 1, 128, 254, 255]
     for count in range(0, positions, 997):
-        level = int(levels(np.array([count]), positions)[0])
+        one = np.array([float(count)])
+        level = int(levels(one, one, positions)[0])
         assert abs(Fraction(level, 255) - Fraction(count, positions)) <= Fraction(1, 255)
+
+
+def test_no_weight_makes_the_possible_impossible_or_certain() -> None:
+    counts = np.array([0.0, 1, 99, 100])
+    weights = np.array([0.0, 1e-9, 100 - 1e-9, 100.00001])
+    assert levels(weights, counts, 100).tolist() == [0, 1, 254, 255]
 
 
 def test_an_empty_belief_has_no_shares() -> None:
     with pytest.raises(ValueError, match="without positions"):
-        levels(np.zeros(1, dtype=np.int64), 0)
+        levels(np.zeros(1), np.zeros(1), 0)

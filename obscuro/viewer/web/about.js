@@ -51,7 +51,7 @@ export function legend() {
     const swatch = html("i", { "aria-hidden": "true" }, color);
     return html("span", {}, swatch, ` ${Math.round(100 * share)} %`);
   });
-  return ["of the positions: ", ...swatches];
+  return ["likely: ", ...swatches];
 }
 
 /**
@@ -62,8 +62,11 @@ export function legend() {
 export function method(game) {
   const belief =
     "Belief: the share of the positions that a side held possible in which the piece stands on " +
-    "the square. All positions count alike; the side need not think them equally likely. A " +
-    `sample is shown where there are more than ${countText(game.max_positions)}.`;
+    "the square. A sample is shown where there are more than " +
+    `${countText(game.max_positions)}. All positions count alike, or each by how plausibly the ` +
+    "opponent played to reach it: a model fitted to the engine's games says how likely each move " +
+    "was. A belief that was just cut to a sample, drawn anew or very large has no weights: then " +
+    "all count alike, and the page says so.";
   const rings =
     "Rings: a belief that is a sample; a true position that the search did not expand, or did " +
     "not have.";
@@ -95,6 +98,7 @@ export function keysHelp() {
     ["Home End", "start, end"],
     ["m M", "next, previous marked move"],
     ["b", "belief"],
+    ["w", "positions alike, or by plausible play"],
     ["a", "arrows"],
     ["f", "flip"],
     ["v", "one board or three"],

@@ -2,10 +2,12 @@
 
 import { clockText, moveName, sideName } from "obscuro/game.js";
 import { adviceSection, factList, factsOf, lossSentence, policyList } from "obscuro/advice.js";
+import { truthText } from "obscuro/sights.js";
 import { html } from "obscuro/elements.js";
 
 /**
  * @typedef {import("obscuro/game.js").Game} Game
+ * @typedef {import("obscuro/game.js").Side} Side
  * @typedef {import("obscuro/game.js").Move} Move
  * @typedef {import("obscuro/game.js").Advice} Advice
  */
@@ -27,8 +29,25 @@ export function detailsOf(game, ply, advice, flipped) {
   if (before?.loss) parts.push(lossLine(before, before.advice));
   if (before?.text) parts.push(html("p", { class: "comment" }, before.text));
   if (next) parts.push(...choiceOf(next, advice));
+  parts.push(...truthOf(game, ply));
   if (advice) parts.push(adviceSection(advice, turn, next, flipped));
   return parts;
+}
+
+/**
+ * How likely the true position was to both sides.
+ * @param {Game} game
+ * @param {number} ply
+ * @returns {HTMLElement[]}
+ */
+function truthOf(game, ply) {
+  /** @type {[string, string][]} */
+  const told = [];
+  for (const side of /** @type {Side[]} */ (["white", "black"])) {
+    const text = truthText(game, ply, side);
+    if (text !== null) told.push([`to ${sideName(side)}`, text]);
+  }
+  return told.length ? [html("h3", {}, "How likely the truth was"), factList(told)] : [];
 }
 
 /**

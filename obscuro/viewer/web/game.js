@@ -2,7 +2,9 @@
 
 /**
  * @typedef {"white" | "black"} Side
- * @typedef {{size: number, exact: boolean, rebuilt: boolean, shares: string}} Belief
+ * @typedef {{shares: string, truth: number | null}} HeatMap
+ * @typedef {{size: number, exact: boolean, rebuilt: boolean, even: HeatMap,
+ *   weighted: HeatMap | null}} Belief
  * @typedef {{seen: string, belief: Belief | null}} SideView
  * @typedef {{placement: string, turn: Side, white: SideView, black: SideView}} Position
  * @typedef {{uci: string, san: string, share: number}} Option
@@ -28,7 +30,7 @@
  *   positions: Position[], moves: Move[]}} Game
  */
 
-export const SCHEMA = 2;
+export const SCHEMA = 3;
 
 /** What each row of a belief's shares is about. */
 export const PLANES = ["any", "pawn", "knight", "bishop", "rook", "queen", "king"];
@@ -72,31 +74,31 @@ export function squaresOf(placement) {
   return squares;
 }
 
-/** @type {WeakMap<Belief, Uint8Array>} */
+/** @type {WeakMap<HeatMap, Uint8Array>} */
 const decoded = new WeakMap();
 
 /**
- * The shares of a belief: PLANES by 64 squares, in 255ths; see the document.
- * @param {Belief} belief
+ * The shares of a heat map: PLANES by 64 squares, in 255ths; see the document.
+ * @param {HeatMap} heat
  * @returns {Uint8Array}
  */
-export function sharesOf(belief) {
-  let shares = decoded.get(belief);
+export function sharesOf(heat) {
+  let shares = decoded.get(heat);
   if (!shares) {
-    shares = Uint8Array.from(atob(belief.shares), (byte) => byte.charCodeAt(0));
-    decoded.set(belief, shares);
+    shares = Uint8Array.from(atob(heat.shares), (byte) => byte.charCodeAt(0));
+    decoded.set(heat, shares);
   }
   return shares;
 }
 
 /**
  * The share of one enemy piece on one square, in 255ths.
- * @param {Belief} belief
+ * @param {HeatMap} heat
  * @param {number} plane index in PLANES
  * @param {number} square
  */
-export function shareAt(belief, plane, square) {
-  return sharesOf(belief)[64 * plane + square];
+export function shareAt(heat, plane, square) {
+  return sharesOf(heat)[64 * plane + square];
 }
 
 /** @param {number} level in 255ths */
@@ -136,6 +138,14 @@ export function pawnsText(pawns) {
 /** @param {number} share in [0, 1] */
 export function shareText(share) {
   return share > 0 && share < 0.01 ? "<1 %" : `${Math.round(100 * share)} %`;
+}
+
+/**
+ * A share that may be very small: in percent, or as one in so many.
+ * @param {number} share above 0 and up to 1
+ */
+export function oddsText(share) {
+  return share < 0.01 ? `1 in ${countText(Math.round(1 / share))}` : shareText(share);
 }
 
 /** @param {number} count */

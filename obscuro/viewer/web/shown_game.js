@@ -14,7 +14,7 @@ const HASH_DELAY = 120; // ms; some browsers refuse to change the address too of
  * @returns {Viewer}
  */
 export function showGame(game) {
-  byId("legend").append(...legend());
+  byId("legend").prepend(...legend());
   byId("loading").remove();
   byId("main").hidden = false;
   describe(game);
@@ -54,6 +54,7 @@ function listenToKeys(viewer) {
     ["a", () => viewer.toggle("arrows")],
     ["f", () => viewer.toggle("flipped")],
     ["b", () => viewer.nextPlane()],
+    ["w", () => viewer.weigh(!viewer.choice.weighted)],
     ["v", () => viewer.nextView()],
     ["m", () => viewer.goToMark(1)],
     ["M", () => viewer.goToMark(-1)],

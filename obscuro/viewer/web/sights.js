@@ -6,14 +6,16 @@ import * as doc from "obscuro/game.js";
  * @typedef {import("obscuro/game.js").Game} Game
  * @typedef {import("obscuro/game.js").Side} Side
  * @typedef {import("obscuro/game.js").Belief} Belief
+ * @typedef {import("obscuro/game.js").HeatMap} HeatMap
  * @typedef {import("obscuro/board.js").Heat} Heat
  * @typedef {import("obscuro/board.js").Arrow} Arrow
  * @typedef {import("obscuro/board.js").BoardState} BoardState
  * @typedef {import("obscuro/game.js").Advice} Advice
- * @typedef {{plane: number | null, arrows: boolean, advised: boolean, flipped: boolean,
- *   chosen: number | null}} Choice
- *   plane: index in PLANES of the enemy piece whose belief is shown; null: no belief. advised: the
- *   arrows are those of the advice, if there is any, and not the mover's own.
+ * @typedef {{plane: number | null, weighted: boolean, arrows: boolean, advised: boolean,
+ *   flipped: boolean, chosen: number | null}} Choice
+ *   plane: index in PLANES of the enemy piece whose belief is shown; null: no belief. weighted: the
+ *   positions of a belief count by its weights, if it has any. advised: the arrows are those of the
+ *   advice, if there is any, and not the mover's own.
  */
 
 const LETTERS = ["", "p", "n", "b", "r", "q", "k"]; // by plane
@@ -34,10 +36,10 @@ const KING = 6;
 export function sideBoard(game, ply, side, choice, advice) {
   const { seen, belief } = game.positions[ply][side];
   const squares = doc.squaresOf(seen);
-  const shown = choice.plane !== null ? belief : null;
+  const known = belief && heatMap(belief, choice.weighted);
   const { plane } = choice;
   const heat = squares.map((symbol, square) =>
-    symbol === doc.FOG && shown && plane !== null ? heatAt(shown, plane, square, side) : null,
+    symbol === doc.FOG && known && plane !== null ? heatAt(known, plane, square, side) : null,
   );
   const moved = game.moves[ply - 1];
   const last = lastSquares(game, ply).filter(
@@ -45,7 +47,7 @@ export function sideBoard(game, ply, side, choice, advice) {
   );
   const mayShow = choice.arrows && game.positions[ply].turn === side;
   const arrows = mayShow ? arrowsAt(game, ply, choice.advised ? advice : null) : [];
-  const label = `As ${doc.sideName(side)} saw it. ${inWords(squares, side, belief)}`;
+  const label = `As ${doc.sideName(side)} saw it. ${inWords(squares, side, known)}`;
   const { chosen, flipped } = choice;
   return { squares, last, arrows, heat, chosen, flipped, label };
 }
@@ -74,7 +76,16 @@ export function trueBoard(game, ply, choice) {
 }
 
 /**
- * What a side knew, in a few words below its board.
+ * @param {Belief} belief
+ * @param {boolean} weighted whether its weights count, if it has any
+ * @returns {HeatMap}
+ */
+function heatMap(belief, weighted) {
+  return (weighted && belief.weighted) || belief.even;
+}
+
+/**
+ * What a side knew, in a few words above its board.
  * @param {Game} game
  * @param {number} ply
  * @param {Side} side
@@ -90,26 +101,53 @@ export function knowledgeText(game, ply, side) {
 }
 
 /**
+ * Whether the positions of a side count alike for want of weights.
+ * @param {Game} game
+ * @param {number} ply
+ * @param {Side} side
+ */
+export function lacksWeights(game, ply, side) {
+  const { belief } = game.positions[ply][side];
+  return belief !== null && belief.size > 1 && !belief.weighted;
+}
+
+/**
+ * How likely the true position was to a side, in both views of its belief; null: not known.
+ * @param {Game} game
+ * @param {number} ply
+ * @param {Side} side
+ */
+export function truthText(game, ply, side) {
+  const { belief } = game.positions[ply][side];
+  if (!belief || belief.even.truth === null) return null;
+  if (belief.even.truth === 0) return "not in its belief";
+  const even = doc.oddsText(belief.even.truth);
+  const weighted = belief.weighted?.truth;
+  return weighted ? `${even} alike, ${doc.oddsText(weighted)} by plausible play` : even;
+}
+
+/**
  * What a side believed of one square.
  * @param {Game} game
  * @param {number} ply
  * @param {Side} side
+ * @param {Choice} choice
  * @param {number} square
  */
-export function squareText(game, ply, side, square) {
+export function squareText(game, ply, side, choice, square) {
   const { seen, belief } = game.positions[ply][side];
   if (doc.squaresOf(seen)[square] !== doc.FOG) return "in sight";
-  return belief ? `${placesText(belief, square)}` : "in the fog";
+  return belief ? placesText(heatMap(belief, choice.weighted), square) : "in the fog";
 }
 
 /**
- * @param {Belief} belief
+ * @param {HeatMap} known
  * @param {number} square
  */
-function placesText(belief, square) {
+function placesText(known, square) {
   const found = doc.PLANES.map((name, plane) => ({
     name,
-    level: doc.shareAt(belief, plane, square),
+    level: doc.shareAt(known, plane, square),
   }));
   const empty = { name: "empty", level: doc.CERTAIN - found[0].level };
   return [...found.slice(1), empty]
@@ -120,24 +158,24 @@ function placesText(belief, square) {
 }
 
 /**
- * @param {Belief} belief
+ * @param {HeatMap} known
  * @param {number} plane
  * @param {number} square
  * @param {Side} side whose belief it is
  * @returns {Heat}
  */
-function heatAt(belief, plane, square, side) {
-  const level = doc.shareAt(belief, plane, square);
+function heatAt(known, plane, square, side) {
+  const level = doc.shareAt(known, plane, square);
   let ghost = plane;
   if (plane === 0) {
     ghost = 1;
     for (let other = 2; other < doc.PLANES.length; other++) {
-      if (doc.shareAt(belief, other, square) > doc.shareAt(belief, ghost, square)) ghost = other;
+      if (doc.shareAt(known, other, square) > doc.shareAt(known, ghost, square)) ghost = other;
     }
   }
   const letter = side === "white" ? LETTERS[ghost] : LETTERS[ghost].toUpperCase();
-  const text = `${doc.squareName(square)}: ${placesText(belief, square)}`;
-  return { level, ghost: letter, ghostLevel: doc.shareAt(belief, ghost, square), text };
+  const text = `${doc.squareName(square)}: ${placesText(known, square)}`;
+  return { level, ghost: letter, ghostLevel: doc.shareAt(known, ghost, square), text };
 }
 
 /**
@@ -184,9 +222,9 @@ function lastSquares(game, ply) {
 /**
  * @param {string[]} squares
  * @param {Side} side whose board it is
- * @param {Belief | null} belief
+ * @param {HeatMap | null} known
  */
-function inWords(squares, side, belief) {
+function inWords(squares, side, known) {
   const enemy = side === "white" ? "black" : "white";
   const fogged = squares.filter((symbol) => symbol === doc.FOG).length;
   const parts = [
@@ -194,7 +232,7 @@ function inWords(squares, side, belief) {
     `Enemy pieces in sight: ${pieces(squares, enemy)}`,
     `${fogged} squares in the fog`,
   ];
-  if (belief) parts.push(`Enemy king: ${likeliest(belief, KING)}`);
+  if (known) parts.push(`Enemy king: ${likeliest(known, KING)}`);
   return `${parts.join(". ")}.`;
 }
 
@@ -213,12 +251,12 @@ function pieces(squares, side) {
 
 /**
  * The squares where a piece is most likely.
- * @param {Belief} belief
+ * @param {HeatMap} known
  * @param {number} plane
  */
-export function likeliest(belief, plane) {
+export function likeliest(known, plane) {
   return Array.from({ length: 64 }, (_, square) => square)
-    .map((square) => ({ square, level: doc.shareAt(belief, plane, square) }))
+    .map((square) => ({ square, level: doc.shareAt(known, plane, square) }))
     .filter(({ level }) => level)
     .sort((a, b) => b.level - a.level)
     .slice(0, MOST_PLACES)

@@ -5,7 +5,7 @@ import { BoardView } from "obscuro/board.js";
 import { CurveSet } from "obscuro/curve_set.js";
 import { detailsOf, ending } from "obscuro/details.js";
 import { MoveList } from "obscuro/moves.js";
-import { knowledgeText, sideBoard, squareText, trueBoard } from "obscuro/sights.js";
+import { knowledgeText, lacksWeights, sideBoard, squareText, trueBoard } from "obscuro/sights.js";
 import { byId, html } from "obscuro/elements.js";
 
 /**
@@ -23,6 +23,11 @@ const VIEWS = [
   ["truth", "As it was"],
   ["black", "As Black"],
 ];
+/** How much the positions of a belief count. */
+const WEIGHTINGS = [
+  ["All alike", "All possible positions count alike"],
+  ["By plausible play", "A position counts by how plausibly the opponent played to reach it"],
+];
 const NARROW = "(max-width: 640px)"; // as in the style sheet
 
 export class Viewer {
@@ -38,7 +43,14 @@ export class Viewer {
     /** @type {Map<number, Advice>} */
     this.asked = new Map(); // by ply, what the engine was asked in this page
     /** @type {import("obscuro/sights.js").Choice} */
-    this.choice = { plane: 0, arrows: true, advised: true, flipped: false, chosen: null };
+    this.choice = {
+      plane: 0,
+      weighted: false,
+      arrows: true,
+      advised: true,
+      flipped: false,
+      chosen: null,
+    };
     this.view = matchMedia(NARROW).matches ? "white" : "all";
     /** @param {number} square */
     const choose = (square) => this.chooseSquare(square);
@@ -57,6 +69,12 @@ export class Viewer {
       return pill(text, () => this.choosePlane(index ? index - 1 : null));
     });
     byId("pieces").append(...this.pills);
+    this.weightings = WEIGHTINGS.map(([name, title], index) => {
+      const button = pill(name, () => this.weigh(index === 1));
+      button.title = title;
+      return button;
+    });
+    byId("weights").append(...this.weightings);
     this.views = VIEWS.map(([view, text]) => pill(text, () => this.chooseView(view)));
     byId("views").append(...this.views);
     this.listen();
@@ -141,6 +159,12 @@ export class Viewer {
     this.choosePlane(next < PLANES.length ? next : null);
   }
 
+  /** @param {boolean} weighted whether the weights of a belief count, where it has any */
+  weigh(weighted) {
+    this.choice.weighted = weighted;
+    this.show();
+  }
+
   /** @param {string} view one of VIEWS */
   chooseView(view) {
     this.view = view;
@@ -217,6 +241,9 @@ export class Viewer {
     this.pills.forEach((button, index) => {
       press(button, choice.plane === (index ? index - 1 : null));
     });
+    this.weightings.forEach((button, index) => {
+      press(button, choice.weighted === (index === 1));
+    });
     this.views.forEach((button, index) => press(button, VIEWS[index][0] === this.view));
     byId("boards").dataset.view = this.view;
     press(byId("arrows"), choice.arrows);
@@ -224,6 +251,12 @@ export class Viewer {
     byId("advised").hidden = !(advice && this.game.moves[this.ply]?.policy.length);
     press(byId("flip"), choice.flipped);
     byId("legend").hidden = choice.plane === null;
+    const lacking = SIDES.filter(
+      (side) => choice.weighted && !this.hides(side) && lacksWeights(this.game, this.ply, side),
+    ).map(sideName);
+    byId("unweighted").textContent = lacking.length
+      ? `no weights for ${lacking.join(" and ")}: all alike`
+      : "";
   }
 
   /**
@@ -231,10 +264,12 @@ export class Viewer {
    * @returns {(Node | string)[]}
    */
   squareWords() {
-    const { game, ply } = this;
-    const square = this.choice.chosen;
+    const { game, ply, choice } = this;
+    const square = choice.chosen;
     if (square === null) return [];
-    const said = SIDES.map((side) => `${sideName(side)}: ${squareText(game, ply, side, square)}`);
+    const said = SIDES.map(
+      (side) => `${sideName(side)}: ${squareText(game, ply, side, choice, square)}`,
+    );
     return [html("strong", {}, squareName(square)), ` ${said.join(" · ")}`];
   }
 }

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from obscuro.viewer.document import SCHEMA, GameDocument
+from obscuro.viewer.document import SCHEMA, GameDocument, in_present_form
 from obscuro.web.play.game_store import GameDatabase
 
 FILE = "look.sqlite3"
@@ -90,13 +90,9 @@ class LookStore:
         self._keep_newest("documents", MOST_DOCUMENTS)
 
     def document(self, game_id: str) -> GameDocument | None:
-        """Return the document of a game, if it is kept and of the form that the page reads."""
-        query = "SELECT body FROM documents WHERE game = ? AND form = ?"
-        rows = self._db.read(query, game_id, SCHEMA)
-        if not rows:
-            return None
-        document: GameDocument = json.loads(zlib.decompress(rows[0][0]))
-        return document
+        """Return the document of a game, if it is kept and need not be made anew."""
+        rows = self._db.read("SELECT body FROM documents WHERE game = ?", game_id)
+        return in_present_form(json.loads(zlib.decompress(rows[0][0]))) if rows else None
 
     def close(self) -> None:
         """Close the file. A second call does nothing."""
