@@ -64,7 +64,7 @@ export function method(game) {
     "Belief: the share of the positions that a side held possible in which the piece stands on " +
     "the square. A sample is shown where there are more than " +
     `${countText(game.max_positions)}. All positions count alike, or each by how plausibly the ` +
-    "opponent played to reach it: a model fitted to the engine's games says how likely each move " +
+    "opponent played to reach it: a model fitted to games of engines says how likely each move " +
     "was. A belief that was just cut to a sample, drawn anew or very large has no weights: then " +
     "all count alike, and the page says so.";
   const rings =
