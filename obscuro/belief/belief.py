@@ -283,7 +283,7 @@ class Belief:
     ) -> Weights | None:
         """The weights of an update's outcome; None: all alike. The arguments: see `_accept`."""
         task = self._successor_task(known, observation) if self._weighted else None
-        if task is None or not outcome.complete:
+        if task is None or outcome.visited < len(self):
             return None
         late = is_late(deadline, stop)
         return after_opponent_move(

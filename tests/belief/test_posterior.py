@@ -145,6 +145,20 @@ def test_without_time_all_positions_count_alike(monkeypatch):
     assert belief.weights_of(belief.positions[:3]).tolist() == [1, 1, 1]
 
 
+def test_a_sample_that_the_cap_allows_has_the_weights_of_its_positions():
+    game = random_game(22, 40, eager=0.0)
+    whole = Belief(game.positions[0], 0, weighted=True)
+    capped = Belief(game.positions[0], 0, 2000, weighted=True)
+    for ply in range(len(game.moves)):
+        follow(whole, game, ply)
+        follow(capped, game, ply)
+        if not capped.exact:
+            break
+    assert len(capped) == 2000 < len(whole)
+    ratios = capped.weights / whole.weights_of(capped.positions)
+    assert ratios == pytest.approx(np.full(2000, ratios[0]), rel=1e-3)
+
+
 def test_weights_of_positions_are_those_of_their_records():
     belief = grown(1000)
     positions = belief.positions[[5, 17, 5]]

@@ -65,7 +65,7 @@ export function method(game) {
     "the square. A sample is shown where there are more than " +
     `${countText(game.max_positions)}. All positions count alike, or each by how plausibly the ` +
     "opponent played to reach it: a model fitted to games of engines says how likely each move " +
-    "was. A belief that was just cut to a sample, drawn anew or very large has no weights: then " +
+    "was. A belief that was drawn anew, or that is very large, has no weights: then " +
     "all count alike, and the page says so.";
   const rings =
     "Rings: a belief that is a sample; a true position that the search did not expand, or did " +
