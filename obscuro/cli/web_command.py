@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise missing_package(error, "starlette uvicorn websockets") from None
     from obscuro.client.engine import Engine  # noqa: PLC0415
     from obscuro.viewer.browser_parts.parts import MissingPartsError  # noqa: PLC0415
-    from obscuro.web.play.game_store import StoreError  # noqa: PLC0415
+    from obscuro.web.data_folder import StoreError  # noqa: PLC0415
     from obscuro.web.web_limits import WebLimits  # noqa: PLC0415
 
     limits = WebLimits(games=arguments.max_games)

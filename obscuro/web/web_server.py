@@ -32,7 +32,8 @@ from obscuro.web.look.watched_games import WatchedGames
 from obscuro.web.play.game_engines import GameEngines
 from obscuro.web.play.game_lobby import GameLobby
 from obscuro.web.play.game_room import GameServices
-from obscuro.web.play.game_store import GameStore, StoreError
+from obscuro.web.data_folder import StoreError
+from obscuro.web.play.game_store import GameStore
 from obscuro.web.play.play_routes import PlayRoutes
 from obscuro.web.web_limits import UNAVAILABLE, WebError, WebLimits
 from obscuro.web.web_requests import WebContext, json_response

@@ -11,7 +11,8 @@ from obscuro.client.engine import PlayResult
 from obscuro.client.move_report import Report
 from obscuro.matches.time_control import TimeControl
 from obscuro.web.play.game_setup import GameSetup
-from obscuro.web.play.game_store import FILE, GameStore, StoreError
+from obscuro.web.data_folder import StoreError
+from obscuro.web.play.game_store import FILE, GameStore
 from obscuro.web.play.hosted_game import HostedGame
 
 SETUP = GameSetup(

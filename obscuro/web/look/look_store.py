@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from obscuro.viewer.document import SCHEMA, GameDocument
-from obscuro.web.play.game_store import GameDatabase
+from obscuro.web.data_folder import GameDatabase
 
 FILE = "look.sqlite3"
 MOST_DOCUMENTS = 1_000

@@ -20,7 +20,8 @@ from obscuro.web.look.look_store import FileGame, LookStore
 from obscuro.web.look.watched_game import LookLimits, WatchedGame
 from obscuro.web.play.game_lobby import GameLobby, new_game_id
 from obscuro.web.play.game_room import GameRoom
-from obscuro.web.play.game_store import StoredGame, StoreError
+from obscuro.web.data_folder import StoreError
+from obscuro.web.play.game_store import StoredGame
 from obscuro.web.play.hosted_game import HostedGame
 from obscuro.web.web_limits import BAD_REQUEST, CONFLICT, TOO_MANY, WebError
 

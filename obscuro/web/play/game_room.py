@@ -20,7 +20,8 @@ from obscuro.client.uci_process import EngineError
 from obscuro.matches.time_control import MILLISECONDS
 from obscuro.web.play.game_engines import GameEngine, GameEngines
 from obscuro.web.play.game_setup import GameSetup
-from obscuro.web.play.game_store import GameStore, StoreError
+from obscuro.web.data_folder import StoreError
+from obscuro.web.play.game_store import GameStore
 from obscuro.web.play.hosted_game import GameResult, HostedGame, Status
 from obscuro.web.play.player_notes import PlayerNotes, color_name
 from obscuro.web.web_limits import WebLimits

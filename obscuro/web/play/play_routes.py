@@ -29,7 +29,7 @@ from obscuro.web.play.game_setup import (
     read_game,
     read_match,
 )
-from obscuro.web.play.game_store import StoreError
+from obscuro.web.data_folder import StoreError
 from obscuro.web.play.hosted_game import RefusedMove
 from obscuro.web.static_table import STATIC_ROOMS
 from obscuro.web.web_limits import BAD_REQUEST, NOT_FOUND, TOO_MANY, TokenBucket, WebError
