@@ -139,7 +139,8 @@ class GameDatabase:
     def used_bytes(self) -> int:
         """Return how much of the file is in use; removed rows leave space for others."""
         pages, free, size = (
-            self.read(f"PRAGMA {name}")[0][0] for name in ("page_count", "freelist_count", "page_size")
+            self.read(f"PRAGMA {name}")[0][0]
+            for name in ("page_count", "freelist_count", "page_size")
         )
         return int((pages - free) * size)
 

@@ -34,13 +34,13 @@ _Result = TypeVar("_Result")
 class LookLimits:
     """How much work a game may be. live, finished: the most positions of a belief in a game that
     goes on, and in one that is over. backlog: how many messages may wait for a browser. questions:
-    how many may wait for an engine. advice_burst, advice_rate: questions of one visitor.
+    how many addresses may wait for an engine. advice_burst, advice_rate: questions of one address.
     """
 
     live: int = 20_000
     finished: int = 50_000
     backlog: int = 512
-    questions: int = 4
+    questions: int = 32
     advice_burst: float = 10
     advice_rate: float = 0.2
 
@@ -254,8 +254,8 @@ class WatchedGame:
 
     # -- the engine -------------------------------------------------------------------------
 
-    def analyse(self) -> None:
-        """Let an engine look at the whole game. Raises WebError."""
+    def analyse(self, address: str) -> None:
+        """Let an engine look at the whole game, as this address wishes. Raises WebError."""
         if self._analyst is None:
             raise WebError(CONFLICT, "this server has no engine for that")
         if self.live or self._document is None:
@@ -264,10 +264,10 @@ class WatchedGame:
             raise WebError(CONFLICT, "the game has been analysed")
         if self._analysis is None:
             self._text = None
-            work = self._analysed(self._analyst, self._document)
+            work = self._analysed(self._analyst, self._document, address)
             self._analysis = asyncio.get_running_loop().create_task(work)
 
-    async def _analysed(self, analyst: Consultant, document: GameDocument) -> None:
+    async def _analysed(self, analyst: Consultant, document: GameDocument, address: str) -> None:
         """Analyse the game, and show each advice as it is found."""
         advice: list[ShownAdvice | None] = [None] * len(document["moves"])
         done = 0
@@ -282,7 +282,7 @@ class WatchedGame:
         self._tell_progress("analysis", 0, len(advice))
         fault = None
         try:
-            await analyst.analyse(self._game, on_ply)
+            await analyst.analyse(self._game, on_ply, address)
             document = with_advice(document, self._game, advice, analyst.description)
             self._set_document(document)
             self._save(document)

@@ -5,6 +5,7 @@ One thread uses a store. Visitors are known here by a hash only.
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 from collections.abc import Callable, Collection
@@ -23,6 +24,7 @@ from obscuro.web.data_folder import GameDatabase
 from obscuro.web.play.game_setup import GameSetup
 from obscuro.web.play.hosted_game import GameResult, HostedGame, HostedPly, Status
 from obscuro.web.play.player_notes import color_name
+from obscuro.web.web_limits import CONFLICT, WebError
 
 FILE = "games.sqlite3"
 EVENT = "Obscuro web"
@@ -49,6 +51,14 @@ CREATE TABLE IF NOT EXISTS plies (
     PRIMARY KEY (game, ply)
 ) STRICT, WITHOUT ROWID;
 """
+
+
+class DamagedGameError(WebError):
+    """A game's rows in the file are no game."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(CONFLICT, f"the game is damaged in the server's file: {reason}")
+
 
 # What may make place for other games: one that is over, one in which not both sides have moved,
 # and one of two engines. A person's game under way stays.
@@ -77,7 +87,8 @@ class StoredGame:
     version: int
 
     def game(self) -> HostedGame:
-        """Return the game, to go on with."""
+        """Return the game, to go on with. Raises DamagedGameError."""
+        self._check_moves()
         return HostedGame(
             self.id,
             self.setup,
@@ -87,8 +98,24 @@ class StoredGame:
             version=self.version,
         )
 
+    def _check_moves(self) -> None:
+        """Raise DamagedGameError unless the moves are legal."""
+        try:
+            board = self.setup.board()
+            for ply in self.plies:
+                move = chess.Move.from_uci(ply.turn.uci)
+                if not board.is_legal(move):
+                    raise ValueError(f"the move {ply.turn.uci[:10]!r} is not legal")
+                board.push(move)
+        except _DAMAGE as error:
+            raise DamagedGameError(_reason(error)) from None
+
     def pgn(self) -> chess.pgn.Game:
-        """Return the game as PGN, with the engines' reports in comments."""
+        """Return the game as PGN, with the engines' reports in comments.
+
+        Raises DamagedGameError.
+        """
+        self._check_moves()
         record = self._record()
         game = to_pgn(record, event=EVENT)
         for node, ply, played in zip(game.mainline(), self.plies, record.plies, strict=True):
@@ -168,7 +195,7 @@ class GameStore:
             state = json.loads(text)
             if [number for number, _ in said] != list(range(len(said))):
                 raise ValueError("a ply is missing")
-            stored = StoredGame(
+            return StoredGame(
                 id=game_id,
                 visitor=visitor,
                 setup=GameSetup.from_json(json.loads(setup)),
@@ -181,8 +208,6 @@ class GameStore:
                 result=_result_of(state),
                 version=int(state["version"]),
             )
-            _check_moves(stored)
-            return stored
 
         return self._undamaged(game_id, read)
 
@@ -193,7 +218,7 @@ class GameStore:
             "FROM games WHERE visitor = ? ORDER BY rowid DESC LIMIT ?",
             *(visitor, most),
         )
-        found = (self._undamaged(row[0], lambda row=row: _summary(*row)) for row in rows)
+        found = (self._undamaged(row[0], functools.partial(_summary, *row)) for row in rows)
         return [summary for summary in found if summary is not None]
 
     def _undamaged(self, game_id: str, read: Callable[[], _Read]) -> _Read | None:
@@ -203,8 +228,9 @@ class GameStore:
         except _DAMAGE as error:
             if game_id not in self._told and len(self._told) < _MOST_TOLD:
                 self._told.add(game_id)
-                reason = " ".join(f"{type(error).__name__}: {error}".split())[:100]
-                logger.error("game %s is damaged in the file, and left out: %s", game_id, reason)
+                logger.error(
+                    "game %s is damaged in the file, and left out: %s", game_id, _reason(error)
+                )
             return None
 
     def count_unfinished(self, visitor: str) -> int:
@@ -254,14 +280,8 @@ class GameStore:
         self._db.close()
 
 
-def _check_moves(stored: StoredGame) -> None:
-    """Raise ValueError unless the moves of a game are legal."""
-    board = stored.setup.board()
-    for ply in stored.plies:
-        move = chess.Move.from_uci(ply.turn.uci)
-        if not board.is_legal(move):
-            raise ValueError(f"the move {ply.turn.uci[:10]!r} is not legal")
-        board.push(move)
+def _reason(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:100]
 
 
 def player_name(setup: GameSetup, color: chess.Color) -> str:
