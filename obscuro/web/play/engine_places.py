@@ -45,6 +45,7 @@ class EnginePlaces:
         self._most = most
         self._pairs = max(2, most // 2)
         self._held: dict[PlaceHolder, int] = {}
+        self._serving = False
         self._leaving = 0  # places of engines that are not at rest yet
         self._waiting: OrderedDict[str, deque[_Waiter]] = OrderedDict()
 
@@ -81,24 +82,28 @@ class EnginePlaces:
 
     def serve(self) -> None:
         """Give places to those that wait, as far as there are any."""
-        for name in list(self._waiting):
-            queue = self._waiting.get(name)
-            while queue:
-                holder = queue[0].holder
-                if not self._fits(holder):
-                    self._make_place(holder)
-                if not self._fits(holder):
-                    break
-                waiter = queue.popleft()
+        if self._serving:  # a game that yields may call this
+            return
+        self._serving = True
+        try:
+            while self._serve_one():
+                pass
+        finally:
+            self._serving = False
+
+    def _serve_one(self) -> bool:
+        """Give its places to the first game that can have them; tell whether there was one."""
+        for name, queue in list(self._waiting.items()):
+            holder = queue[0].holder
+            if not self._fits(holder):
+                self._make_place(holder)
+            if self._fits(holder):
                 self._held[holder] = holder.places
-                waiter.granted.set_result(None)
+                queue.popleft().granted.set_result(None)
+                self._waiting.move_to_end(name)
                 self._forget_if_empty(name)
-                if queue:
-                    self._waiting.move_to_end(name)
-                break
-        # Another round, if one was served and more wait for what is left.
-        if any(self._fits(queue[0].holder) for queue in self._waiting.values()):
-            self.serve()
+                return True
+        return False
 
     def _fits(self, holder: PlaceHolder) -> bool:
         if holder.places > 1 and self._pairs_held() + holder.places > self._pairs:
