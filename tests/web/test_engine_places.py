@@ -120,3 +120,19 @@ def test_who_gives_up_waiting_leaves_the_queue() -> None:
         assert places.has_place(Game(places, "c"))
 
     played(1, test)
+
+
+def test_a_game_that_waits_may_change_its_address_and_give_up() -> None:
+    async def test(places: EnginePlaces) -> None:
+        held = Game(places, "a")
+        await places.take(held)
+        moved, other = Game(places, "b"), Game(places, "b")
+        waiting, after = await waits(places, moved), await waits(places, other)
+        moved.address = "c"
+        waiting.cancel()
+        held.yield_engines()  # before the task knows that it is cancelled
+        await asyncio.gather(waiting, return_exceptions=True)
+        await after
+        assert not places.waiting
+
+    played(1, test)

@@ -31,6 +31,7 @@ class PlaceHolder(Protocol):
 @dataclass(eq=False, slots=True)
 class _Waiter:
     holder: PlaceHolder
+    name: str  # the holder's address when it came; it may be another one later
     granted: asyncio.Future[None]
 
 
@@ -60,8 +61,8 @@ class EnginePlaces:
 
     async def take(self, holder: PlaceHolder) -> None:
         """Wait until a game has its places. The game keeps them until `leave`."""
-        waiter = _Waiter(holder, asyncio.get_running_loop().create_future())
-        self._waiting.setdefault(holder.address, deque()).append(waiter)
+        waiter = _Waiter(holder, holder.address, asyncio.get_running_loop().create_future())
+        self._waiting.setdefault(waiter.name, deque()).append(waiter)
         self.serve()
         try:
             await waiter.granted
@@ -94,6 +95,11 @@ class EnginePlaces:
     def _serve_one(self) -> bool:
         """Give its places to the first game that can have them; tell whether there was one."""
         for name, queue in list(self._waiting.items()):
+            while queue and queue[0].granted.done():
+                queue.popleft()  # it was cancelled just now, and has not withdrawn yet
+            if not queue:
+                self._forget_if_empty(name)
+                continue
             holder = queue[0].holder
             if not self._fits(holder):
                 self._make_place(holder)
@@ -130,10 +136,10 @@ class EnginePlaces:
         return sum(count for count in self._held.values() if count > 1)
 
     def _withdraw(self, waiter: _Waiter) -> None:
-        queue = self._waiting.get(waiter.holder.address)
+        queue = self._waiting.get(waiter.name)
         if queue is not None and waiter in queue:
             queue.remove(waiter)
-            self._forget_if_empty(waiter.holder.address)
+            self._forget_if_empty(waiter.name)
 
     def _forget_if_empty(self, name: str) -> None:
         if not self._waiting.get(name, True):
