@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import ipaddress
 import logging
 import re
 import resource
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -59,6 +61,8 @@ CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'"
 BACKLOG = 256
 RECEIVED_BYTES = 1 << 15
 """The system keeps so many bytes of a connection that we have not read."""
+SWITCH_SECONDS = 0.001
+"""A thread that works gives the event loop Python's lock after this."""
 OTHER_FILES = 256
 """Files and pipes that are no connections."""
 LEAVING_SECONDS = 3
@@ -145,7 +149,11 @@ def make_app(
 
 
 async def _warm_up(pool: GameEngines) -> None:
-    """Have an engine ready before the first game; a game tells its player if that fails."""
+    """Have an engine ready before the first game; a game tells its player if that fails.
+
+    The code of the beliefs is loaded too: later it would keep players' moves waiting.
+    """
+    await asyncio.to_thread(importlib.import_module, "obscuro.belief.belief")
     try:
         await pool.warm_up(game_options(None, LOSS))
     except EngineError as error:
@@ -336,6 +344,7 @@ class WebService:
             backlog=BACKLOG,
             timeout_graceful_shutdown=LEAVING_SECONDS,
         )
+        sys.setswitchinterval(SWITCH_SECONDS)
         with self._socket:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_BYTES)
             _SignalServer(config, on_ready).run(sockets=[self._socket])

@@ -11,8 +11,8 @@ import pytest
 from obscuro.client.engine import PlayResult
 from obscuro.client.move_report import Report
 from obscuro.matches.time_control import TimeControl
-from obscuro.web.play.game_setup import GameSetup
 from obscuro.web.data_folder import StoreError
+from obscuro.web.play.game_setup import GameSetup
 from obscuro.web.play.game_store import FILE, GameStore
 from obscuro.web.play.hosted_game import HostedGame
 from obscuro.web.web_limits import WebError

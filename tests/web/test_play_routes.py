@@ -187,7 +187,12 @@ def test_names_of_ours_are_answered(tmp_path: Path, host: str) -> None:
     "host",
     [
         *("evil.example", "localhost.evil.example", "192.168.1.5", "", "[", "a@localhost"),
-        *("evil.example@localhost:80", "localhost:80@evil.example", "localhost/evil", "localhost:x"),
+        *(
+            "evil.example@localhost:80",
+            "localhost:80@evil.example",
+            "localhost/evil",
+            "localhost:x",
+        ),
     ],
 )
 def test_other_names_are_refused(tmp_path: Path, host: str) -> None:

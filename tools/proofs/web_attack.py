@@ -7,7 +7,7 @@ machine; each person has an address of its own, and the hostile ones share `--ad
 hostile connections are of seven kinds: idle ones; slow ones, that send a letter a second; those that
 create games, press Rematch, ask for documents, send files, or flood the socket of a game. Each goes
 on at once when the server has answered, and comes back when it was closed. Their processes have the
-lowest priority: real attackers have machines of their own.
+a lower priority: real attackers have machines of their own.
 
 It measures the time from a person's move sent until the server's state with that move is there. The
 engine's answer is measured apart. The server is the real one, but its engines are random movers in
@@ -51,7 +51,8 @@ ATTACKERS = 2
 MOST_MEDIAN, MOST_LATE = 0.2, 1.0
 """Seconds; what the server should keep to."""
 FILE = "\n".join(
-    f'[White "a"]\n[Black "b"]\n[Result "*"]\n\n{"1. Nf3 Nf6 2. Ng1 Ng8 " * 100}*\n' for _ in range(50)
+    f'[White "a"]\n[Black "b"]\n[Result "*"]\n\n{"1. Nf3 Nf6 2. Ng1 Ng8 " * 100}*\n'
+    for _ in range(50)
 )
 
 
@@ -177,7 +178,9 @@ class Hostile:
         await asyncio.wait_for(writer.drain(), PATIENCE)
         answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
         first, *lines = answer.decode("latin-1").split("\r\n")
-        fields = {name.lower(): value for name, _, value in (each.partition(": ") for each in lines)}
+        fields = {
+            name.lower(): value for name, _, value in (each.partition(": ") for each in lines)
+        }
         if "set-cookie" in fields:
             self._cookie = fields["set-cookie"].partition(";")[0].partition("=")[2]
         length = int(fields.get("content-length", 0))
@@ -225,10 +228,8 @@ async def attack(url: str, first: int, count: int, addresses: int, seconds: floa
         if number % 20 == 0:
             await asyncio.sleep(0.05)
     await asyncio.sleep(seconds)
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    print(json.dumps(dict(sorted(done.items()))))
+    print(json.dumps(dict(sorted(done.items()))), flush=True)
+    os._exit(0)  # the system closes the connections, as at the end of any attacker
 
 
 # -- the measurement --------------------------------------------------------------------------
@@ -237,11 +238,11 @@ async def attack(url: str, first: int, count: int, addresses: int, seconds: floa
 def start_attackers(url: str, hostile: int, addresses: int, seconds: float) -> list[Any]:
     """Start the processes with the hostile connections."""
     share = hostile // ATTACKERS
+    program = ["nice", "-n", "5", sys.executable, "-m", "tools.proofs.web_attack"]
+    shared = ["--hostile", share, "--addresses", addresses, "--seconds", seconds]
     return [
         subprocess.Popen(
-            ["nice", "-n", "19", sys.executable, "-m", "tools.proofs.web_attack", "--attack", url]
-            + ["--first", str(i * share), "--hostile", str(share)]
-            + ["--addresses", str(addresses), "--seconds", str(seconds)],
+            [*program, "--attack", url, "--first", str(i * share), *map(str, shared)],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -249,7 +250,9 @@ def start_attackers(url: str, hostile: int, addresses: int, seconds: float) -> l
     ]
 
 
-async def watch(server: ServerUnderTest, seconds: float, people: Sequence[Person]) -> dict[str, Any]:
+async def watch(
+    server: ServerUnderTest, seconds: float, people: Sequence[Person]
+) -> dict[str, Any]:
     """Measure for a time; return the figures of it."""
     for person in people:
         person.waits.clear()
@@ -327,7 +330,10 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
     """Yield the tables: a row for each run, and what the hostile connections got in the last one."""
     rows = []
     for number, run in enumerate(figures["runs"], 1):
-        for name, label in (("quiet", "people only"), ("attacked", f"and {run['hostile']} hostile")):
+        for name, label in (
+            ("quiet", "people only"),
+            ("attacked", f"and {run['hostile']} hostile"),
+        ):
             part = run[name]
             waits = part["waits"]
             rows.append(

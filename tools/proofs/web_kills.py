@@ -31,7 +31,8 @@ async def measure(people: int, seconds: float, every: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         server = ServerUnderTest(Path(folder) / "data", games=people)
         players = [Person(server.url, f"127.2.0.{i + 1}", i, THINKS) for i in range(people)]
-        kills, starts = 0, []
+        kills = 0
+        starts: list[float] = []
         end = time.monotonic() + seconds
         try:
             async with playing(players):

@@ -84,17 +84,17 @@ class LookRoutes:
         self._reading.add(address)
         try:
             body = await self._context.read_post(request, limits.file)
-            games, faults = await self._games.read_file(body)
+            read = await self._games.read_file(body)
         finally:
             self._reading.discard(address)
 
         def keep(visitor: str) -> object:
-            kept = self._games.keep(games, visitor)
+            kept = self._games.keep(read.games, visitor)
             told = [
                 {"game": each.id, "white": each.white, "black": each.black, "result": each.result}
                 for each in kept
             ]
-            return {"games": told, "faults": faults}
+            return {"games": told, "faults": read.faults}
 
         return self._context.create_for_visitor(request, keep)
 

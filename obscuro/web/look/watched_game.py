@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from obscuro.web.web_requests import error_text, message_text
 
 PROGRESS_PLIES = 10
 """Report progress every 10 plies."""
+PAUSE_SECONDS = 0.002
+"""The work on a document rests for this after each ply."""
 _CANNOT = "the server can't show this game; its log says why"
 
 logger = logging.getLogger("obscuro.web")
@@ -211,6 +214,7 @@ class WatchedGame:
             nonlocal done
             if self._closed:
                 raise _ClosedGameError
+            time.sleep(PAUSE_SECONDS)  # so that the event loop need not wait for Python's lock
             done += 1
             if self._document is None and done % PROGRESS_PLIES == 0:
                 with contextlib.suppress(RuntimeError):  # the loop ends together with the server

@@ -17,16 +17,24 @@ from typing import TypeVar
 import chess.pgn
 
 from obscuro.viewer.document import GameDocument, ShownAdvice
-from obscuro.viewer.game_file import KEPT_LIMITS, GameFileError, games_of_text, kept_text
+from obscuro.viewer.game_file import KEPT_LIMITS, GameFileError, games_of_text
 from obscuro.web.data_folder import StoreError
 from obscuro.web.look.consultant import Consultant, GameAnalyst
+from obscuro.web.look.file_reader import FileReader, ReadFile, ReadGame
 from obscuro.web.look.look_store import FileGame, LookStore
 from obscuro.web.look.watched_game import LookLimits, WatchedGame
 from obscuro.web.play.game_lobby import GameLobby, new_game_id
 from obscuro.web.play.game_room import GameRoom
 from obscuro.web.play.game_store import StoredGame
 from obscuro.web.play.hosted_game import HostedGame
-from obscuro.web.web_limits import BAD_REQUEST, CONFLICT, TOO_MANY, WebError, WebLimits
+from obscuro.web.web_limits import (
+    BAD_REQUEST,
+    CONFLICT,
+    TOO_MANY,
+    UNAVAILABLE,
+    WebError,
+    WebLimits,
+)
 
 MOST_WATCHED = 64
 """The most games that are looked at at the same time. The address with most makes place."""
@@ -69,6 +77,8 @@ class WatchedGames:
         # A long game that is over must not hold up one that goes on, nor a file.
         self._slow = ThreadPoolExecutor(1, thread_name_prefix="document")
         self._quick = ThreadPoolExecutor(2, thread_name_prefix="look")
+        self._reading = ThreadPoolExecutor(1, thread_name_prefix="file")
+        self._reader = FileReader()
         # A question about one position need not wait for the analysis of a whole game.
         most = self.limits.questions
         self._adviser = None if make_analyst is None else Consultant(make_analyst, most)
@@ -135,20 +145,34 @@ class WatchedGames:
             for consultant in self._consultants:
                 consultant.rest()
 
-    async def read_file(self, text: bytes) -> tuple[list[FileGame], list[str]]:
-        """Return the games of a PGN text, of no visitor, and what is wrong with others.
-
-        Raises WebError.
-        """
+    async def read_file(self, text: bytes) -> ReadFile:
+        """Return the games of a PGN text, and what is wrong with others. Raises WebError."""
+        loop = asyncio.get_running_loop()
         try:
-            return await self._in_thread(lambda: _read_games(text.decode(errors="replace")))
-        except GameFileError as error:
-            raise WebError(BAD_REQUEST, str(error)) from None
+            read = await loop.run_in_executor(self._reading, self._reader.read, text)
+        except OSError as error:
+            logger.error("a file can't be read: %s", error)
+            raise WebError(UNAVAILABLE, "the file could not be read; try again") from None
+        if read.error is not None:
+            raise WebError(BAD_REQUEST, read.error)
+        return read
 
-    def keep(self, games: list[FileGame], visitor: str) -> list[FileGame]:
+    def keep(self, games: list[ReadGame], visitor: str) -> list[FileGame]:
         """Keep games as a visitor's. Raises StoreError."""
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
-        kept = [dataclasses.replace(game, visitor=visitor, opened=now) for game in games]
+        kept = [
+            FileGame(
+                id=new_game_id(),
+                visitor=visitor,
+                opened=now,
+                white=game.white,
+                black=game.black,
+                result=game.result,
+                plies=game.plies,
+                pgn=game.pgn,
+            )
+            for game in games
+        ]
         self._store.add_games(kept)
         return kept
 
@@ -174,8 +198,9 @@ class WatchedGames:
         for game_id in list(self._watched):
             self._end(game_id)
         await asyncio.gather(*self._closing, return_exceptions=True)
-        for pool in (self._slow, self._quick):
+        for pool in (self._slow, self._quick, self._reading):
             pool.shutdown(wait=False, cancel_futures=True)
+        self._reader.close()
         self._store.close()
 
     # -- inside -----------------------------------------------------------------------------
@@ -236,34 +261,3 @@ class WatchedGames:
         task = asyncio.get_running_loop().create_task(self._watched.pop(game_id).close())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
-
-
-def _read_games(text: str) -> tuple[list[FileGame], list[str]]:
-    """Return the games of a text as they are kept, and what is wrong with others.
-
-    Raises GameFileError.
-    """
-    found = games_of_text(text)
-    kept, faults = [], found.faults
-    for game in found.games:
-        headers = game.headers
-        try:
-            pgn = kept_text(game)
-        except GameFileError as error:
-            faults.append(f"{headers['White']} - {headers['Black']}: {error}")
-            continue
-        kept.append(
-            FileGame(
-                id=new_game_id(),
-                visitor="",
-                opened="",
-                white=headers["White"],
-                black=headers["Black"],
-                result=headers["Result"],
-                plies=sum(1 for _ in game.mainline()),
-                pgn=pgn,
-            )
-        )
-    if not kept:
-        raise GameFileError(faults[0])
-    return kept, faults

@@ -204,7 +204,9 @@ class PlayRoutes:
                 strikes += 1
                 box.put_answer(error_text(str(error)))
                 if isinstance(error, WebError) and error.status == TOO_MANY:
-                    await asyncio.sleep(1 / max(1.0, limits.message_rate))  # or we would be busy refusing
+                    await asyncio.sleep(
+                        1 / max(1.0, limits.message_rate)
+                    )  # or we would be busy refusing
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
             await websocket.close(TOO_MANY_FAULTS)
 
