@@ -238,7 +238,7 @@ async def attack(url: str, first: int, count: int, addresses: int, seconds: floa
 def start_attackers(url: str, hostile: int, addresses: int, seconds: float) -> list[Any]:
     """Start the processes with the hostile connections."""
     share = hostile // ATTACKERS
-    program = ["nice", "-n", "5", sys.executable, "-m", "tools.proofs.web_attack"]
+    program = ["nice", "-n", "15", sys.executable, "-m", "tools.proofs.web_attack"]
     shared = ["--hostile", share, "--addresses", addresses, "--seconds", seconds]
     return [
         subprocess.Popen(
