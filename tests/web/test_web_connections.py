@@ -110,8 +110,8 @@ def test_a_socket_that_floods_does_not_stop_another_one(tmp_path: Path) -> None:
         options: dict[str, Any] = {"origin": url, "additional_headers": {"Cookie": cookie}}
         address = f"{url.replace('http', 'ws', 1)}/ws/play/{game}"
         with connect(address, **options) as flooder, connect(address, **options) as player:
-            for _ in range(200):
-                flooder.ping(b"x" * 100)
+            for number in range(200):
+                flooder.ping(b"%0100d" % number)
             while (state := json.loads(player.recv(HANG_SECONDS)))["status"] != "playing":
                 pass
             player.send(json.dumps({"type": "move", "uci": state["moves"][0], "ply": state["ply"]}))

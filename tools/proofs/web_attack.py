@@ -291,14 +291,14 @@ async def measure(people: int, hostile: int, addresses: int, seconds: float) -> 
                 say("without hostile connections")
                 quiet = await watch(server, seconds / 4, players)
                 attackers = start_attackers(
-                    server.url, hostile, addresses, seconds + 2 * SETTLE_SECONDS
+                    server.url, hostile, addresses, seconds + SETTLE_SECONDS
                 )
                 await asyncio.sleep(SETTLE_SECONDS)
                 say("with hostile connections")
                 attacked = await watch(server, seconds, players)
+            ended = [await asyncio.to_thread(each.communicate) for each in attackers]
             say("looking for lost moves")
             await asyncio.gather(*(player.check() for player in players))
-            ended = [await asyncio.to_thread(each.communicate) for each in attackers]
             after = server.mebibytes()
         finally:
             server.kill()
