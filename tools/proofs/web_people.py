@@ -223,7 +223,8 @@ class Person:
 
 async def _state(board: ClientConnection) -> dict[str, Any]:
     """Return the next state of a game. Raises OSError if the server says something else."""
-    message: dict[str, Any] = json.loads(await asyncio.wait_for(board.recv(), PATIENCE))
+    async with asyncio.timeout(PATIENCE):
+        message: dict[str, Any] = json.loads(await board.recv())
     if message["type"] != "state":
         raise OSError(message["error"])
     return message
@@ -236,12 +237,14 @@ async def playing(people: list[Person]) -> Any:
     try:
         yield
     finally:
-        for task in tasks:
-            task.cancel()
-        ended = await asyncio.gather(*tasks, return_exceptions=True)
-    for each in ended:
-        if isinstance(each, Exception):
-            raise each
+        pending = set(tasks)
+        while pending:  # one that is about to get a message may miss that it is cancelled
+            for task in pending:
+                task.cancel()
+            _, pending = await asyncio.wait(pending, timeout=1.0)
+    for task in tasks:
+        if not task.cancelled():
+            task.result()
 
 
 if __name__ == "__main__":
