@@ -8,7 +8,8 @@ it imports, the compilers, the CPU, and the settings of both. So a file is right
 stand side by side, and checkouts with the same code share what they have compiled.
 
 Nothing is made, read or removed before the first kernel is needed. OBSCURO_CACHE_DIR names the place;
-else it is the user's cache directory.
+else it is the user's cache directory. What is found there is unpickled, so a place that other users
+may write to is passed over.
 """
 
 import atexit
@@ -22,7 +23,7 @@ import time
 from collections.abc import Iterator
 from hashlib import sha256
 
-from obscuro.kernel_sources import UNFINISHED, KernelSources, replace_file
+from obscuro.kernel_sources import UNFINISHED, KernelSources, open_new, replace_file
 
 _NAME = "kernels"
 SUFFIX = ".nbc"
@@ -90,8 +91,9 @@ class KernelFiles:
         if folder is None:
             return None
         try:
-            with open(os.path.join(folder, name), "rb") as stream:
-                return stream.read()
+            file = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW)
+            with open(file, "rb") as stream:
+                return stream.read() if _is_ours(os.fstat(file)) else None
         except OSError:
             return None
 
@@ -202,8 +204,10 @@ def facts() -> list[str]:
 
 
 def find_directory() -> str | None:
-    """Return the first place for kernels that can be written; make it if need be."""
-    return next(filter(_is_writable, candidates(_NAME)), None)
+    """Return the first place for kernels that is ours and can be written; make it if need be."""
+    return next(
+        (each for each in candidates(_NAME) if _is_private(each) and _is_writable(each)), None
+    )
 
 
 def candidates(name: str) -> Iterator[str]:
@@ -241,10 +245,10 @@ def candidates(name: str) -> Iterator[str]:
 
 def _is_writable(directory: str) -> bool:
     """Make the directory if need be, and try whether it takes a file."""
-    probe = os.path.join(directory, f"probe-{os.getpid()}")
+    probe = os.path.join(directory, f"probe-{os.getpid()}-{os.urandom(4).hex()}")
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
-        with open(probe, "wb") as stream:
+        with open_new(probe) as stream:
             stream.write(bytes(4096))
         os.unlink(probe)
     except OSError:
@@ -262,7 +266,12 @@ def _is_private(directory: str) -> bool:
         found = os.lstat(directory)
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return stat.S_ISDIR(found.st_mode) and _is_ours(found)
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    """Tell whether no other user can write to what was found."""
+    return found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
 def _remove_if_ours(directory: str, owner: int) -> None:

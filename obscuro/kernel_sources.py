@@ -16,7 +16,7 @@ import json
 import os
 import sys
 import threading
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from obscuro import IMPORTED_AT
 
@@ -179,11 +179,21 @@ def _prefixes(name: str) -> list[str]:
     return [".".join(parts[:end]) for end in range(1, len(parts))]
 
 
+def open_new(path: str) -> BinaryIO:
+    """Make a file for this user alone, and open it for writing.
+
+    Raises FileExistsError if the name is taken, by a symbolic link too.
+    """
+    return os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb"
+    )
+
+
 def replace_file(path: str, data: bytes) -> None:
     """Write a file that others see either as it was or complete. Raises OSError."""
-    beside = f"{path}.{os.getpid()}-{threading.get_ident()}{UNFINISHED}"
+    beside = f"{path}.{os.getpid()}-{threading.get_ident()}-{os.urandom(4).hex()}{UNFINISHED}"
     try:
-        with open(beside, "wb") as stream:
+        with open_new(beside) as stream:
             stream.write(data)
         os.replace(beside, path)
     except BaseException:

@@ -234,6 +234,46 @@ class TestPlaces:
         assert Path(found).parent == tmp_path
         assert Path(found) != shared
 
+    def test_a_named_directory_that_others_can_write_to_is_passed_over(
+        self, tmp_path: Path, environment: pytest.MonkeyPatch
+    ) -> None:
+        shared = tmp_path / "shared" / "kernels"
+        shared.mkdir(parents=True)
+        shared.chmod(0o777)
+        environment.setenv("OBSCURO_CACHE_DIR", str(shared.parent))
+        environment.setattr("tempfile.tempdir", str(tmp_path))
+        found = find_directory()
+        assert found is not None
+        assert Path(found) != shared
+        assert list(shared.iterdir()) == []
+        shared.chmod(0o755)
+        assert find_directory() == str(shared)
+
+    def test_a_link_in_the_place_of_a_file_is_not_followed(
+        self, tmp_path: Path, environment: pytest.MonkeyPatch
+    ) -> None:
+        victim = tmp_path / "victim"
+        victim.write_text("mine")
+        environment.setenv("OBSCURO_CACHE_DIR", str(tmp_path / "cache"))
+        environment.setattr("os.urandom", bytes)
+        (tmp_path / "cache" / "kernels").mkdir(parents=True, mode=0o700)
+        probe = tmp_path / "cache" / "kernels" / f"probe-{os.getpid()}-00000000"
+        probe.symlink_to(victim)
+        find_directory()
+        files = KernelFiles(str(tmp_path / "files"), [])
+        files.save(MODULE, "kernel.nbc", b"code")
+        kernel = Path(str(files.folder(MODULE))) / "kernel.nbc"
+        kernel.unlink()
+        kernel.symlink_to(victim)
+        assert files.load(MODULE, "kernel.nbc") is None
+        assert victim.read_text() == "mine"
+
+    def test_a_file_that_others_can_write_to_is_not_loaded(self, tmp_path: Path) -> None:
+        files = KernelFiles(str(tmp_path), [])
+        files.save(MODULE, "kernel.nbc", b"code")
+        (Path(str(files.folder(MODULE))) / "kernel.nbc").chmod(0o666)
+        assert files.load(MODULE, "kernel.nbc") is None
+
     def test_a_passing_directory_is_removed_when_the_process_ends(self, tmp_path: Path) -> None:
         (tmp_path / f"obscuro-{os.getuid()}").write_text("in the way")
         code = (

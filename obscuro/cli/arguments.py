@@ -103,6 +103,7 @@ examples:
   obscuro web
   obscuro web --port 8080 --no-browser --data games
   obscuro web --host 0.0.0.0 --allowed-host chess.example.org
+  obscuro web --allowed-host chess.example.org --proxy 127.0.0.1 --root-path /fog
 
 Ctrl-C ends it. Unfinished games go on at the next start.
 """
@@ -486,8 +487,20 @@ def _add_web(commands: Parsers) -> None:
     parser.add_argument(
         "--data", metavar="DIR", help="where games are kept; default: in the user's data folder"
     )
-    about = "games that go on at the same time"
+    about = "engines, one for each game of a person, two for a game of two engines"
     _add_number(parser, "--max-games", about, default=WebLimits().games)
+    parser.add_argument("--no-matches", action="store_true", help="no games of two engines")
+    parser.add_argument(
+        "--proxy",
+        metavar="ADDRESS",
+        help="the address of a reverse proxy, whose header X-Forwarded-For is believed",
+    )
+    parser.add_argument(
+        "--root-path",
+        metavar="PATH",
+        default="",
+        help="what all paths begin with, such as /fog, behind a reverse proxy",
+    )
     _add_option(parser, "set an option of the engine")
     _add_quiet(parser)
 

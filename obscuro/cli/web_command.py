@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ipaddress
 import logging
+import re
 import webbrowser
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal ends it; return the exit code. Raises CommandError."""
     check_port(arguments.port)
     options = engine_options(read_options(arguments.option, "--option"))
+    root = checked_root(arguments.root_path)
+    proxy = None if arguments.proxy is None else checked_proxy(arguments.proxy)
     try:
         import uvicorn  # noqa: F401, PLC0415
         import websockets  # noqa: F401, PLC0415
@@ -54,10 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise missing_package(error, "web") from None
     from obscuro.client.engine import Engine  # noqa: PLC0415
     from obscuro.viewer.browser_parts.parts import MissingPartsError  # noqa: PLC0415
-    from obscuro.web.play.game_store import StoreError  # noqa: PLC0415
+    from obscuro.web.data_folder import StoreError  # noqa: PLC0415
     from obscuro.web.web_limits import WebLimits  # noqa: PLC0415
 
-    limits = WebLimits(games=arguments.max_games)
+    limits = WebLimits(games=arguments.max_games, matches=not arguments.no_matches)
     public = arguments.host not in LOOPBACK
     with logged(logger, arguments.quiet):
         try:
@@ -69,6 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
                 hosts=[*arguments.allowed_host, arguments.host],
                 any_address=public,
                 make_analyst=lambda: make_analyst(options),
+                root=root,
+                proxy=proxy,
             )
         except (ListenError, MissingPartsError, StoreError) as error:
             raise CommandError(str(error)) from None
@@ -78,13 +84,33 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.host,
                 page("web.md"),
             )
-        service.serve(app, limits, lambda: announce(service.url, not arguments.no_browser))
+        url = f"{service.url.removesuffix('/')}{root}/"
+        service.serve(app, limits, lambda: announce(url, not arguments.no_browser), proxy)
     return 0
 
 
 def engine_options(given: Mapping[str, str]) -> dict[str, str]:
     """Check the engine's options, add our defaults, and return all. Raises CommandError."""
     return server_options(given, ENGINE_OPTIONS, FORBIDDEN_OPTIONS, "the web server")
+
+
+def checked_root(path: str) -> str:
+    """Return the path before all others without a slash at its end. Raises CommandError."""
+    root = path.rstrip("/")
+    if root and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", root):
+        raise CommandError(f"--root-path is a path such as /fog, not {path!r}")
+    return root
+
+
+def checked_proxy(address: str) -> str:
+    """Return the address of a proxy. Raises CommandError."""
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        raise CommandError(
+            f"--proxy is an address such as 127.0.0.1 or ::1, not {address!r}"
+        ) from None
+    return address
 
 
 def make_analyst(options: Mapping[str, str]) -> Analyst:

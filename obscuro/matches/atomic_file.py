@@ -8,16 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
     """Open a new file; it takes the place of *path* when the block ends without an error.
 
-    The stream stays open after the block, at the end of the file, so that its user may go on. One
-    process at a time may replace a file. Raises OSError.
+    The stream stays open after the block, at the end of the file, so that its user may go on. The new
+    file's name can't be guessed, so nobody can put a link there. Raises OSError.
     """
-    fresh = path.with_name(f".{path.name}.new")
-    stream = fresh.open("w", encoding="utf-8")
+    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}.new")
+    stream = os.fdopen(os.open(fresh, _NEW, 0o666), "w", encoding="utf-8")
     try:
         yield stream
         stream.flush()

@@ -13,8 +13,12 @@ import chess.pgn
 
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.stalemate import DRAW, LOSS
+from obscuro.uci.parsing import ProtocolError
+from obscuro.uci.positions import start_board
 
 VARIANT = "Fog of War"
+MOST_MOVE_NUMBER = 9_999
+"""No game begins at a later move."""
 
 
 class GameFileError(ValueError):
@@ -145,6 +149,22 @@ class _BoundedBuilder(_FogGameBuilder):
 
 
 TEXT_LIMITS = TextLimits()
+KEPT_LIMITS = TextLimits(line=1 << 23)
+"""For a text of `kept_text`, in which a long line is one comment."""
+_KEPT_COLUMNS = 100
+
+
+def kept_text(game: chess.pgn.Game) -> str:
+    """Return a game of `games_of_text` as a text that can be read again under `KEPT_LIMITS`.
+
+    Raises GameFileError if it can't.
+    """
+    text = game.accept(chess.pgn.StringExporter(columns=_KEPT_COLUMNS))
+    again = games_of_text(text, KEPT_LIMITS).games
+    moves = [list(each.mainline_moves()) for each in (game, *again)]
+    if len(again) != 1 or moves[0] != moves[1]:
+        raise GameFileError("the game changes when it is written and read again")
+    return text
 
 
 def games_of_text(text: str, limits: TextLimits = TEXT_LIMITS) -> GamesOfText:
@@ -218,6 +238,19 @@ def _too_few(path: Path, games: int, number: int) -> str:
     return f"{path} has {games} game{'s' * (games > 1)}, and no game {number}"
 
 
+def _is_possible(board: FogOfWarBoard) -> bool:
+    """Tell whether a game can begin like this."""
+    if not board.is_valid() or board.has_chess960_castling_rights():
+        return False
+    if board.fullmove_number > MOST_MOVE_NUMBER:
+        return False
+    try:
+        start_board(board.fen())
+    except ProtocolError:
+        return False
+    return True
+
+
 def _fault(game: chess.pgn.Game) -> str | None:
     """Say what is wrong with a game, in one line; None if it can be shown."""
     try:
@@ -226,8 +259,8 @@ def _fault(game: chess.pgn.Game) -> str | None:
         return " ".join(str(error).split())
     if not isinstance(board, FogOfWarBoard):
         return f"its variant is {game.headers['Variant']!r}, not {VARIANT!r}"
-    if not board.is_valid() or board.has_chess960_castling_rights():
-        return f"Fog of War chess can't be played from the position {board.fen()!r}"
+    if not _is_possible(board):
+        return f"Fog of War chess can't be played from the position {board.fen()[:100]!r}"
     nodes = list(game.mainline())
     if game.errors:
         where = f" after {len(nodes)} plies" if nodes else ""

@@ -34,7 +34,7 @@ MODULES = (
 )
 """Files of `web/`, without `.js`. The last one starts the page; the others are what it imports."""
 
-SERVED_START = "/js/look_page.js"
+SERVED_START = "js/look_page.js"
 """What starts the page of a server, in place of the last module."""
 
 PART = "uplot"
@@ -70,19 +70,20 @@ def html_page(document: GameDocument) -> str:
     )
 
 
-def served_page(import_map: str) -> str:
+def served_page(import_map: str, base: str = "/") -> str:
     """Return the page that a server gives for any game; it asks the server for the game.
 
-    import_map: the element with the map, or a mark that the server replaces by it. The server has
-    the modules under `/js/`, the styles under `/css/`, and the browser parts under `/parts/`.
+    import_map: the element with the map. base: what all paths of the server begin with; under it
+    are the modules in `js/`, the styles in `css/`, and the browser parts in `parts/`. The server
+    replaces marks in both.
     """
     return _page(
-        head=f'<link rel="stylesheet" href="/parts/{PART}.css">\n'
-        '<link rel="stylesheet" href="/css/style.css">\n'
-        '<link rel="icon" href="/css/icon.svg">',
+        head=f'<link rel="stylesheet" href="{base}parts/{PART}.css">\n'
+        f'<link rel="stylesheet" href="{base}css/style.css">\n'
+        f'<link rel="icon" href="{base}css/icon.svg">',
         title="A game - Obscuro",
-        home='<a id="home" href="/">Obscuro</a>\n',
-        scripts=f'{import_map}\n<script type="module" src="{SERVED_START}"></script>',
+        home=f'<a id="home" href="{base}">Obscuro</a>\n',
+        scripts=f'{import_map}\n<script type="module" src="{base}{SERVED_START}"></script>',
     )
 
 

@@ -14,7 +14,9 @@ from obscuro.viewer.browser_parts import parts
 from obscuro.viewer.html_page import served_page
 
 IMPORT_MAP = "import_map"
-"""A page is a `string.Template` with this one name, for the text of its import map."""
+BASE = "base"
+"""A page is a `string.Template` with these names: the text of its import map, and the path that
+all addresses begin with."""
 STATIC_ROOMS = ("js", "css", "parts")
 """What the addresses of the files begin with."""
 _TYPES = {
@@ -41,17 +43,19 @@ class StaticFile:
 class StaticTable:
     """All files by their place under `/`, such as `js/board.js`; pages by name, such as `play`.
 
-    Raises MissingPartsError if the parts of others are not there.
+    root: what all paths of the server begin with. Raises MissingPartsError if the parts of others
+    are not there.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, root: str = "") -> None:
+        base = f"{root}/"
         self.files: dict[str, StaticFile] = {}
         self.pages: dict[str, StaticFile] = {}
         modules: dict[str, str] = {}
         for name in parts.NAMES:
             self.files[f"parts/{name}"] = _file(name, parts.read_part(name))
             if name.endswith(".js"):
-                modules[name.removesuffix(".js")] = f"/parts/{name}"
+                modules[name.removesuffix(".js")] = f"{base}parts/{name}"
         pages: dict[str, str] = {}
         for package, name, text in _own_files():
             stem, _, kind = name.rpartition(".")
@@ -61,11 +65,13 @@ class StaticTable:
                 folder = "js" if kind == "js" else "css"
                 self.files[f"{folder}/{name}"] = _file(name, text)
                 if kind == "js":
-                    modules[f"obscuro/{name}"] = f"/js/{name}"
-        pages["look"] = served_page(f'<script type="importmap">${IMPORT_MAP}</script>')
+                    modules[f"obscuro/{name}"] = f"{base}js/{name}"
+        pages["look"] = served_page(
+            f'<script type="importmap">${IMPORT_MAP}</script>', f"${{{BASE}}}"
+        )
         import_map = json.dumps({"imports": modules}, sort_keys=True)
         for stem, text in pages.items():
-            self.pages[stem] = _page(text, import_map)
+            self.pages[stem] = _page(text, import_map, base)
 
 
 def _own_files() -> Iterator[tuple[str, str, str]]:
@@ -82,7 +88,7 @@ def _file(name: str, text: str, policy: str | None = None) -> StaticFile:
     return StaticFile(body, _TYPES[kind], tag, policy)
 
 
-def _page(text: str, import_map: str) -> StaticFile:
+def _page(text: str, import_map: str, base: str) -> StaticFile:
     digest = base64.b64encode(hashlib.sha256(import_map.encode()).digest()).decode()
     policy = "; ".join(
         (
@@ -97,4 +103,4 @@ def _page(text: str, import_map: str) -> StaticFile:
             "frame-ancestors 'none'",
         )
     )
-    return _file(".html", Template(text).substitute({IMPORT_MAP: import_map}), policy)
+    return _file(".html", Template(text).substitute({IMPORT_MAP: import_map, BASE: base}), policy)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import ipaddress
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 BAD_REQUEST = 400
 NOT_FOUND = 404
@@ -27,38 +28,81 @@ class WebError(Exception):
 class WebLimits:
     """What browsers may ask of the server. Times are seconds, sizes bytes.
 
-    games: awake at the same time; each has an engine's process, a match of two engines has two.
-    visitor_games: unfinished games of one visitor. stored: games that are kept. sockets: of all
-    browsers. game_sockets: of one player's game. body, file, message: the most bytes. body_seconds,
-    send_seconds: after these a slow browser is given up. sleep_after: a game without a browser
-    sleeps after this.
+    An address is a network address that requests come from (`address_key`).
 
-    post_burst, post_rate: requests that change something, of one visitor. created_burst,
-    created_rate: new games of all visitors together. message_burst, message_rate: messages on one
-    socket. strikes: refused messages in a row that close a socket. pause: an engine's move is shown
-    no sooner than this after its turn began. pause_clock: it waits only if its clock shows more.
+    games: engines' processes; a game of a person has one, a match of two engines has two. matches:
+    whether there are matches. visitor_games: unfinished games of one visitor. stored, stored_bytes:
+    games that are kept. visitor_stored: those of one visitor. body, file, message: the most bytes.
+    files_at_once:
+    addresses whose files are read at the same time. body_seconds, send_seconds: after these a
+    slow browser is given up. sleep_after: a game in which nothing happens gives its engine back.
+
+    connections: of all. address_connections: of one address. request_seconds: a connection without
+    a whole request is closed after this. request_burst, request_rate: requests of one address;
+    others wait. sockets: of all browsers. address_sockets: of one address. game_sockets: of one
+    player's game. socket_burst, socket_rate: bytes that one socket may send; others wait.
+
+    Of one address: post_*: requests that change something. created_*: new games. file_*: files.
+    look_*: games that are opened to look at. looked_at: games that are looked at. message_*: the
+    messages on one socket. strikes: refused messages in a row that close a socket. pause: an
+    engine's move is shown no sooner than this after its turn began. pause_clock: it waits only if
+    its clock shows more.
     """
 
     games: int = 8
+    matches: bool = True
     visitor_games: int = 20
     stored: int = 10_000
-    sockets: int = 256
-    game_sockets: int = 32
+    stored_bytes: int = 2 << 30
+    visitor_stored: int = 500
     body: int = 4096
     file: int = 1 << 20
+    files_at_once: int = 16
     message: int = 4096
     body_seconds: float = 10.0
     send_seconds: float = 20.0
-    post_burst: float = 20
-    post_rate: float = 0.5
-    created_burst: float = 30
-    created_rate: float = 0.5
+    sleep_after: float = 600.0
+    connections: int = 4096
+    address_connections: int = 128
+    request_seconds: float = 10.0
+    request_burst: float = 200
+    request_rate: float = 20
+    sockets: int = 1024
+    address_sockets: int = 64
+    game_sockets: int = 32
+    socket_burst: float = 8192
+    socket_rate: float = 4096
+    post_burst: float = 30
+    post_rate: float = 1
+    created_burst: float = 20
+    created_rate: float = 0.2
+    file_burst: float = 10
+    file_rate: float = 0.1
+    look_burst: float = 20
+    look_rate: float = 0.2
+    looked_at: int = 8
     message_burst: float = 20
     message_rate: float = 5
     strikes: int = 100
-    sleep_after: float = 600.0
     pause: float = 0.5
     pause_clock: float = 10.0
+
+
+@functools.lru_cache(maxsize=4096)
+def address_key(host: str) -> str:
+    """Return the name under which an address is counted: IPv6 by its network of 64 bits.
+
+    One subscriber has all addresses of such a network. A text that is no address stands for itself.
+    """
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host[:64]
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((address, 64), strict=False))
 
 
 class TokenBucket:
@@ -81,6 +125,17 @@ class TokenBucket:
         self._tokens -= 1
         return True
 
+    def reserve(self, amount: float) -> float:
+        """Count an action of this size in any case; return the seconds it has to wait.
+
+        These are at most burst / rate, however much has been counted.
+        """
+        now = self._clock()
+        tokens = min(self._burst, self._tokens + (now - self._since) * self._rate)
+        self._tokens = max(-self._burst, tokens - amount)
+        self._since = now
+        return max(0.0, -self._tokens / self._rate)
+
 
 class BucketTable:
     """A bucket for each name, such as a visitor's; at most `most`, the last used ones."""
@@ -88,14 +143,21 @@ class BucketTable:
     def __init__(
         self, burst: float, rate: float, clock: Callable[[], float], most: int = 10_000
     ) -> None:
-        self._make = partial(TokenBucket, burst, rate, clock)
+        self._make = functools.partial(TokenBucket, burst, rate, clock)
         self._most = most
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
 
     def take(self, name: str) -> bool:
         """Return whether this name may act now; it then counts."""
+        return self._bucket(name).take()
+
+    def reserve(self, name: str, amount: float) -> float:
+        """Count an action of a name in any case; return the seconds it has to wait."""
+        return self._bucket(name).reserve(amount)
+
+    def _bucket(self, name: str) -> TokenBucket:
         known = name in self._buckets
         bucket = self._buckets[name] = self._buckets.pop(name) if known else self._make()
         if len(self._buckets) > self._most:
             self._buckets.popitem(last=False)
-        return bucket.take()
+        return bucket

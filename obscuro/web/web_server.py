@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import ipaddress
 import logging
+import re
+import resource
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,15 +31,17 @@ from obscuro.client.uci_process import EngineError
 from obscuro.engine.strength import LEVELS, Level, level_numbered
 from obscuro.rules.stalemate import LOSS
 from obscuro.signal_handlers import leaving_signals_handled
+from obscuro.web.data_folder import DataFolder, StoreError
 from obscuro.web.look.consultant import GameAnalyst
 from obscuro.web.look.look_routes import LookRoutes
 from obscuro.web.look.watched_games import WatchedGames
 from obscuro.web.play.game_engines import GameEngines
 from obscuro.web.play.game_lobby import GameLobby
 from obscuro.web.play.game_room import GameServices
-from obscuro.web.play.game_store import GameStore, StoreError
+from obscuro.web.play.game_store import GameStore
 from obscuro.web.play.play_routes import PlayRoutes
-from obscuro.web.web_limits import UNAVAILABLE, WebError, WebLimits
+from obscuro.web.web_connections import FORWARDED, server_config
+from obscuro.web.web_limits import UNAVAILABLE, WebError, WebLimits, address_key
 from obscuro.web.web_requests import WebContext, json_response
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -46,10 +53,18 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }
+_HOST = re.compile(r"(?:(?P<name>[A-Za-z0-9._-]+)|\[(?P<v6>[0-9A-Fa-f:.]+)\])(?::[0-9]{1,5})?")
+"""A name or an address and a port, and nothing else that an address of the web may have."""
 _POLICY = "Content-Security-Policy"
 CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'"
 """For all that is not a page."""
-BACKLOG = 128
+BACKLOG = 256
+RECEIVED_BYTES = 1 << 15
+"""The system keeps so many bytes of a connection that we have not read."""
+SWITCH_SECONDS = 0.001
+"""A thread that works gives the event loop Python's lock after this."""
+OTHER_FILES = 256
+"""Files and pipes that are no connections."""
 LEAVING_SECONDS = 3
 """A request under way may take this long once a signal has come."""
 
@@ -72,21 +87,30 @@ def make_app(
     levels: Sequence[Level] = LEVELS,
     clock: Callable[[], float] = time.monotonic,
     make_analyst: Callable[[], GameAnalyst] | None = None,
+    root: str = "",
+    proxy: str | None = None,
 ) -> Starlette:
     """Return the application.
 
     make: makes an engine. folder: for the file of the games. hosts: names that the server goes by
     beside this machine's own. any_address: whether it goes by every address in numbers. clock:
     seconds. make_analyst: makes an engine that looks at games that are over; None: there is none.
-    Raises StoreError, and MissingPartsError if files of the pages are not there.
+    root: what all paths begin with, such as `/fog`; a proxy may pass it on or take it off. proxy: the
+    address whose header `X-Forwarded-For` is believed. Raises StoreError, and MissingPartsError if
+    files of the pages are not there.
     """
     limits = limits or WebLimits()
-    store = GameStore(folder)
-    pool = GameEngines(make, limits.games)
-    lobby = GameLobby(GameServices(store, pool, game_options, limits, clock))
-    context = WebContext(levels, limits, clock)
-    watched = WatchedGames(lobby, folder, make_analyst)
-    look = LookRoutes(context, watched)
+    data = DataFolder(folder)
+    try:
+        store = GameStore(folder)
+        pool = GameEngines(make, limits.games)
+        lobby = GameLobby(GameServices(store, pool, game_options, limits, clock))
+        context = WebContext(levels, limits, clock, data.secret, root)
+        watched = WatchedGames(lobby, folder, make_analyst, own=limits.looked_at)
+        look = LookRoutes(context, watched)
+    except BaseException:
+        data.close()
+        raise
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -94,7 +118,6 @@ def make_app(
             asyncio.create_task(_warm_up(pool)),
             asyncio.create_task(lobby.keep_tidy()),
         ]
-        lobby.take_up_matches()
         try:
             yield
         finally:
@@ -104,11 +127,15 @@ def make_app(
             await watched.close()
             await pool.close()
             store.close()
+            data.close()
 
+    guard = Middleware(
+        RequestGuard, hosts=tuple(hosts), any_address=any_address, root=root, proxy=proxy
+    )
     app = Starlette(
         routes=[*look.routes(), *PlayRoutes(context, lobby, look.summaries).routes()],
         lifespan=lifespan,
-        middleware=[Middleware(RequestGuard, hosts=tuple(hosts), any_address=any_address)],
+        middleware=[guard],
         exception_handlers={
             WebError: _web_error,
             StoreError: _store_error,
@@ -122,7 +149,11 @@ def make_app(
 
 
 async def _warm_up(pool: GameEngines) -> None:
-    """Have an engine ready before the first game; a game tells its player if that fails."""
+    """Have an engine ready before the first game; a game tells its player if that fails.
+
+    The code of the beliefs is loaded too: later it would keep players' moves waiting.
+    """
+    await asyncio.to_thread(importlib.import_module, "obscuro.belief.belief")
     try:
         await pool.warm_up(game_options(None, LOSS))
     except EngineError as error:
@@ -161,10 +192,21 @@ class RequestGuard:
     the name must be one of ours.
 
     hosts: the names that this server goes by. any_address: whether all addresses in numbers do too.
+    root: put before paths that lack it. proxy: the address whose word on the client's is taken.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], any_address: bool = False) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Iterable[str],
+        any_address: bool = False,
+        root: str = "",
+        proxy: str | None = None,
+    ) -> None:
         self._app = app
+        self._root = root
+        self._proxy = None if proxy is None else address_key(proxy)
+        self._warned = False
         self._hosts = LOOPBACK | {host.lower() for host in hosts}
         self._any_address = any_address
 
@@ -173,6 +215,10 @@ class RequestGuard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        self._set_client(scope)
+        scope["root_path"] = self._root
+        if not f"{scope['path']}/".startswith(f"{self._root}/"):
+            scope["path"] = self._root + scope["path"]
         refusal = self._refusal(scope)
         if refusal is None:
             await self._app(scope, receive, _protected(send))
@@ -181,6 +227,22 @@ class RequestGuard:
         else:
             answer = JSONResponse({"error": refusal}, 403)
             await answer(scope, receive, _protected(send))
+
+    def _set_client(self, scope: Scope) -> None:
+        """Put the address of the browser into a request that comes from the proxy."""
+        told = Headers(scope=scope).getlist(FORWARDED)
+        if not told:
+            return
+        peer = address_key(scope["client"][0]) if scope["client"] else ""
+        if peer == self._proxy:
+            scope["client"] = (told[-1].rpartition(",")[2].strip(), 0)
+        elif not self._warned:
+            self._warned = True
+            logger.warning(
+                "a proxy at %s passes requests on; without --proxy %s all its visitors share the "
+                "limits of one address",
+                *(peer, peer),
+            )
 
     def _refusal(self, scope: Scope) -> str | None:
         """Return why a request is refused; None: it is not."""
@@ -195,10 +257,10 @@ class RequestGuard:
         return None
 
     def _is_ours(self, host: str) -> bool:
-        try:
-            name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
+        found = _HOST.fullmatch(host)
+        if found is None:
             return False
+        name = (found["v6"] or found["name"]).lower()
         return name in self._hosts or (self._any_address and _is_address(name))
 
 
@@ -261,24 +323,43 @@ class WebService:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)
         return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
-    def serve(self, app: ASGIApp, limits: WebLimits, on_ready: Callable[[], None]) -> None:
+    def serve(
+        self,
+        app: ASGIApp,
+        limits: WebLimits,
+        on_ready: Callable[[], None],
+        proxy: str | None = None,
+    ) -> None:
         """Serve until SIGINT or SIGTERM. on_ready: called when the first request may come."""
-        config = uvicorn.Config(
+        config = server_config(
             app,
+            replace(limits, connections=min(limits.connections, possible_connections())),
+            proxy,
             lifespan="on",
             log_config=None,
+            log_level="error",  # or every request that is none makes a line
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            ws="websockets-sansio",
-            ws_max_size=limits.message,
-            ws_per_message_deflate=False,
-            limit_concurrency=2 * limits.sockets,
             backlog=BACKLOG,
             timeout_graceful_shutdown=LEAVING_SECONDS,
         )
+        sys.setswitchinterval(SWITCH_SECONDS)
         with self._socket:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_BYTES)
             _SignalServer(config, on_ready).run(sockets=[self._socket])
+
+
+def possible_connections() -> int:
+    """Return how many connections the system lets us have beside our other files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = WebLimits().connections + OTHER_FILES
+    enough = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < enough:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
+        soft = enough
+    files = wanted if soft == resource.RLIM_INFINITY else soft
+    return max(1, files - OTHER_FILES)
 
 
 class _SignalServer(uvicorn.Server):

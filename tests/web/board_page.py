@@ -26,7 +26,7 @@ expect.set_options(timeout=WAIT)
 _CREATE = """async (wish) => {
   const body = JSON.stringify(wish);
   const headers = {"Content-Type": "application/json"};
-  const answer = await fetch("/api/games", {method: "POST", headers, body});
+  const answer = await fetch(new URL("api/games", location.href), {method: "POST", headers, body});
   return (await answer.json()).game;
 }"""
 

@@ -32,6 +32,8 @@ QUICK = replace(
     pause=0.0,
     post_burst=1e9,
     created_burst=1e9,
+    file_burst=1e9,
+    look_burst=1e9,
     message_burst=1e9,
 )
 """Limits under which tests can hurry."""

@@ -10,16 +10,18 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
 from obscuro.client.engine import STARTING_ANEW, Think
+from obscuro.web.web_connections import server_config
 from obscuro.web.web_server import make_app
 from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
 from tests.web.rooms import QUICK, QuickAnalyst
 
-LIMITS = replace(QUICK, games=200)
+LIMITS = replace(QUICK, games=200, request_burst=1e9)
 
 
 class EngineControl:
@@ -70,10 +72,11 @@ class ServedApp:
     slash at its end.
     """
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, **others: Any) -> None:
         self.engine = EngineControl()
         self.skipped = 0.0
         self._data = data
+        self._others = others
         self._port = 0
         self.start()
 
@@ -88,10 +91,10 @@ class ServedApp:
             limits=LIMITS,
             clock=lambda: time.monotonic() + self.skipped,
             make_analyst=QuickAnalyst,
+            **self._others,
         )
-        config = uvicorn.Config(
-            app, lifespan="on", log_config=None, access_log=False, ws="websockets-sansio"
-        )
+        proxy = self._others.get("proxy")
+        config = server_config(app, LIMITS, proxy, lifespan="on", log_config=None, access_log=False)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([listener],))
         self._thread.start()
@@ -104,9 +107,9 @@ class ServedApp:
 
 
 @contextlib.contextmanager
-def served_app(data: Path) -> Iterator[ServedApp]:
-    """Run a server for the length of the block."""
-    server = ServedApp(data)
+def served_app(data: Path, **others: Any) -> Iterator[ServedApp]:
+    """Run a server for the length of the block. others: of `make_app`."""
+    server = ServedApp(data, **others)
     try:
         yield server
     finally:

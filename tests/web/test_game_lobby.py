@@ -147,7 +147,7 @@ def test_a_finished_game_leaves_the_memory_with_its_last_browser(tmp_path: Path)
     in_lobby(tmp_path, test)
 
 
-def test_a_match_goes_on_where_the_server_is_started_again(tmp_path: Path) -> None:
+def test_a_match_goes_on_where_it_was_left_when_somebody_looks(tmp_path: Path) -> None:
     ids: list[str] = []
 
     async def begin(lobby: GameLobby, hours: Hours) -> None:
@@ -156,7 +156,6 @@ def test_a_match_goes_on_where_the_server_is_started_again(tmp_path: Path) -> No
         await until(room, lambda game: len(game.plies) >= 3)
 
     async def go_on(lobby: GameLobby, hours: Hours) -> None:
-        lobby.take_up_matches()
         room = lobby.room(ids[0], None)
         assert len(room.game.plies) >= 3
         await until(room, lambda game: game.result is not None)

@@ -17,9 +17,10 @@ from starlette.websockets import WebSocketDisconnect
 from obscuro.client.engine import NO_ENGINE, STARTING_ANEW, Think
 from obscuro.client.uci_process import EngineError
 from obscuro.engine.strength import LEVELS
+from obscuro.web.data_folder import StoreError
 from obscuro.web.play import game_room
 from obscuro.web.play.game_room import Mailbox
-from obscuro.web.play.game_store import GameStore, StoreError
+from obscuro.web.play.game_store import GameStore
 from obscuro.web.play.play_routes import read_player_wish
 from obscuro.web.web_limits import WebError
 from obscuro.web.web_requests import LOST, TOO_BUSY, TOO_MANY_FAULTS, UNKNOWN_GAME, first_of

@@ -10,9 +10,9 @@ import pytest
 
 from obscuro.viewer.game_file import games_of_text
 from obscuro.viewer.make_document import make_document
+from obscuro.web.data_folder import StoreError
 from obscuro.web.look import look_store
 from obscuro.web.look.look_store import FILE, FileGame, LookStore
-from obscuro.web.play.game_store import StoreError
 from tests.viewer.recorded import SHORT_GAME
 
 GAME = FileGame("a" * 12, "visitor", "2026-11-22T10:00:00", "A", "B", "1-0", 5, "1. e4 *")

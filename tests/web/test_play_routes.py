@@ -15,13 +15,16 @@ from starlette.testclient import TestClient
 
 from obscuro.engine.strength import LEVELS
 from obscuro.web.static_table import StaticTable
-from obscuro.web.web_limits import BucketTable, TokenBucket
+from obscuro.web.web_limits import BucketTable, TokenBucket, address_key
+from obscuro.web.web_requests import SocketPlaces
 from tests.web.rooms import (
     ORIGIN,
     QUICK,
     browser,
+    is_error,
     is_over,
     join,
+    move,
     my_turn,
     quick_app,
     start_game,
@@ -94,8 +97,10 @@ def test_a_match_of_two_engines_is_played_and_told_to_everybody(tmp_path: Path) 
         assert answer.status_code == 201
         game = answer.json()["game"]
         client.cookies.clear()
-        while "unfinished" in (pgn := client.get(f"/api/games/{game}/pgn").text):
-            pass
+        with client.websocket_connect(f"ws://localhost/ws/look/{game}") as socket:
+            while (told := socket.receive_json())["type"] != "end" and told.get("live", True):
+                pass
+        pgn = client.get(f"/api/games/{game}/pgn").text
         assert '[White "Obscuro' in pgn
         with join(client, game) as socket:
             assert "two engines" in socket.receive_json()["error"]
@@ -115,28 +120,19 @@ def test_new_games_come_so_fast_at_most(tmp_path: Path) -> None:
     assert games_refused(tmp_path, 3, created_burst=2, created_rate=0) == [201, 201, 429]
 
 
-def test_a_visitor_asks_so_often_at_most(tmp_path: Path) -> None:
-    # The first request has no visitor yet.
-    assert games_refused(tmp_path, 4, post_burst=2, post_rate=0) == [201, 201, 201, 429]
+def test_an_address_asks_so_often_at_most(tmp_path: Path) -> None:
+    assert games_refused(tmp_path, 3, post_burst=2, post_rate=0) == [201, 201, 429]
 
 
-def test_a_game_that_nobody_looks_at_makes_place_for_another(tmp_path: Path) -> None:
+def test_two_games_that_are_looked_at_share_one_engine(tmp_path: Path) -> None:
     with browser(quick_app(tmp_path, limits=replace(QUICK, games=1))) as client:
-        first = start_game(client)
-        with join(client, first) as socket:
-            until(socket, my_turn)
-            full = client.post("/api/games", json={})
-            assert full.status_code == 503
-            assert "1 games go on" in full.json()["error"]
-        second = start_game(client)
-        with join(client, second) as socket:
-            until(socket, my_turn)
-            with join(client, first) as other:  # it can't wake now
-                assert "games go on" in other.receive_json()["error"]
-            socket.send_json({"type": "resign"})
-            until(socket, is_over)
-        with join(client, first) as socket:  # it does as soon as there is a place
-            assert until(socket, my_turn)["game"] == first
+        first, second = start_game(client), start_game(client)
+        with join(client, first) as one, join(client, second) as two:
+            for _ in range(3):
+                for socket in (one, two):
+                    state = until(socket, my_turn)
+                    socket.send_json(move(state, state["moves"][0]))
+            assert until(one, my_turn)["ply"] >= 4
 
 
 # -- the table of files ---------------------------------------------------------------------
@@ -187,7 +183,18 @@ def test_names_of_ours_are_answered(tmp_path: Path, host: str) -> None:
         assert client.get("/api/games", headers={"host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "192.168.1.5", "", "["])
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil.example", "localhost.evil.example", "192.168.1.5", "", "[", "a@localhost"),
+        *(
+            "evil.example@localhost:80",
+            "localhost:80@evil.example",
+            "localhost/evil",
+            "localhost:x",
+        ),
+    ],
+)
 def test_other_names_are_refused(tmp_path: Path, host: str) -> None:
     with browser(quick_app(tmp_path)) as client:
         response = client.get("/api/games", headers={"host": host})
@@ -248,6 +255,133 @@ def test_by_https_the_cookie_stays_on_https(tmp_path: Path) -> None:
         assert "secure" in answer.headers["set-cookie"].lower()
 
 
+def cookie_of(client: TestClient) -> str:
+    """Start a game as a newcomer; return the cookie."""
+    client.cookies.clear()
+    start_game(client)
+    return client.cookies["obscuro_visitor"]
+
+
+def test_only_a_cookie_that_we_have_signed_is_a_visitor(tmp_path: Path) -> None:
+    with browser(quick_app(tmp_path)) as client:
+        cookie = cookie_of(client)
+        key, _, signature = cookie.partition(".")
+        assert len(client.get("/api/games").json()) == 1
+        for forged in (key, "a" * 32, f"{key}.{'0' * 32}", f"{'a' * 32}.{signature}", "ü.ü", "."):
+            client.cookies.clear()
+            headers = {"cookie": f"obscuro_visitor={forged}".encode()}
+            assert client.get("/api/games", headers=headers).json() == []
+            # Who comes with a forged cookie is a newcomer, and gets another one.
+            assert "set-cookie" in client.post("/api/games", json={}, headers=headers).headers
+
+
+def test_a_cookie_is_good_for_the_next_start_and_for_no_other_server(tmp_path: Path) -> None:
+    with browser(quick_app(tmp_path / "one")) as client:
+        cookie = cookie_of(client)
+    headers = {"cookie": f"obscuro_visitor={cookie}"}
+    with browser(quick_app(tmp_path / "one")) as client:
+        assert len(client.get("/api/games", headers=headers).json()) == 1
+    with browser(quick_app(tmp_path / "two")) as client:
+        assert "set-cookie" in client.post("/api/games", json={}, headers=headers).headers
+
+
+# -- addresses ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("fe80::1%eth0", "fe80::2", True),
+    ],
+)
+def test_an_ipv6_address_counts_as_its_network(one: str, other: str, same: bool) -> None:
+    assert (address_key(one) == address_key(other)) == same
+
+
+def told_by(proxy: str | None, tmp_path: Path, *headers: str) -> list[int]:
+    """Return the statuses of new games, one for each header of the proxy, one a visitor."""
+    limits = replace(QUICK, created_burst=1, created_rate=0)
+    with browser(quick_app(tmp_path, limits=limits, proxy=proxy)) as client:
+        return [
+            client.post("/api/games", json={}, headers={"x-forwarded-for": header}).status_code
+            for header in headers
+        ]
+
+
+def test_the_proxys_word_counts_and_a_visitors_does_not(tmp_path: Path) -> None:
+    # The test's client has the address "testclient".
+    visitors = ("192.0.2.1", "192.0.2.2", "192.0.2.9, 192.0.2.1", "192.0.2.1, 192.0.2.9")
+    assert told_by("testclient", tmp_path / "a", *visitors) == [201, 201, 429, 201]
+    assert told_by(None, tmp_path / "b", *visitors) == [201, 429, 429, 429]
+    assert told_by("192.0.2.7", tmp_path / "c", *visitors) == [201, 429, 429, 429]
+
+
+def test_a_proxy_that_is_not_named_is_told_of_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    told_by(None, tmp_path, "192.0.2.1", "192.0.2.2")
+    assert [each.getMessage() for each in caplog.records if "--proxy" in each.getMessage()] == [
+        "a proxy at testclient passes requests on; without --proxy testclient all its visitors "
+        "share the limits of one address"
+    ]
+
+
+def test_a_path_before_all_others_may_be_passed_on_or_taken_off(tmp_path: Path) -> None:
+    with browser(quick_app(tmp_path, root="/fog")) as client:
+        for path in ("/fog/", "/", "/fog/api/games", "/api/games", "/fog/css/play.css"):
+            assert client.get(path).status_code == 200, path
+        assert client.get("/foggy").status_code == 404
+        page = client.get("/fog/").text
+        assert re.findall(r'(?:src|href)="(/(?!fog/)[^"]*)"', page) == []
+        cookie = client.post("/fog/api/games", json={}).headers["set-cookie"]
+        assert "path=/fog/" in cookie.lower()
+
+
+def test_a_server_without_matches_starts_none(tmp_path: Path) -> None:
+    for limits in (replace(QUICK, matches=False), replace(QUICK, games=1)):
+        with browser(quick_app(tmp_path, limits=limits)) as client:
+            assert client.get("/api/settings").json()["limits"]["matches"] is False
+            answer = client.post("/api/matches", json={})
+            assert answer.status_code == 409
+            assert "no two engines" in answer.json()["error"]
+
+
+def test_a_rematch_counts_as_a_new_game(tmp_path: Path) -> None:
+    limits = replace(QUICK, created_burst=2, created_rate=0)
+    with browser(quick_app(tmp_path, limits=limits)) as client:
+        game = start_game(client)
+        for allowed in (True, False):
+            with join(client, game) as socket:
+                until(socket, my_turn)
+                socket.send_json({"type": "resign"})
+                until(socket, is_over)
+                socket.send_json({"type": "rematch"})
+                if allowed:
+                    told = until(socket, lambda state: state["result"]["rematch"] is not None)
+                    game = told["result"]["rematch"]
+                else:
+                    assert "too many new games" in until(socket, is_error)["error"]
+
+
+def test_the_address_with_the_most_sockets_makes_place_for_others() -> None:
+    places = SocketPlaces(4, 3)
+    many = [places.take("many") for _ in range(3)]
+    assert places.take("many") is None
+    assert places.take("one") is not None
+    other = places.take("other")
+    assert other is not None
+    assert [lost.is_set() for lost in many if lost is not None] == [False, False, True]
+    assert places.take("third") is not None
+    assert [lost.is_set() for lost in many if lost is not None] == [False, True, True]
+    assert places.take("fourth") is None, "all others have one socket too"
+    places.leave("other", other)
+    assert places.take("fourth") is not None
+
+
 # -- how often something is allowed ---------------------------------------------------------
 
 
@@ -268,6 +402,15 @@ def test_so_many_at_once_and_then_so_many_a_second() -> None:
     assert [bucket.take() for _ in range(2)] == [True, False]
     clock.now = 1000.0
     assert [bucket.take() for _ in range(4)] == [True, True, True, False]
+
+
+def test_who_reserves_waits_until_it_is_paid_for() -> None:
+    clock = Seconds()
+    bucket = TokenBucket(2, 2, clock)
+    assert [bucket.reserve(1) for _ in range(4)] == [0.0, 0.0, 0.5, 1.0]
+    assert bucket.reserve(1000) == 1.0, "no debt is larger than what is allowed at once"
+    clock.now = 1.5
+    assert bucket.reserve(1) == 0.0
 
 
 def test_names_do_not_share() -> None:

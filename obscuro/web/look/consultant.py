@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 import chess.pgn
 
 from obscuro.viewer.document import ShownAdvice, ShownAnalysis
-from obscuro.web.web_limits import UNAVAILABLE, WebError
+from obscuro.web.web_limits import TOO_MANY, UNAVAILABLE, WebError
 
 OnPly = Callable[[int, ShownAdvice | None], None]
 _Result = TypeVar("_Result")
@@ -41,12 +41,15 @@ class GameAnalyst(Protocol):
 
 
 class Consultant:
-    """One engine in a thread. most: how many may wait for it. make: makes the engine."""
+    """One engine in a thread, which answers one question of an address after the other.
+
+    most: how many addresses may wait for it. make: makes the engine.
+    """
 
     def __init__(self, make: Callable[[], GameAnalyst], most: int) -> None:
         self._make = make
         self._most = most
-        self._waiting = 0
+        self._waiting: set[str] = set()
         self._lock = asyncio.Lock()
         self._cancel = threading.Event()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="analyst")
@@ -57,12 +60,14 @@ class Consultant:
         """Who analyses, and how."""
         return self._the_analyst().description
 
-    async def advise(self, game: chess.pgn.Game, ply: int) -> ShownAdvice:
+    async def advise(self, game: chess.pgn.Game, ply: int, address: str) -> ShownAdvice:
         """Return what the engine would play. Raises WebError, AnalysisError."""
-        async with self._turn():
+        async with self._turn(address):
             return await self._work(lambda: self._the_analyst().advise(game, ply))
 
-    async def analyse(self, game: chess.pgn.Game, on_ply: OnPly) -> list[ShownAdvice | None]:
+    async def analyse(
+        self, game: chess.pgn.Game, on_ply: OnPly, address: str
+    ) -> list[ShownAdvice | None]:
         """Return the engine's advice for each move. Raises WebError, AnalysisError.
 
         on_ply: is called in the event loop.
@@ -73,7 +78,7 @@ class Consultant:
             with contextlib.suppress(RuntimeError):  # the loop ends together with the server
                 loop.call_soon_threadsafe(on_ply, ply, advice)
 
-        async with self._turn():
+        async with self._turn(address):
             return await self._work(lambda: self._the_analyst().analyse(game, tell, self._cancel))
 
     def rest(self) -> None:
@@ -97,16 +102,18 @@ class Consultant:
         return self._analyst
 
     @contextlib.asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
+    async def _turn(self, address: str) -> AsyncIterator[None]:
         """Wait until the engine is free. Raises WebError if too many wait."""
-        if self._waiting >= self._most:
+        if address in self._waiting:
+            raise WebError(TOO_MANY, "the engine works for you already; try again when it is done")
+        if len(self._waiting) >= self._most:
             raise WebError(UNAVAILABLE, "the engine is busy with other games; try later")
-        self._waiting += 1
+        self._waiting.add(address)
         try:
             async with self._lock:
                 yield
         finally:
-            self._waiting -= 1
+            self._waiting.discard(address)
 
     async def _work(self, work: Callable[[], _Result]) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

@@ -6,20 +6,27 @@ One thread uses a store. Visitors are known here by a hash only.
 from __future__ import annotations
 
 import json
+import logging
 import zlib
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from obscuro.viewer.document import SCHEMA, GameDocument, in_present_form
-from obscuro.web.play.game_store import GameDatabase
+from obscuro.web.data_folder import GameDatabase
 
 FILE = "look.sqlite3"
 MOST_DOCUMENTS = 1_000
 """The most documents that are kept; others are made anew when they are asked for."""
 MOST_FILE_GAMES = 10_000
+MOST_FILE_BYTES = 256 << 20
+MOST_DOCUMENT_BYTES = 256 << 20
+OWN_FILE_GAMES = 1_000
+OWN_FILE_BYTES = 32 << 20
+"""The most of one visitor."""
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS file_games (
+DROP TABLE IF EXISTS file_games;
+CREATE TABLE IF NOT EXISTS games_of_files (
     id TEXT PRIMARY KEY,
     visitor TEXT NOT NULL,
     opened TEXT NOT NULL,
@@ -27,15 +34,19 @@ CREATE TABLE IF NOT EXISTS file_games (
     black TEXT NOT NULL,
     result TEXT NOT NULL,
     plies INTEGER NOT NULL,
-    pgn TEXT NOT NULL
+    pgn TEXT NOT NULL,
+    size INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS file_games_of_visitor ON file_games (visitor);
+CREATE INDEX IF NOT EXISTS games_of_files_by_visitor ON games_of_files (visitor, size);
 CREATE TABLE IF NOT EXISTS documents (
     game TEXT PRIMARY KEY,
     form INTEGER NOT NULL,
     body BLOB NOT NULL
 ) STRICT;
 """
+_COLUMNS = "id, visitor, opened, white, black, result, plies"
+
+logger = logging.getLogger("obscuro.web")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +73,36 @@ class LookStore:
         self._db = GameDatabase(folder / FILE, _SCHEMA)
 
     def add_games(self, games: Sequence[FileGame]) -> None:
-        """Keep the games of a file; the oldest ones of all make place. Raises StoreError."""
-        rows = [astuple(each) for each in games]
-        self._db.write(("INSERT INTO file_games VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows))
-        self._keep_newest("file_games", MOST_FILE_GAMES)
+        """Keep the games of a file; older ones make place. Raises StoreError.
+
+        Those of the same visitor first, then those of the visitors with the most.
+        """
+        rows = [(*astuple(each), len(each.pgn.encode())) for each in games]
+        self._db.write(("INSERT INTO games_of_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows))
+        for visitor in {each.visitor for each in games}:
+            self._keep_newest(visitor, OWN_FILE_GAMES, OWN_FILE_BYTES)
+        while True:
+            sums = self._db.read(
+                "SELECT visitor, count(*), sum(size) FROM games_of_files GROUP BY visitor "
+                "ORDER BY sum(size) DESC"
+            )
+            count, size = sum(row[1] for row in sums), sum(row[2] for row in sums)
+            if count <= MOST_FILE_GAMES and size <= MOST_FILE_BYTES:
+                return
+            most_games = max(sums, key=lambda row: int(row[1]))
+            visitor, has, has_bytes = sums[0] if size > MOST_FILE_BYTES else most_games
+            self._keep_newest(visitor, has - max(1, has // 10), has_bytes)
 
     def game(self, game_id: str, visitor: str | None) -> FileGame | None:
         """Return a game of a file of this visitor's; None if there is none of this id."""
-        query = "SELECT * FROM file_games WHERE id = ? AND visitor = ?"
+        query = f"SELECT {_COLUMNS}, pgn FROM games_of_files WHERE id = ? AND visitor = ?"
         rows = self._db.read(query, game_id, visitor)
         return FileGame(*rows[0]) if rows else None
 
     def games_of(self, visitor: str, most: int) -> list[FileGame]:
         """Return a visitor's games of files, the newest first, without their moves."""
         rows = self._db.read(
-            "SELECT id, visitor, opened, white, black, result, plies, '' FROM file_games "
+            f"SELECT {_COLUMNS}, '' FROM games_of_files "
             "WHERE visitor = ? ORDER BY opened DESC, rowid LIMIT ?",
             *(visitor, most),
         )
@@ -87,20 +113,33 @@ class LookStore:
         body = zlib.compress(json.dumps(document, separators=(",", ":")).encode())
         row = (game_id, SCHEMA, body)
         self._db.write(("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", [row]))
-        self._keep_newest("documents", MOST_DOCUMENTS)
+        order = (
+            "DELETE FROM documents WHERE rowid IN (SELECT rowid FROM (SELECT rowid, "
+            "row_number() OVER newer AS number, sum(length(body)) OVER newer AS size "
+            "FROM documents WINDOW newer AS (ORDER BY rowid DESC)) WHERE number > ? OR size > ?)"
+        )
+        self._db.write((order, [(MOST_DOCUMENTS, MOST_DOCUMENT_BYTES)]))
 
     def document(self, game_id: str) -> GameDocument | None:
         """Return the document of a game, if it is kept and need not be made anew."""
         rows = self._db.read("SELECT body FROM documents WHERE game = ?", game_id)
-        return in_present_form(json.loads(zlib.decompress(rows[0][0]))) if rows else None
+        if not rows:
+            return None
+        try:
+            return in_present_form(json.loads(zlib.decompress(rows[0][0])))
+        except (ValueError, zlib.error):
+            logger.error("the document of game %s is damaged in the file; it is made anew", game_id)
+            return None
 
     def close(self) -> None:
         """Close the file. A second call does nothing."""
         self._db.close()
 
-    def _keep_newest(self, table: str, most: int) -> None:
+    def _keep_newest(self, visitor: str, most: int, size: int) -> None:
         order = (
-            f"DELETE FROM {table} WHERE rowid NOT IN "
-            f"(SELECT rowid FROM {table} ORDER BY rowid DESC LIMIT ?)"
+            "DELETE FROM games_of_files WHERE rowid IN (SELECT rowid FROM (SELECT rowid, "
+            "row_number() OVER newer AS number, sum(size) OVER newer AS total FROM games_of_files "
+            "WHERE visitor = ? WINDOW newer AS (ORDER BY rowid DESC)) "
+            "WHERE number > ? OR (total > ? AND number > 1))"
         )
-        self._db.write((order, [(most,)]))
+        self._db.write((order, [(visitor, most, size)]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from obscuro.web.web_requests import error_text, message_text
 
 PROGRESS_PLIES = 10
 """Report progress every 10 plies."""
+PAUSE_SECONDS = 0.002
+"""The work on a document rests for this after each ply."""
 _CANNOT = "the server can't show this game; its log says why"
 
 logger = logging.getLogger("obscuro.web")
@@ -34,13 +37,13 @@ _Result = TypeVar("_Result")
 class LookLimits:
     """How much work a game may be. live, finished: the most positions of a belief in a game that
     goes on, and in one that is over. backlog: how many messages may wait for a browser. questions:
-    how many may wait for an engine. advice_burst, advice_rate: questions of one visitor.
+    how many addresses may wait for an engine. advice_burst, advice_rate: questions of one address.
     """
 
     live: int = 20_000
     finished: int = 50_000
     backlog: int = 512
-    questions: int = 4
+    questions: int = 32
     advice_burst: float = 10
     advice_rate: float = 0.2
 
@@ -211,6 +214,7 @@ class WatchedGame:
             nonlocal done
             if self._closed:
                 raise _ClosedGameError
+            time.sleep(PAUSE_SECONDS)  # so that the event loop need not wait for Python's lock
             done += 1
             if self._document is None and done % PROGRESS_PLIES == 0:
                 with contextlib.suppress(RuntimeError):  # the loop ends together with the server
@@ -254,8 +258,8 @@ class WatchedGame:
 
     # -- the engine -------------------------------------------------------------------------
 
-    def analyse(self) -> None:
-        """Let an engine look at the whole game. Raises WebError."""
+    def analyse(self, address: str) -> None:
+        """Let an engine look at the whole game, as this address wishes. Raises WebError."""
         if self._analyst is None:
             raise WebError(CONFLICT, "this server has no engine for that")
         if self.live or self._document is None:
@@ -264,10 +268,10 @@ class WatchedGame:
             raise WebError(CONFLICT, "the game has been analysed")
         if self._analysis is None:
             self._text = None
-            work = self._analysed(self._analyst, self._document)
+            work = self._analysed(self._analyst, self._document, address)
             self._analysis = asyncio.get_running_loop().create_task(work)
 
-    async def _analysed(self, analyst: Consultant, document: GameDocument) -> None:
+    async def _analysed(self, analyst: Consultant, document: GameDocument, address: str) -> None:
         """Analyse the game, and show each advice as it is found."""
         advice: list[ShownAdvice | None] = [None] * len(document["moves"])
         done = 0
@@ -282,7 +286,7 @@ class WatchedGame:
         self._tell_progress("analysis", 0, len(advice))
         fault = None
         try:
-            await analyst.analyse(self._game, on_ply)
+            await analyst.analyse(self._game, on_ply, address)
             document = with_advice(document, self._game, advice, analyst.description)
             self._set_document(document)
             self._save(document)

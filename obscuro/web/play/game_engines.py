@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from obscuro.client.engine import Mover, PlayResult, Think
 from obscuro.client.engine_pool import EnginePool
 from obscuro.client.uci_process import EngineError
+from obscuro.web.play.engine_places import EnginePlaces, PlaceHolder
 
 _Result = TypeVar("_Result")
 
@@ -76,12 +77,14 @@ class GameEngine:
 class GameEngines:
     """Hands out engines and takes them back.
 
-    make: makes one. games: how many go on at the same time; a game has two engines at most. spare:
-    how many unused engines stay ready; others end when their game does.
+    make: makes one. games: how many games of a person have an engine at the same time; a game of
+    two engines counts as two. spare: how many unused engines stay ready; others end when their game
+    gives them back.
     """
 
     def __init__(self, make: Callable[[], Mover], games: int, spare: int = 1) -> None:
-        most = 2 * games + spare
+        self.places = EnginePlaces(games)
+        most = games + spare + 1  # one more to warm up
         self._pool = EnginePool(make, spare, most)
         self._taken: set[GameEngine] = set()
         self._giving: set[asyncio.Task[None]] = set()
@@ -90,26 +93,38 @@ class GameEngines:
         self._threads = ThreadPoolExecutor(3 * most, thread_name_prefix="engine")
 
     def take(self) -> GameEngine:
-        """Return one that no game uses; it must be prepared. Raises EngineError if there is none.
+        """Return one that no game uses, to a game that has a place; it must be prepared.
 
-        That happens while engines of games that have ended are still busy.
+        Raises EngineError.
         """
         engine = GameEngine(self._pool.take(), self._threads)
         self._taken.add(engine)
         return engine
 
-    def give(self, engine: GameEngine) -> None:
-        """Take one back, whatever it is doing."""
+    def give(self, engine: GameEngine, at_rest: Callable[[], None] = lambda: None) -> None:
+        """Take one back, whatever it is doing. at_rest: called when it does nothing any more."""
         engine.on_warning(lambda text: None)
         if not self._closed:
-            task = asyncio.get_running_loop().create_task(self._put_away(engine))
+            task = asyncio.get_running_loop().create_task(self._put_away(engine, at_rest))
             self._giving.add(task)
             task.add_done_callback(self._giving.discard)
 
-    async def _put_away(self, engine: GameEngine) -> None:
-        await engine.rest()
-        self._taken.discard(engine)
-        await self._in_thread(lambda: self._pool.give(engine.engine))
+    def release(self, holder: PlaceHolder, engines: Iterable[GameEngine]) -> None:
+        """Take back all engines of a game, and its places as soon as the engines are at rest."""
+        count = self.places.leave(holder)
+        for engine in engines:
+            self.give(engine, self.places.free if count > 0 else lambda: None)
+            count -= 1
+        for _ in range(count):  # it had no engines yet
+            self.places.free()
+
+    async def _put_away(self, engine: GameEngine, at_rest: Callable[[], None]) -> None:
+        try:
+            await engine.rest()
+            self._taken.discard(engine)
+            await self._in_thread(lambda: self._pool.give(engine.engine))
+        finally:
+            at_rest()
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
         await asyncio.wrap_future(self._threads.submit(work))

@@ -12,9 +12,18 @@ from obscuro.web.play.game_room import GameRoom, GameServices
 from obscuro.web.play.game_setup import GameSetup
 from obscuro.web.play.game_store import StoredGame
 from obscuro.web.play.hosted_game import HostedGame, RefusedMove
-from obscuro.web.web_limits import CONFLICT, NOT_FOUND, TOO_MANY, UNAVAILABLE, WebError
+from obscuro.web.web_limits import (
+    CONFLICT,
+    NOT_FOUND,
+    TOO_MANY,
+    UNAVAILABLE,
+    BucketTable,
+    WebError,
+)
 
 ID_LENGTH = 12
+MOST_ROOMS = 2_000
+"""Games in memory; past that those sleep that nobody looks at."""
 _LETTERS = string.ascii_lowercase + string.digits
 _SWEEP_SECONDS = 30.0
 
@@ -24,8 +33,8 @@ logger = logging.getLogger("obscuro.web")
 class GameLobby:
     """The games under way, by id. Others are in the file.
 
-    A game sleeps while no browser looks at it and nothing happens in it: it has no engine then, and
-    wakes when its player comes back.
+    A game sleeps while no browser looks at it and nothing happens in it: it is not in memory then,
+    and wakes when its player comes back. A game of two engines sleeps while nobody looks at it.
     """
 
     def __init__(self, services: GameServices) -> None:
@@ -33,11 +42,13 @@ class GameLobby:
         self._services = services
         self._limits = services.limits
         self._rooms: dict[str, GameRoom] = {}
+        limits = services.limits
+        self._created = BucketTable(limits.created_burst, limits.created_rate, services.clock)
 
     @property
-    def awake(self) -> int:
-        """How many games that are not over are in memory."""
-        return sum(room.game.result is None for room in self._rooms.values())
+    def has_matches(self) -> bool:
+        """Whether two engines may play each other."""
+        return self._limits.matches and self._limits.games > 1
 
     def is_awake(self, game_id: str) -> bool:
         """Tell whether a game is in memory."""
@@ -45,32 +56,40 @@ class GameLobby:
 
     # -- games ------------------------------------------------------------------------------
 
-    def create(self, setup: GameSetup, visitor: str) -> GameRoom:
-        """Start a game. visitor: the hash of who wants it. Raises WebError, StoreError."""
-        if self.store.count_unfinished(visitor) >= self._limits.visitor_games:
+    def create(self, setup: GameSetup, visitor: str, address: str = "") -> GameRoom:
+        """Start a game. visitor: the hash of who wants it. address: where the wish comes from.
+
+        Raises WebError, StoreError.
+        """
+        limits = self._limits
+        if setup.human is None and not self.has_matches:
+            raise WebError(CONFLICT, "on this server no two engines play each other")
+        if not self._created.take(address):
+            raise WebError(TOO_MANY, "too many new games; wait a little")
+        if self.store.count_unfinished(visitor) >= limits.visitor_games:
             raise WebError(
-                TOO_MANY, f"you have {self._limits.visitor_games} unfinished games; end one first"
+                TOO_MANY, f"you have {limits.visitor_games} unfinished games; end one first"
             )
-        self._make_place()
+        own, size = limits.visitor_stored, limits.stored_bytes
+        if not self.store.make_place(visitor, self._rooms, most=limits.stored, own=own, size=size):
+            raise WebError(UNAVAILABLE, "the server can keep no more games; try later")
         game = HostedGame(new_game_id(), setup)
         started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self.store.prune(self._limits.stored, self._rooms)
         self.store.add(game, visitor, started)
-        return self._open(game, visitor)
+        return self._open(game, visitor, address)
 
-    def room(self, game_id: str, visitor: str | None) -> GameRoom:
-        """Return a game that this visitor may see, awake. Raises WebError.
+    def room(self, game_id: str, visitor: str | None, address: str = "") -> GameRoom:
+        """Return a game that this visitor may see, awake. Raises WebError, StoreError.
 
         Who knows the id of a game of two engines may see it. Only its player sees a player's game.
         """
         room = self._rooms.get(game_id)
         if room is None:
             stored = self.stored(game_id, visitor)
-            if stored.result is None:
-                self._make_place()
-            room = self._open(stored.game(), stored.visitor)
+            room = self._open(stored.game(), stored.visitor, address)
         elif not _may_see(room.game.setup, room.owner, visitor):
             raise _unknown()
+        room.address = address
         return room
 
     def stored(self, game_id: str, visitor: str | None) -> StoredGame:
@@ -100,22 +119,16 @@ class GameLobby:
             raise RefusedMove("the game is not over")
         if result.rematch is not None:
             return result.rematch
-        follower = self.create(room.game.setup.turned(), room.owner)
+        follower = self.create(room.game.setup.turned(), room.owner, room.address)
         room.change(lambda _: room.game.set_rematch(follower.game.id))
         return follower.game.id
 
     # -- sleep ------------------------------------------------------------------------------
 
-    def take_up_matches(self) -> None:
-        """Go on with the games of two engines that the file has; people's wait for them."""
-        for game_id in self.store.unfinished_matches()[: self._limits.games]:
-            stored = self.store.load(game_id)
-            assert stored is not None
-            self._open(stored.game(), stored.visitor)
-
     def leave(self, room: GameRoom) -> None:
         """Take note that a browser has left a game."""
-        if room.game.result is not None and not room.watchers:
+        over = room.game.result is not None or room.game.setup.human is None
+        if over and not room.watchers:
             self._drop(room)
 
     async def keep_tidy(self) -> None:
@@ -125,11 +138,18 @@ class GameLobby:
             self.sweep()
 
     def sweep(self) -> None:
-        """Let games sleep that no browser has looked at for long."""
+        """Let games sleep that no browser has looked at for long.
+
+        A game that is looked at, but in which nothing happens, gives its engine back.
+        """
         latest = self._services.clock() - self._limits.sleep_after
         for room in list(self._rooms.values()):
-            if room.may_sleep and room.used <= latest:
+            if room.used > latest:
+                continue
+            if room.may_sleep:
                 self._drop(room)
+            elif room.may_yield:
+                room.yield_engines()
 
     def close(self) -> None:
         """Leave all games as they are in the file."""
@@ -138,8 +158,12 @@ class GameLobby:
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _open(self, game: HostedGame, owner: str) -> GameRoom:
-        room = GameRoom(game, owner, self._services, on_broken=self._drop)
+    def _open(self, game: HostedGame, owner: str, address: str) -> GameRoom:
+        if len(self._rooms) >= MOST_ROOMS:
+            unseen = [room for room in self._rooms.values() if not room.watchers]
+            if unseen:
+                self._drop(min(unseen, key=lambda room: room.used))
+        room = GameRoom(game, owner, self._services, on_broken=self._drop, address=address)
         self._rooms[game.id] = room
         room.open()
         return room
@@ -147,18 +171,6 @@ class GameLobby:
     def _drop(self, room: GameRoom) -> None:
         self._rooms.pop(room.game.id, None)
         room.close()
-
-    def _make_place(self) -> None:
-        """See to it that one more game may go on. Raises WebError."""
-        if self.awake < self._limits.games:
-            return
-        idle = [r for r in self._rooms.values() if r.may_sleep and r.game.result is None]
-        if not idle:
-            raise WebError(
-                UNAVAILABLE,
-                f"{self._limits.games} games go on, which is all this server plays; try later",
-            )
-        self._drop(min(idle, key=lambda room: room.used))
 
 
 def new_game_id() -> str:

@@ -18,9 +18,10 @@ import chess
 from obscuro.client.engine import NO_ENGINE, STARTING_ANEW, Think
 from obscuro.client.uci_process import EngineError
 from obscuro.matches.time_control import MILLISECONDS
+from obscuro.web.data_folder import StoreError
 from obscuro.web.play.game_engines import GameEngine, GameEngines
 from obscuro.web.play.game_setup import GameSetup
-from obscuro.web.play.game_store import GameStore, StoreError
+from obscuro.web.play.game_store import GameStore
 from obscuro.web.play.hosted_game import GameResult, HostedGame, Status
 from obscuro.web.play.player_notes import PlayerNotes, color_name
 from obscuro.web.web_limits import WebLimits
@@ -97,8 +98,11 @@ class GameServices:
 class GameRoom:
     """One game and who looks at it.
 
-    owner: the hash of the visitor whose game it is. on_broken: called when the game can't be saved;
-    it must forget the room.
+    owner: the hash of the visitor whose game it is. address: from which that visitor came. on_broken:
+    called when the game can't be saved; it must forget the room.
+
+    The game has engines only while it needs them: others that wait take them away while the player
+    thinks, and the engine's answer waits until there are some again.
     """
 
     def __init__(
@@ -107,9 +111,11 @@ class GameRoom:
         owner: str,
         services: GameServices,
         on_broken: Callable[[GameRoom], None],
+        address: str = "",
     ) -> None:
         self.game = game
         self.owner = owner
+        self.address = address
         self._services = services
         self._clock = services.clock
         self.used = self._clock()
@@ -122,6 +128,9 @@ class GameRoom:
         self._flag: asyncio.TimerHandle | None = None
         self._asked: int | None = None  # the number of the last request
         self._troubled = False  # whether the engine that thinks was started anew
+        self._preparing = False  # whether the engines are on their way
+        self._queued = False  # whether all engines are with other games
+        self._fresh = False  # whether the engines have come and not moved yet
         self._closed = False
 
     # -- who looks at it --------------------------------------------------------------------
@@ -134,9 +143,29 @@ class GameRoom:
     @property
     def may_sleep(self) -> bool:
         """Whether nothing happens before a browser comes."""
+        if self.watchers:
+            return False
         game = self.game
-        waits = game.human_turn and game.clock.running is None
-        return not self.watchers and (game.result is not None or waits)
+        if game.result is not None or game.setup.human is None:
+            return True
+        if game.human_turn:
+            return game.clock.running is None
+        return not self._taken and not self._preparing
+
+    @property
+    def places(self) -> int:
+        """How many engines the game has while it has any."""
+        return len(self.game.setup.engines)
+
+    @property
+    def may_yield(self) -> bool:
+        """Whether the player is to move, so that the engine has nothing to do."""
+        return bool(self._taken) and self.game.human_turn and not self._preparing
+
+    def yield_engines(self) -> None:
+        """Give the engine back; another one comes when it is needed."""
+        engines, self._taken = self._taken, {}
+        self._services.pool.release(self, engines.values())
 
     def attach(self) -> Mailbox:
         """Return the mailbox of a new browser of the player's; the state is in it."""
@@ -144,6 +173,7 @@ class GameRoom:
         self._boxes.add(box)
         self.used = self._clock()
         self.show_again(box)
+        self._wake()
         return box
 
     def show_again(self, box: Mailbox) -> None:
@@ -159,6 +189,7 @@ class GameRoom:
         """Call a function with the game after each change; the change is saved by then."""
         self._listeners.append(on_change)
         self.used = self._clock()
+        self._wake()
 
     def unlisten(self, on_change: OnChange) -> None:
         """Stop calling a function."""
@@ -168,9 +199,11 @@ class GameRoom:
     # -- what happens -----------------------------------------------------------------------
 
     def open(self) -> None:
-        """Begin, or go on with a game from the file."""
-        if self.game.result is None:
-            self._start(self._prepare())
+        """Begin, or go on with a game from the file.
+
+        A game that nobody looks at waits for no engine, and two engines play before somebody only.
+        """
+        self._wake()
 
     def change(self, action: Callable[[float], None]) -> None:
         """Change the game by an action that is given the time; then save and show it.
@@ -210,7 +243,9 @@ class GameRoom:
 
     def _state_text(self) -> str:
         engine = "idle"
-        if self.game.due is not None:
+        if self._queued:
+            engine = "waiting"
+        elif self.game.due is not None:
             engine = "starting anew" if self._troubled else "thinking"
         return json.dumps(state_message(self.game, engine, self._clock()))
 
@@ -238,26 +273,51 @@ class GameRoom:
 
     # -- the engines ------------------------------------------------------------------------
 
+    def _wake(self) -> None:
+        """Get the engines, if the game needs them and can have them."""
+        game, places = self.game, self._services.pool.places
+        if self._closed or self._taken or self._preparing or game.result is not None:
+            return
+        if not self.watchers and (game.setup.human is None or not places.has_place(self)):
+            return
+        if game.human_turn and not places.has_place(self):
+            self._change_unasked(game.ready)
+            return
+        self._preparing = True
+        self._start(self._prepare())
+
     async def _prepare(self) -> None:
         """Take the engines that the game needs, and get them ready."""
-        game = self.game
-        while True:
-            try:
-                for color in game.setup.engines:
-                    if color not in self._taken:
-                        engine = self._taken[color] = self._services.pool.take()
-                        engine.on_warning(self._trouble_from_thread(asyncio.get_running_loop()))
-                    level = game.setup.levels[color]
-                    options = self._services.options(level, game.setup.stalemate)
-                    await self._taken[color].prepare(options)
-                break
-            except EngineError as error:
-                logger.error("game %s: %s", game.id, error)
-                self._change_unasked(
-                    lambda _: game.remark("the engine does not start; trying again")
-                )
+        try:
+            while not await self._has_engines():
                 await asyncio.sleep(RETRY_SECONDS)
-        self._change_unasked(game.ready)
+        finally:
+            self._preparing = self._queued = False
+        self._fresh = True
+        self._change_unasked(self.game.ready)
+
+    async def _has_engines(self) -> bool:
+        """Wait for a place, and get the engines ready; tell whether that succeeded."""
+        game, pool = self.game, self._services.pool
+        self._queued = not pool.places.has_place(self)
+        if self._queued:
+            self._show()
+        await pool.places.take(self)
+        self._queued = False
+        try:
+            for color in game.setup.engines:
+                engine = self._taken[color] = pool.take()
+                engine.on_warning(self._trouble_from_thread(asyncio.get_running_loop()))
+                options = self._services.options(game.setup.levels[color], game.setup.stalemate)
+                await engine.prepare(options)
+            return True
+        except EngineError as error:
+            logger.error("game %s: %s", game.id, error)
+        except Exception:  # a fault of ours must not leave the player waiting for ever
+            logger.exception("game %s: the engine can't be prepared", game.id)
+        self.yield_engines()
+        self._change_unasked(lambda _: game.remark("the engine does not start; trying again"))
+        return False
 
     def _trouble_from_thread(self, loop: asyncio.AbstractEventLoop) -> Callable[[str], None]:
         def tell(text: str) -> None:
@@ -280,23 +340,53 @@ class GameRoom:
 
     def _ask(self) -> None:
         """Let the engine think that is to move; stop a search for a turn that is over."""
-        due = self.game.due
+        due, places = self.game.due, self._services.pool.places
         if due is not None and due == self._asked:
             return
         for engine in self._taken.values():
             engine.hurry()
-        think = self.game.think()
-        if think is not None:
-            self._asked = due
-            self._start(self._choose(think, self._taken[think.side]))
+        if due is None:
+            if places.waiting:
+                places.serve()  # this game may have become one that can do without its engine
+            return
+        if not self._taken or self._should_stand():
+            self._stand()
+            self._wake()
+            return
+        self._fresh = False
+        self._asked = due
+        self._start(self._choose())
 
-    async def _choose(self, think: Think, engine: GameEngine) -> None:
-        choice = await engine.choose(self.game.id, think)
-        self._troubled = False
-        wait = self._pause(think) - (self._clock() - think.since)
-        if wait > 0:
-            await asyncio.sleep(wait)
-        self._change_unasked(lambda now: self.game.chosen(think.number, choice, now))
+    def _should_stand(self) -> bool:
+        """Whether two engines play, and nobody looks or others wait for engines."""
+        if self.game.setup.human is not None:
+            return False
+        waited_for = self._services.pool.places.waiting and not self._fresh
+        return waited_for or not self.watchers
+
+    def _stand(self) -> None:
+        """Let the game stand until there are engines again."""
+        self.yield_engines()
+        self._change_unasked(self.game.unready)
+
+    async def _choose(self) -> None:
+        """Let an engine move; whatever fails, the game goes on."""
+        try:
+            think = self.game.think()
+            if think is None:
+                return
+            choice = await self._taken[think.side].choose(self.game.id, think)
+            self._troubled = False
+            wait = self._pause(think) - (self._clock() - think.since)
+            if wait > 0:
+                await asyncio.sleep(wait)
+            self._change_unasked(lambda now: self.game.chosen(think.number, choice, now))
+        except Exception:  # a fault of ours must not leave the player waiting for ever
+            logger.exception("game %s: the engine can't move", self.game.id)
+            self._stand()
+            self._change_unasked(lambda _: self.game.remark("the engine failed; trying again"))
+            await asyncio.sleep(RETRY_SECONDS)
+            self._wake()
 
     def _pause(self, think: Think) -> float:
         """Return the seconds that a move takes at least, so that people see it."""
@@ -327,9 +417,7 @@ class GameRoom:
         """Give the engines back; nothing of the game needs them any more."""
         for task in list(self._tasks):
             task.cancel()
-        taken, self._taken = self._taken, {}
-        for engine in taken.values():
-            self._services.pool.give(engine)
+        self.yield_engines()
 
     def close(self) -> None:
         """Leave the game as it is in the file. A second call does nothing."""

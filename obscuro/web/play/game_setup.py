@@ -15,6 +15,7 @@ from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import LOSS, STALEMATES
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import start_board
+from obscuro.viewer.game_file import MOST_MOVE_NUMBER
 from obscuro.web.play.player_notes import ColorName, color_name
 from obscuro.web.web_limits import BAD_REQUEST, WebError
 from obscuro.web.web_requests import read_wish
@@ -184,9 +185,12 @@ def _checked_start(fen: str | None, stalemate: str) -> str:
     if len(fen) > MOST_FEN:
         raise _bad(f"a FEN has at most {MOST_FEN} characters")
     try:
-        start = start_board(fen).fen()
+        board = start_board(fen)
     except ProtocolError as error:
         raise _bad(str(error)) from None
+    if board.fullmove_number > MOST_MOVE_NUMBER:
+        raise _bad(f"the number of the first move is at most {MOST_MOVE_NUMBER}")
+    start = board.fen()
     if BOARDS[stalemate](start).outcome() is not None:
         raise _bad("the game is over in this position")
     return start

@@ -5,12 +5,13 @@ One thread uses a store. Visitors are known here by a hash only.
 
 from __future__ import annotations
 
+import functools
 import json
-import sqlite3
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import chess
 import chess.pgn
@@ -19,13 +20,19 @@ from obscuro import __version__
 from obscuro.engine.strength import level_numbered
 from obscuro.matches.game_record import GameRecord, PlayedPly, turn_from_json, turn_to_json
 from obscuro.matches.pgn import to_pgn, write_comment
+from obscuro.web.data_folder import GameDatabase
 from obscuro.web.play.game_setup import GameSetup
 from obscuro.web.play.hosted_game import GameResult, HostedGame, HostedPly, Status
 from obscuro.web.play.player_notes import color_name
+from obscuro.web.web_limits import CONFLICT, WebError
 
 FILE = "games.sqlite3"
 EVENT = "Obscuro web"
 _UNFINISHED = "unfinished"
+_PRUNED_AT_ONCE = 50
+_MOST_TOLD = 1000
+_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError)
+"""What a row raises that no server of ours has written."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
     id TEXT PRIMARY KEY,
@@ -46,49 +53,21 @@ CREATE TABLE IF NOT EXISTS plies (
 """
 
 
-class StoreError(Exception):
-    """The file of the games can't be opened or used; the text is one line for the user."""
+class DamagedGameError(WebError):
+    """A game's rows in the file are no game."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(CONFLICT, f"the game is damaged in the server's file: {reason}")
 
 
-class GameDatabase:
-    """A file of SQLite in which the server keeps games; its folder and tables are made if needed.
+# What may make place for other games: one that is over, one in which not both sides have moved,
+# and one of two engines. A person's game under way stays.
+_PRUNABLE = (
+    "(is_over OR is_match OR NOT EXISTS (SELECT 1 FROM plies WHERE game = games.id AND ply = 1))"
+)
 
-    What is committed outlives a killed process. Raises StoreError.
-    """
-
-    def __init__(self, file: Path, schema: str) -> None:
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            # The thread that opens it may be another one than the thread that uses it.
-            self._db = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute("PRAGMA foreign_keys = ON")
-            self._db.executescript(schema)
-        except (OSError, sqlite3.Error) as error:
-            raise StoreError(f"can't keep games in {file.parent}: {error}") from None
-
-    def read(self, query: str, *values: object) -> list[Any]:
-        """Return the rows that a query finds."""
-        return self._db.execute(query, values).fetchall()
-
-    def write(self, *orders: tuple[str, Sequence[Sequence[object]]]) -> None:
-        """Carry out each order for each of its rows, all in one transaction. Raises StoreError."""
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                for order, rows in orders:
-                    self._db.executemany(order, rows)
-                self._db.execute("COMMIT")
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-        except sqlite3.Error as error:
-            raise StoreError(f"can't save the game: {error}") from None
-
-    def close(self) -> None:
-        """Close the file. A second call does nothing."""
-        self._db.close()
+logger = logging.getLogger("obscuro.web")
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +87,8 @@ class StoredGame:
     version: int
 
     def game(self) -> HostedGame:
-        """Return the game, to go on with."""
+        """Return the game, to go on with. Raises DamagedGameError."""
+        self._check_moves()
         return HostedGame(
             self.id,
             self.setup,
@@ -118,8 +98,24 @@ class StoredGame:
             version=self.version,
         )
 
+    def _check_moves(self) -> None:
+        """Raise DamagedGameError unless the moves are legal."""
+        try:
+            board = self.setup.board()
+            for ply in self.plies:
+                move = chess.Move.from_uci(ply.turn.uci)
+                if not board.is_legal(move):
+                    raise ValueError(f"the move {ply.turn.uci[:10]!r} is not legal")
+                board.push(move)
+        except _DAMAGE as error:
+            raise DamagedGameError(_reason(error)) from None
+
     def pgn(self) -> chess.pgn.Game:
-        """Return the game as PGN, with the engines' reports in comments."""
+        """Return the game as PGN, with the engines' reports in comments.
+
+        Raises DamagedGameError.
+        """
+        self._check_moves()
         record = self._record()
         game = to_pgn(record, event=EVENT)
         for node, ply, played in zip(game.mainline(), self.plies, record.plies, strict=True):
@@ -154,6 +150,7 @@ class GameStore:
 
     def __init__(self, folder: Path) -> None:
         self._db = GameDatabase(folder / FILE, _SCHEMA)
+        self._told: set[str] = set()  # damaged games that the log knows of
 
     def add(self, game: HostedGame, visitor: str, started: str) -> None:
         """Put a new game into the file. Raises StoreError."""
@@ -182,34 +179,59 @@ class GameStore:
         game.saved = len(game.plies)
 
     def load(self, game_id: str) -> StoredGame | None:
-        """Return a game; None if there is none of this id."""
+        """Return a game; None if there is none of this id, or if its rows are damaged.
+
+        Raises StoreError.
+        """
         rows = self._db.read(
             "SELECT visitor, setup, started, state FROM games WHERE id = ?", game_id
         )
         if not rows:
             return None
         visitor, setup, started, text = rows[0]
-        state = json.loads(text)
-        plies = self._db.read("SELECT said FROM plies WHERE game = ? ORDER BY ply", game_id)
-        return StoredGame(
-            id=game_id,
-            visitor=visitor,
-            setup=GameSetup.from_json(json.loads(setup)),
-            started=started,
-            plies=tuple(ply_from_json(text) for (text,) in plies),
-            left=dict(zip(chess.COLORS, state["left"], strict=True)),
-            result=_result_of(state),
-            version=state["version"],
-        )
+        said = self._db.read("SELECT ply, said FROM plies WHERE game = ? ORDER BY ply", game_id)
+
+        def read() -> StoredGame:
+            state = json.loads(text)
+            if [number for number, _ in said] != list(range(len(said))):
+                raise ValueError("a ply is missing")
+            return StoredGame(
+                id=game_id,
+                visitor=visitor,
+                setup=GameSetup.from_json(json.loads(setup)),
+                started=started,
+                plies=tuple(ply_from_json(ply) for _, ply in said),
+                left={
+                    color: float(left)
+                    for color, left in zip(chess.COLORS, state["left"], strict=True)
+                },
+                result=_result_of(state),
+                version=int(state["version"]),
+            )
+
+        return self._undamaged(game_id, read)
 
     def summaries(self, visitor: str, most: int) -> list[dict[str, Any]]:
-        """Return what a list of a visitor's games shows, the newest first."""
+        """Return what a list of a visitor's games shows, the newest first. Raises StoreError."""
         rows = self._db.read(
             "SELECT id, setup, started, state, (SELECT count(*) FROM plies WHERE game = id) "
             "FROM games WHERE visitor = ? ORDER BY rowid DESC LIMIT ?",
             *(visitor, most),
         )
-        return [_summary(*row) for row in rows]
+        found = (self._undamaged(row[0], functools.partial(_summary, *row)) for row in rows)
+        return [summary for summary in found if summary is not None]
+
+    def _undamaged(self, game_id: str, read: Callable[[], _Read]) -> _Read | None:
+        """Return what is read of a game; None if that fails, and say so once."""
+        try:
+            return read()
+        except _DAMAGE as error:
+            if game_id not in self._told and len(self._told) < _MOST_TOLD:
+                self._told.add(game_id)
+                logger.error(
+                    "game %s is damaged in the file, and left out: %s", game_id, _reason(error)
+                )
+            return None
 
     def count_unfinished(self, visitor: str) -> int:
         """Return how many games of a visitor are not over."""
@@ -217,24 +239,49 @@ class GameStore:
         ((count,),) = self._db.read(query, visitor)
         return int(count)
 
-    def unfinished_matches(self) -> list[str]:
-        """Return the ids of the games of two engines that are not over, the oldest first."""
-        rows = self._db.read("SELECT id FROM games WHERE is_match AND NOT is_over")
-        return [game_id for (game_id,) in rows]
+    def make_place(
+        self, visitor: str, kept: Collection[str], *, most: int, own: int, size: int
+    ) -> bool:
+        """Remove old games, so that one more of this visitor can be kept; tell whether it can.
 
-    def prune(self, most: int, kept: Collection[str]) -> None:
-        """Remove the oldest games but `most`. kept: games that stay all the same.
-
-        Raises StoreError.
+        own: the most games of one visitor. most, size: the most games and bytes of all. Then the
+        visitors with the most games lose some. Games that are over go first. A game under way stays.
+        kept: games that stay in any case. Raises StoreError.
         """
-        rows = self._db.read("SELECT id FROM games ORDER BY rowid DESC LIMIT -1 OFFSET ?", most)
-        old = [row for row in rows if row[0] not in kept]
+        ((count,),) = self._db.read("SELECT count(*) FROM games WHERE visitor = ?", visitor)
+        if count >= own:
+            self._remove_oldest(visitor, count - own + 1, kept)
+        while self._is_full(most, size):
+            owners = self._db.read(
+                f"SELECT visitor FROM games WHERE {_PRUNABLE} "
+                "GROUP BY visitor ORDER BY count(*) DESC, min(rowid)"
+            )
+            if not any(self._remove_oldest(owner, _PRUNED_AT_ONCE, kept) for (owner,) in owners):
+                return False
+        return True
+
+    def _is_full(self, most: int, size: int) -> bool:
+        ((count,),) = self._db.read("SELECT count(*) FROM games")
+        return bool(count >= most) or self._db.used_bytes() >= size
+
+    def _remove_oldest(self, visitor: str, most: int, kept: Collection[str]) -> bool:
+        """Remove games of a visitor that may make place; tell whether there was any."""
+        rows = self._db.read(
+            f"SELECT id FROM games WHERE visitor = ? AND {_PRUNABLE} ORDER BY is_over DESC, rowid",
+            visitor,
+        )
+        old = [row for row in rows if row[0] not in kept][:most]
         if old:
             self._db.write(("DELETE FROM games WHERE id = ?", old))
+        return bool(old)
 
     def close(self) -> None:
         """Close the file. A second call does nothing."""
         self._db.close()
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:100]
 
 
 def player_name(setup: GameSetup, color: chess.Color) -> str:

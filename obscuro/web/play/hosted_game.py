@@ -250,6 +250,13 @@ class HostedGame:
             self._ready = True
             self._begin_turn(now)
 
+    def unready(self, now: float) -> None:
+        """The engines are not there when they are needed: the game and its clocks stand."""
+        if self.result is None and self._ready:
+            self._ready = False
+            self.clock.stop(now)
+            self.version += 1
+
     def move(self, uci: str, ply: int, now: float) -> None:
         """The person moves. ply: how many plies they know of. Raises RefusedMove."""
         self._check_goes_on(now)

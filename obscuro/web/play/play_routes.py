@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import random
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from obscuro.rules.stalemate import STALEMATES
+from obscuro.web.data_folder import StoreError
 from obscuro.web.play.game_lobby import GameLobby, is_game_id
 from obscuro.web.play.game_room import GameRoom, Mailbox
 from obscuro.web.play.game_setup import (
@@ -29,7 +31,6 @@ from obscuro.web.play.game_setup import (
     read_game,
     read_match,
 )
-from obscuro.web.play.game_store import StoreError
 from obscuro.web.play.hosted_game import RefusedMove
 from obscuro.web.static_table import STATIC_ROOMS
 from obscuro.web.web_limits import BAD_REQUEST, NOT_FOUND, TOO_MANY, TokenBucket, WebError
@@ -38,7 +39,7 @@ from obscuro.web.web_requests import (
     TOO_MANY_FAULTS,
     UNKNOWN_GAME,
     WebContext,
-    create_for_visitor,
+    address_of,
     error_text,
     file_response,
     first_of,
@@ -47,7 +48,6 @@ from obscuro.web.web_requests import (
     refuse_socket,
     send_all,
     serve_socket,
-    visitor_of,
 )
 
 FULL_STRENGTH = "full strength"
@@ -98,7 +98,7 @@ class PlayRoutes:
 
     async def static(self, request: Request) -> Response:
         """Return a file of the table."""
-        name = request.url.path.removeprefix("/")
+        name = request.scope["path"].removeprefix(f"{self._context.root}/")
         return file_response(request, self._context.statics.files.get(name))
 
     async def settings(self, request: Request) -> Response:
@@ -116,6 +116,7 @@ class PlayRoutes:
                 "stalemates": list(STALEMATES),
                 "limits": {
                     "max_games": limits.games,
+                    "matches": self._lobby.has_matches,
                     "max_file_bytes": limits.file,
                     "max_fen": MOST_FEN,
                     "base": [LEAST_BASE, MOST_BASE],
@@ -127,7 +128,7 @@ class PlayRoutes:
 
     async def games(self, request: Request) -> Response:
         """Return the visitor's games, the newest first."""
-        visitor = visitor_of(request)
+        visitor = self._context.visitor_of(request)
         if visitor is None:
             return json_response([])
         games = self._lobby.store.summaries(visitor, LISTED) + self._of_files(visitor, LISTED)
@@ -145,9 +146,9 @@ class PlayRoutes:
         return self._create(request, read_match(body, self._levels))
 
     def _create(self, request: Request, setup: GameSetup) -> Response:
-        self._context.check_creation()
-        return create_for_visitor(
-            request, lambda visitor: {"game": self._lobby.create(setup, visitor).game.id}
+        address = address_of(request)
+        return self._context.create_for_visitor(
+            request, lambda visitor: {"game": self._lobby.create(setup, visitor, address).game.id}
         )
 
     async def socket(self, websocket: WebSocket) -> None:
@@ -157,13 +158,16 @@ class PlayRoutes:
     async def _play(self, websocket: WebSocket) -> None:
         limits = self._context.limits
         try:
-            room = self._lobby.room(websocket.path_params["game"], visitor_of(websocket))
+            visitor = self._context.visitor_of(websocket)
+            game_id = websocket.path_params["game"]
+            room = self._lobby.room(game_id, visitor, address_of(websocket))
             if room.game.notes is None:
                 raise WebError(NOT_FOUND, "two engines play this game; it has no player")
             if room.watchers >= limits.game_sockets:
                 raise WebError(TOO_MANY, "this game is open in too many tabs")
-        except WebError as error:
-            code = UNKNOWN_GAME if error.status == NOT_FOUND else TOO_BUSY
+        except (WebError, StoreError) as error:
+            unknown = isinstance(error, WebError) and error.status == NOT_FOUND
+            code = UNKNOWN_GAME if unknown else TOO_BUSY
             await refuse_socket(websocket, code, str(error))
             return
         box = room.attach()
@@ -199,6 +203,10 @@ class PlayRoutes:
             except (WebError, StoreError) as error:
                 strikes += 1
                 box.put_answer(error_text(str(error)))
+                if isinstance(error, WebError) and error.status == TOO_MANY:
+                    await asyncio.sleep(
+                        1 / max(1.0, limits.message_rate)
+                    )  # or we would be busy refusing
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
             await websocket.close(TOO_MANY_FAULTS)
 

@@ -3,7 +3,8 @@
 /**
  * @typedef {{number: number, elo: number | null, name: string}} Level
  * @typedef {{name: string, base: number, increment: number}} TimeControl
- * @typedef {{levels: Level[], full: string, times: TimeControl[], moves: number[]}} Settings
+ * @typedef {{levels: Level[], full: string, times: TimeControl[], moves: number[],
+ *   limits: {matches: boolean}}} Settings
  * @typedef {{game: string, you: "white" | "black" | null, status: string, result: string | null,
  *   level: number | null, started: string, plies: number, white?: string,
  *   black?: string}} OwnGame
@@ -11,12 +12,15 @@
  * @typedef {{game: string, white: string, black: string, result: string}} FileGame
  */
 
+/** What all paths of this server begin with: `/`, or more if it is behind a proxy. */
+export const ROOT = new URL("..", import.meta.url).pathname;
+
 /** The message is one line for the player. */
 export class RefusedError extends Error {}
 
 /**
  * Get or post. Throws RefusedError.
- * @param {string} path
+ * @param {string} path below `ROOT`
  * @param {object | string} [body] a text goes as it is; anything else as JSON; none: GET
  * @returns {Promise<any>}
  */
@@ -31,7 +35,7 @@ export async function ask(path, body) {
   }
   let answer;
   try {
-    answer = await fetch(path, options);
+    answer = await fetch(`${ROOT}${path}`, options);
   } catch {
     throw new RefusedError("The server does not answer. Is it still running?");
   }

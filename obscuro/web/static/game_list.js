@@ -1,5 +1,6 @@
 // Items of the start page's lists of games.
 
+import { ROOT } from "obscuro/api.js";
 import { html } from "obscuro/elements.js";
 import { sideName } from "obscuro/game.js";
 
@@ -12,7 +13,7 @@ import { sideName } from "obscuro/game.js";
 export function gameItem(game) {
   const over = game.status === "over";
   const plays = !over && game.you !== null;
-  const href = plays ? `/play/${game.game}` : `/look/${game.game}`;
+  const href = plays ? `${ROOT}play/${game.game}` : `${ROOT}look/${game.game}`;
   const count = Math.ceil(game.plies / 2);
   const moves = count === 1 ? "1 move" : `${count} moves`;
   return html(
@@ -42,7 +43,7 @@ export function fileItem(game) {
   return html(
     "li",
     {},
-    html("a", { href: `/look/${game.game}` }, players),
+    html("a", { href: `${ROOT}look/${game.game}` }, players),
     html("span", {}, game.result),
   );
 }

@@ -1,6 +1,6 @@
 // Starts the server's page of a game: the game comes over a socket, and may go on meanwhile.
 
-import { RefusedError, ask } from "obscuro/api.js";
+import { ROOT, RefusedError, ask } from "obscuro/api.js";
 import { Connection } from "obscuro/connection.js";
 import { byId } from "obscuro/elements.js";
 import { SCHEMA } from "obscuro/game.js";
@@ -65,7 +65,7 @@ const HANDLERS = {
   },
 };
 
-const connection = new Connection(`/ws/look/${id}`, {
+const connection = new Connection(`${ROOT}ws/look/${id}`, {
   onMessage: (message) => HANDLERS[message.type]?.(message),
   onOpen: () => say(viewer ? "" : "The game is loaded."),
   onLost: (refused) => {
@@ -141,7 +141,7 @@ askButton.addEventListener("click", async () => {
   say("The engine thinks.");
   showButtons();
   try {
-    viewer.advise(ply, await ask(`/api/games/${id}/advice`, { ply }));
+    viewer.advise(ply, await ask(`api/games/${id}/advice`, { ply }));
     say("");
   } catch (error) {
     sayRefusal(error);
@@ -154,7 +154,7 @@ askButton.addEventListener("click", async () => {
 analyseButton.addEventListener("click", async () => {
   analyseButton.disabled = true;
   try {
-    await ask(`/api/games/${id}/analysis`, {});
+    await ask(`api/games/${id}/analysis`, {});
   } catch (error) {
     sayRefusal(error);
     showButtons();

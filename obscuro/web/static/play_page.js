@@ -1,7 +1,7 @@
 // Starts the page of a game: the server's state goes to all parts, the player's wishes go back.
 
 import { newsOf, sentenceOf } from "obscuro/announcer.js";
-import { ask, levelName } from "obscuro/api.js";
+import { ROOT, ask, levelName } from "obscuro/api.js";
 import { Connection } from "obscuro/connection.js";
 import { byId } from "obscuro/elements.js";
 import { sideName } from "obscuro/game.js";
@@ -42,7 +42,7 @@ class PlayPage {
     this.buttons = new GameButtons((request) => this.request(request));
     this.field = /** @type {HTMLInputElement} */ (byId("typed"));
     this.listen();
-    this.connection = new Connection(`/ws/play/${name}`, {
+    this.connection = new Connection(`${ROOT}ws/play/${name}`, {
       onMessage: (message) => this.onMessage(message),
       onOpen: () => this.onOpen(),
       onLost: (refused) => {
@@ -169,7 +169,7 @@ class PlayPage {
 
   rematch() {
     const next = this.state?.result?.rematch;
-    if (next) location.assign(`/play/${next}`);
+    if (next) location.assign(`${ROOT}play/${next}`);
     else this.request({ type: "rematch" });
   }
 
@@ -193,8 +193,8 @@ class PlayPage {
     byId("typing").hidden = state.result !== null;
     if (!state.result) return;
     byId("result").textContent = resultText(state);
-    byId("look").setAttribute("href", `/look/${state.game}`);
-    if (state.result.rematch && !before) location.assign(`/play/${state.result.rematch}`);
+    byId("look").setAttribute("href", `${ROOT}look/${state.game}`);
+    if (state.result.rematch && !before) location.assign(`${ROOT}play/${state.result.rematch}`);
   }
 
   showSound() {
@@ -209,7 +209,7 @@ class PlayPage {
 }
 
 const page = new PlayPage();
-ask("/api/settings").then(
+ask("api/settings").then(
   (settings) => {
     page.settings = settings;
     if (page.state) page.showRows(page.state);

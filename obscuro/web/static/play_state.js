@@ -16,7 +16,7 @@ import { sideName, squaresOf } from "obscuro/game.js";
  *   seen: string, moves: string[], sheet: SheetMove[], last: string[],
  *   captured: {you: string, enemy: string}, clocks: Clocks | null, movetime: number | null,
  *   level: number | null, takebacks: boolean, can_take_back: boolean, draw_offered: boolean,
- *   note: string | null, engine: "thinking" | "idle" | "starting anew",
+ *   note: string | null, engine: "thinking" | "idle" | "starting anew" | "waiting",
  *   result: Result | null}} PlayState
  * @typedef {{type: "move", uci: string, ply: number} | {type: "resign"} | {type: "draw"} |
  *   {type: "takeback"} | {type: "rematch"} | {type: "abort"}} PlayRequest
@@ -93,6 +93,7 @@ export function resultText(state) {
 export function turnText(state) {
   if (state.status === "over") return `${resultText(state)}.`;
   if (isYourTurn(state)) return "Your move.";
+  if (state.engine === "waiting") return "The server is full. Your game waits for an engine …";
   if (state.status === "preparing") return "The engine gets ready …";
   if (state.engine === "starting anew") return "The engine starts anew …";
   return `${sideName(state.turn)} thinks …`;

@@ -1,6 +1,6 @@
 // Starts the start page: fills its forms, and keeps what the player chose last time.
 
-import { ask } from "obscuro/api.js";
+import { ROOT, ask } from "obscuro/api.js";
 import { byId } from "obscuro/elements.js";
 import { fileItem, gameItem } from "obscuro/game_list.js";
 import { recall, remember } from "obscuro/remembered.js";
@@ -78,7 +78,7 @@ function showClock() {
 
 async function play() {
   keepChoices();
-  const answer = await ask("/api/games", {
+  const answer = await ask("api/games", {
     color: chosenColor(),
     time: chosenTime(),
     level: levelOf(field("level").value),
@@ -86,30 +86,30 @@ async function play() {
     takebacks: isTicked("takebacks"),
     stalemate: field("stalemate").value,
   });
-  location.assign(`/play/${answer.game}`);
+  location.assign(`${ROOT}play/${answer.game}`);
 }
 
 async function watch() {
-  const answer = await ask("/api/matches", {
+  const answer = await ask("api/matches", {
     white: levelOf(field("watch-white").value),
     black: levelOf(field("watch-black").value),
     move: Number(field("watch-move").value),
   });
-  location.assign(`/look/${answer.game}`);
+  location.assign(`${ROOT}look/${answer.game}`);
 }
 
 async function openFile() {
   const input = /** @type {HTMLInputElement} */ (byId("file"));
   const file = input.files?.[0];
   if (!file) return;
-  const answer = await ask("/api/files", await file.text());
+  const answer = await ask("api/files", await file.text());
   /** @type {FileGame[]} */
   const games = answer.games;
   byId("file-games").replaceChildren(...games.map(fileItem));
   /** @type {string[]} */
   const faults = answer.faults ?? [];
   byId("notice").textContent = faults.join(" · ");
-  if (games.length === 1 && faults.length === 0) location.assign(`/look/${games[0].game}`);
+  if (games.length === 1 && faults.length === 0) location.assign(`${ROOT}look/${games[0].game}`);
 }
 
 function keepChoices() {
@@ -156,6 +156,7 @@ function fill(settings) {
   }
   byId("time").append(...timeOptions(settings));
   byId("watch-move").append(...moveOptions(settings));
+  byId("watch").hidden = !settings.limits.matches;
   recallChoices();
   showClock();
 }
@@ -170,5 +171,5 @@ byId("time").addEventListener("change", showClock);
 onSubmit("new-game", play);
 onSubmit("watch", watch);
 byId("file").addEventListener("change", () => void attempt(null, openFile));
-ask("/api/settings").then(fill, complain);
-ask("/api/games").then((answer) => list(answer.games ?? answer), complain);
+ask("api/settings").then(fill, complain);
+ask("api/games").then((answer) => list(answer.games ?? answer), complain);
