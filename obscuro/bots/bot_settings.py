@@ -28,7 +28,8 @@ class Policy:
     """Which challenges to accept. Times are seconds.
 
     games: how many at a time. leave_after: how many in all; None: any number. unlimited: whether to
-    play without a clock, and correspondence.
+    play without a clock, and correspondence. block: names of those who are not played.
+    opponent_games: how many with one opponent within a day; None: any number.
     """
 
     games: int = 1
@@ -36,10 +37,12 @@ class Policy:
     rated: Literal["any", "rated", "casual"] = "any"
     opponents: Literal["any", "human", "bot"] = "any"
     least_base: float = 30
-    most_base: float = 3 * 3600
+    most_base: float = 1800
     least_increment: float = 0
-    most_increment: float = 180
+    most_increment: float = 30
     unlimited: bool = False
+    block: tuple[str, ...] = ()
+    opponent_games: int | None = 50
 
     def judge(self, challenge: Challenge, running: int) -> Decline | None:
         """Return why to decline a challenge; None: accept it. running: how many games go on now."""

@@ -11,6 +11,8 @@ the stream shows it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import chess
 
 from obscuro.bots.bot_settings import GameSettings
@@ -64,10 +66,17 @@ class ServerGame:
     """The state of one game. `handle` takes a message and returns the actions to take, in order.
 
     user: our name on the server. resumed: whether we knew the game before; then we don't greet.
+    refuse: returns why we don't play an opponent, by name; None: we do.
     """
 
     def __init__(
-        self, game_id: str, user: str, settings: GameSettings, *, resumed: bool = False
+        self,
+        game_id: str,
+        user: str,
+        settings: GameSettings,
+        *,
+        resumed: bool = False,
+        refuse: Callable[[str], str | None] = lambda opponent: None,
     ) -> None:
         self.id = game_id
         self.opponent = "?"
@@ -76,6 +85,7 @@ class ServerGame:
         self._user = user
         self._settings = settings
         self._resumed = resumed
+        self._refuse = refuse
         self._chat = GameChat(settings)
         self._view: OurView | None = None
         self._state = GameState(())
@@ -190,6 +200,10 @@ class ServerGame:
         self._state = full.state
         self.log.begin(full)
         self.opponent = self.log.black if side == chess.WHITE else self.log.white
+        refusal = self._refuse(self.opponent)
+        if refusal is not None and len(full.state.moves) < FIRST_CLOCK_PLIES:
+            note = Note(f"not played with {self.opponent}: {refusal}")
+            return [note, Ask("abort"), Finish(left(refusal))]
         self._chat.begin((not side) not in full.bots, len(full.state.moves), self._resumed)
         try:
             self._view = OurView(side, full.start)

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     except CommandError as error:
         print(f"obscuro: {error}", file=sys.stderr)
-        return 1
+        return error.code
     except ModuleNotFoundError as error:
         if (error.name or "obscuro").startswith("obscuro"):
             raise

@@ -29,6 +29,7 @@ from obscuro.bots.game_log import PgnArchive
 from obscuro.client.engine import Mover, Think
 from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
+from tests.bots.fake_time import FakeTime
 from tests.bots.movers import QuickMover
 from tests.bots.server import (
     BOT,
@@ -43,7 +44,7 @@ from tests.bots.server import (
 from tests.hanging import HANG_SECONDS
 from tests.uci.games import random_moves, turns_of
 
-QUICK = Patience(connect=5.0, answer=5.0, silence=5.0, pauses=(0.0, 0.01))
+QUICK = Patience(connect=5.0, answer=5.0, silence=5.0, pauses=(0.0, 0.01), between_opens=0.0)
 
 
 class CountingPool(MoverPool):
@@ -309,7 +310,7 @@ def test_the_event_streams_connection_is_lost(server: BotServer) -> None:
 
 def test_a_stream_that_falls_silent_is_opened_again(server: BotServer) -> None:
     server.ping_seconds = 1000.0
-    patience = Patience(silence=0.2, pauses=(0.0,))
+    patience = Patience(silence=0.2, pauses=(0.0,), between_opens=0.0)
     with living(server, patience=patience) as live:
         game = server.game(server.challenge(bot=chess.BLACK))
         server.until(lambda: server.count(f"/stream/{game.id}") >= 3)
@@ -554,8 +555,8 @@ def test_a_stream_that_is_refused_after_its_headers_is_opened_in_the_end(
 )
 def test_moves_arrive_in_the_end(server: BotServer, fault: Fault) -> None:
     with living(server, most_games=1) as live:
-        live.client._wait = lambda cancel, seconds: cancel.wait(min(seconds, 0.02))
-        live.client._clock = lambda: 0.0 if live.client._silent_until == 0 else 1e9
+        time = FakeTime()  # which passes as the move waits
+        live.client._clock, live.client._wait = time.clock, time.wait
         server.fail("/move/", fault, fault, fault)
         game = server.game(server.challenge())
         play_out(server, game, seed=8)
@@ -607,7 +608,7 @@ def test_accepting_fails_and_the_next_challenge_is_accepted(server: BotServer) -
     with living(server):
         server.challenge()
         server.until(lambda: server.count("/accept") == 1)
-        game = server.game(server.challenge())
+        game = next_game(server)  # there is room for it again
         server.until(lambda: len(game.moves) == 1)
 
 
@@ -760,6 +761,7 @@ def test_a_game_whose_beginning_was_not_told_is_asked_for(server: BotServer) -> 
         live.bridge._clock = lambda: clock[0]
         server.mute = True  # the event that tells of the game is lost
         game = server.game(server.challenge())
+        server.until(lambda: live.bridge._expected.get(game.id) == 0.0)
         clock[0] = EXPECTED_SECONDS
         server.until(lambda: len(game.moves) == 1)
     assert live.error is None
