@@ -175,7 +175,9 @@ def parse_event(message: Json, user: str) -> Event | None:
         case "ping":
             return Ping()
         case "challenge" if _id(challenge, "id"):
-            return _challenge(challenge, user)
+            meant = _names(_object(challenge, "destUser"))
+            found = _challenge(challenge, user)
+            return found if found.ours or not meant or user.lower() in meant else None
         case "challengeCanceled" | "challengeDeclined" if _id(challenge, "id"):
             return ChallengeGone(_id(challenge, "id"))
         case "gameStart" if _game_id(game):

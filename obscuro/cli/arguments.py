@@ -78,9 +78,12 @@ examples:
   OBSCURO_BOT_TOKEN=... obscuro bridge
   OBSCURO_BOT_TOKEN=... obscuro bridge --games 2 --rated casual --log bridge.log
   OBSCURO_BOT_TOKEN=... obscuro bridge --url http://localhost:8123 --option Threads=1
+  obscuro bridge --write-config             write bridge.toml, with every option and its default
+  obscuro bridge --config bridge.toml
 
-The environment is the only place for the token of the bot account. The first Ctrl-C leaves when the
-running games have ended, a second one leaves at once. The next start resumes a game that was left.
+The token of the bot account comes from the environment or from --token-file, never from the command
+line. The first Ctrl-C leaves when the running games have ended, a second one leaves at once. The
+next start resumes a game that was left.
 """
 
 _MISTBOARD_EXAMPLES = """\
@@ -103,8 +106,11 @@ Ctrl-C ends it. Unfinished games go on at the next start.
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments. Raises SystemExit if they are wrong, or ask for help or the version."""
-    return build_parser().parse_args(arguments)
+    """Read the arguments. Raises SystemExit if they are wrong, or ask for help or the version.
+
+    The result has the arguments themselves too, as `words`.
+    """
+    return build_parser().parse_args(arguments, argparse.Namespace(words=tuple(arguments)))
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -333,6 +339,24 @@ def _add_bridge(commands: Parsers) -> None:
     about = "play as a bot account on a server with the lichess bot API"
     parser = _add_command(commands, "bridge", about, _BRIDGE_EXAMPLES)
     parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="take the options from this file; those of the command line come first",
+    )
+    parser.add_argument(
+        "--write-config",
+        metavar="FILE",
+        nargs="?",
+        const="bridge.toml",
+        help="write a file for --config with every option and its default, and leave; default: "
+        "bridge.toml",
+    )
+    add_bridge_options(parser)
+
+
+def add_bridge_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that a file for `obscuro bridge --config` may set too."""
+    parser.add_argument(
         "--url", default="https://www.pychess.org", help="the server; default: pychess.org"
     )
     _add_number(parser, "--games", "games played at the same time", default=1)
@@ -348,6 +372,7 @@ def _add_bridge(commands: Parsers) -> None:
             "where to keep the ids of the games that go on; default: in the user's state folder",
         ),
         ("log", "FILE", "append a detailed log to a file"),
+        ("token-file", "FILE", "read the token from a file, where the environment has none"),
     ):
         parser.add_argument(f"--{flag}", metavar=metavar, help=what)
     _add_quiet(parser)
@@ -361,14 +386,22 @@ def _add_challenges(parser: argparse.ArgumentParser) -> None:
         )
     for flag, what, default in (
         ("least-base", "least time on the clock", 30),
-        ("most-base", "most time on the clock", 10800),
+        ("most-base", "most time on the clock", 1800),
         ("least-increment", "least time added for each move", 0),
-        ("most-increment", "most time added for each move", 180),
+        ("most-increment", "most time added for each move", 30),
     ):
         _add_number(parser, f"--{flag}", what, metavar="SECONDS", least=0, default=default)
     parser.add_argument(
         "--unlimited", action="store_true", help="also play without a clock, and correspondence"
     )
+    parser.add_argument(
+        "--block",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="play no game with this opponent; may be given several times",
+    )
+    _add_number(parser, "--opponent-games", "games with one opponent within a day", default=50)
 
 
 def _add_conduct(parser: argparse.ArgumentParser) -> None:
@@ -521,7 +554,13 @@ def _add_warmup(commands: Parsers) -> None:
 
 
 def _add_doctor(commands: Parsers) -> None:
-    _add_command(commands, "doctor", "say what is installed, what works, and how to mend the rest")
+    about = "say what is installed, what works, and how to mend the rest"
+    parser = _add_command(commands, "doctor", about)
+    parser.add_argument(
+        "--bridge",
+        metavar="FILE",
+        help="also ask the server of a file for `obscuro bridge --config` who we are there",
+    )
 
 
 def centipawns(text: str) -> int | None:

@@ -178,6 +178,18 @@ def memory() -> Iterator[Finding]:
         yield Finding(OK, "memory", found)
 
 
+def bridge_account(file: str) -> Iterator[Finding]:
+    """Ask the server of a file for `obscuro bridge --config` who we are there."""
+    from obscuro.cli.bridge_command import ask_account  # noqa: PLC0415
+    from obscuro.cli.command_support import CommandError  # noqa: PLC0415
+
+    try:
+        yield Finding(OK, "bridge", ask_account(file))
+    except CommandError as error:
+        found, _, advice = str(error).partition("; ")
+        yield Finding(MISSING, "bridge", found, advice)
+
+
 CHECKS: tuple[Check, ...] = (python, packages, stockfish, network, processor, cache, memory)
 
 
@@ -189,6 +201,9 @@ def run(
 ) -> int:
     """Print the report. Return 1 if something that the engine needs is missing, else 0."""
     out = out or sys.stdout
+    file = getattr(arguments, "bridge", None)
+    if file is not None:
+        checks = [*checks, lambda: bridge_account(file)]
     colored = out.isatty() and not os.environ.get("NO_COLOR")
     print(f"obscuro {__version__}, {platform.platform()}", file=out)
     levels = set()
@@ -198,7 +213,7 @@ def run(
             for line in _lines(finding, colored):
                 print(line, file=out)
     if MISSING in levels:
-        print("The engine can't run: see `missing` above.", file=out)
+        print("Not all can run: see `missing` above.", file=out)
     elif HINT in levels:
         print("The engine can run; see the hints above.", file=out)
     else:
