@@ -272,7 +272,7 @@ def _play(
             logger.info("%s on %s; getting the engine ready", user, url)
             for line in idle_options(arguments):
                 logger.warning("%s", line)
-            movers.prepare()
+            movers.prepare(arguments.games)  # a game's clock does not wait for its engine
             return _live(_bridge(arguments, url, user, client, movers))
     except EngineError as error:
         raise CommandError(str(error)) from None
