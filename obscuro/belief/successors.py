@@ -93,12 +93,13 @@ class SuccessorTask(NamedTuple):
 
 
 def opponent_task(
-    known: Words, known_after: Words, observed: Words, required: Words
+    known: Words, known_after: Words, observed: Words, required: Words, untold: int = 0
 ) -> SuccessorTask | None:
     """What a move of the other side must explain; None if no move explains the observation.
 
     known, known_after: uint64[KNOWN_WORDS], before and after the move; see `record`. observed: the
-    observation's words, uint64[9]; required: its `requirements`, uint64[REQUIREMENT_WORDS].
+    observation's words, uint64[9]; required: its `requirements`, uint64[REQUIREMENT_WORDS]. untold:
+    where a double push may have ended of which the observation does not tell, a mask.
     """
     side = int(known[OUR_SIDE])
     seen = int(required[0])
@@ -112,6 +113,7 @@ def opponent_task(
     beside = ((own_pawns & left) >> 1 | (own_pawns & right) << 1) & (
         _RANK_5 if side == 0 else _RANK_4
     )
+    beside &= ~untold
     en_passant, passed = int(observed[8]), int(known[PASSED])
     forward = 8 if side == 0 else -8
     if en_passant and not beside >> en_passant - forward & 1:
@@ -332,16 +334,22 @@ def offer_all(records, first, last, ranking, streams):
 
 
 def successor_pass(
-    records: Records, known: Words, known_after: Words | None, observed: Words, required: Words
+    records: Records,
+    known: Words,
+    known_after: Words | None,
+    observed: Words,
+    required: Words,
+    untold: int = 0,
 ) -> Visit | None:
     """A pass that offers the children of records uint64[n, 3] by the other side's moves that fit.
 
     known, known_after: uint64[KNOWN_WORDS], before and after the move. observed: uint64[9], what we
-    then see; required: uint64[REQUIREMENT_WORDS], what follows from it. None if nothing can fit.
+    then see; required: uint64[REQUIREMENT_WORDS], what follows from it. untold: see
+    `implied_en_passant`. None if nothing can fit.
     """
     if known_after is None or not required[POSSIBLE]:
         return None
-    task = opponent_task(known, known_after, observed, required)
+    task = opponent_task(known, known_after, observed, required, untold)
     if task is None:
         return None
 

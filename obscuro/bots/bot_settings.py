@@ -75,6 +75,7 @@ class GameSettings:
     never. resign_score: resign after resign_moves scores of at most this; None: never. movetime:
     milliseconds for each move if no clock runs. abort_seconds: how long to wait for the other
     side's first move. greeting, farewell: said to people in the chat; "": nothing is said.
+    en_passant_hidden: whether our side is shown no more than pychess.org shows a player.
     """
 
     draw_score: int | None = -100
@@ -85,3 +86,4 @@ class GameSettings:
     abort_seconds: float = 120.0
     greeting: str = ""
     farewell: str = ""
+    en_passant_hidden: bool = False

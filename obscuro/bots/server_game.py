@@ -50,6 +50,7 @@ from obscuro.bots.game_messages import (
 from obscuro.bots.game_turns import FIRST_CLOCK_PLIES, EchoWatch, OpponentWatch, OurTurn
 from obscuro.bots.our_view import OurView, ViewError
 from obscuro.client.score_history import ScoreHistory
+from obscuro.rules.board import FogOfWarBoard, PychessBoard
 
 GIVEN_UP = "given up: the other side's clock has run out, and the server says nothing"
 MOST_REFUSALS = 3
@@ -206,7 +207,8 @@ class ServerGame:
             return [note, Ask("abort"), Finish(left(refusal))]
         self._chat.begin((not side) not in full.bots, len(full.state.moves), self._resumed)
         try:
-            self._view = OurView(side, full.start)
+            kind = PychessBoard if self._settings.en_passant_hidden else FogOfWarBoard
+            self._view = OurView(side, full.start, kind)
         except ViewError as error:
             return self._hopeless(str(error))
         self._watch.began(now)

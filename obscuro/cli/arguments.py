@@ -425,6 +425,12 @@ def _add_conduct(parser: argparse.ArgumentParser) -> None:
         help="resign if the score is at most CP centipawns; default: never",
     )
     _add_number(parser, "--resign-moves", "resign only after N such moves in a row", default=3)
+    parser.add_argument(
+        "--en-passant",
+        choices=("shown", "hidden"),
+        help="what the engine sees of a pawn that it can take en passant: always shown, or hidden "
+        "as the server of pychess.org hides it from players; default: as the server does",
+    )
     about = "abort a game without a first move after SECONDS"
     _add_number(parser, "--abort-after", about, metavar="SECONDS", default=120)
     for flag, when in (("greeting", "begins"), ("farewell", "is over")):

@@ -201,8 +201,7 @@ def engine_options(given: Mapping[str, str], url: str = "") -> dict[str, str]:
 
     url: the server's; on pychess.org a side without a move has a draw.
     """
-    is_pychess = (urlsplit(url).hostname or "").endswith("pychess.org")
-    defaults = OVERHEAD | ({"Stalemate": "draw"} if is_pychess else {})
+    defaults = OVERHEAD | ({"Stalemate": "draw"} if is_pychess(url) else {})
     return server_options(given, defaults, FORBIDDEN_OPTIONS, "the bridge")
 
 
@@ -280,6 +279,12 @@ def _play(
         movers.close()
 
 
+def is_pychess(url: str) -> bool:
+    """Return whether a server's address is that of pychess.org."""
+    host = urlsplit(url).hostname or ""
+    return host == "pychess.org" or host.endswith(".pychess.org")
+
+
 def _bridge(
     arguments: argparse.Namespace, url: str, user: str, client: BotClient, movers: MoverPool
 ) -> Bridge:
@@ -298,6 +303,9 @@ def _bridge(
         abort_seconds=arguments.abort_after,
         greeting=arguments.greeting or "",
         farewell=arguments.farewell or "",
+        en_passant_hidden=(
+            is_pychess(url) if arguments.en_passant is None else arguments.en_passant == "hidden"
+        ),
     )
     return Bridge(
         user,

@@ -186,6 +186,7 @@ def _toml(key: str, default: object) -> str:
 
 
 _EXAMPLES = {
+    "en_passant": '"hidden"',
     "leave_after": "10",
     "resign_score": "-900",
     "greeting": '"Good luck"',
