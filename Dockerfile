@@ -27,7 +27,7 @@ RUN apt-get update \
 COPY . /tmp/obscuro
 COPY --from=parts /parts/obscuro/viewer/browser_parts /tmp/obscuro/obscuro/viewer/browser_parts
 RUN python3 -m venv /opt/obscuro \
-    && /opt/obscuro/bin/pip install --no-cache-dir '/tmp/obscuro[web]' \
+    && /opt/obscuro/bin/pip install --no-cache-dir '/tmp/obscuro[bridge,web]' \
     && rm -rf /tmp/obscuro
 
 # Debian installs Stockfish into /usr/games, which is not on root's PATH.
@@ -39,6 +39,6 @@ WORKDIR /home/obscuro
 
 # This puts the compiled kernels and Stockfish's network into the image, for the user who runs them.
 # Machine code is kept for one model of CPU. A container on another model compiles at its first start.
-RUN obscuro warmup
+RUN mkdir -p .local/state/obscuro && obscuro warmup
 
 ENTRYPOINT ["obscuro"]
