@@ -112,8 +112,8 @@ class Bridge:
         self._games: dict[str, LiveGame] = {}
         self._ended: list[LiveGame] = []  # some of their threads may still run
         self._opponents = Opponents(policy, clock)
-        self._accepts = Answers("accepts", MOST_AT_ONCE)
-        self._declines = Answers("declines", MOST_DECLINES)
+        self._accepts = ChallengeAnswers("accepts", MOST_AT_ONCE)
+        self._declines = ChallengeAnswers("declines", MOST_DECLINES)
         self._expected: dict[str, float] = {}  # accepted challenges without a game, and when
         self._answered = RecentIds(REMEMBERED)
         self._over = RecentIds(REMEMBERED)
@@ -358,7 +358,7 @@ class Bridge:
                 return
 
 
-class Answers:
+class ChallengeAnswers:
     """Sends answers to challenges, one after the other, in a thread of its own.
 
     most: how many may wait. Any thread may call its methods.

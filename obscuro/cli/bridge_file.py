@@ -28,7 +28,7 @@ _WIDTH = 98
 _UNITS = {"SECONDS": "seconds", "MS": "milliseconds", "CP": "centipawns"}
 
 
-class _Reader(argparse.ArgumentParser):
+class _FileParser(argparse.ArgumentParser):
     """Reads the options of one key; what is wrong is a CommandError. options: all, in order."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def keys() -> Mapping[str, Any]:
     """Return the names of the options, with their defaults."""
-    defaults = vars(_Reader().parse_args([]))
+    defaults = vars(_FileParser().parse_args([]))
     del defaults["option"]  # which is the table `engine`
     return defaults
 
@@ -114,7 +114,7 @@ def _words(key: str, value: object, folder: Path) -> list[str]:
         raise CommandError("a text or a whole number, please")
     text = str(folder / str(value)) if key in PATHS else str(value)
     words = [f"{flag}={text}"]
-    _Reader().parse_args(words)
+    _FileParser().parse_args(words)
     return words
 
 
@@ -168,7 +168,7 @@ def _template_lines() -> Iterator[str]:
 
 def _abouts() -> Iterator[tuple[str, list[str]]]:
     """Yield the help of each option, wrapped; its default stands beside it."""
-    for action in _Reader().options:
+    for action in _FileParser().options:
         text = re.sub(r"(; )?default: .*$", "", action.help or "")
         text = text.replace("; may be given several times", "")
         text = text or " or ".join(map(str, action.choices or ()))

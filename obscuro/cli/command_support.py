@@ -168,7 +168,7 @@ def logged(
         if secret:
             handler.addFilter(_SecretFilter(secret))
     lines: queue.Queue[logging.LogRecord | None] = queue.Queue(MOST_LINES)
-    entrance = _LineQueue(lines)
+    entrance = _LogQueue(lines)
     writer = threading.Thread(target=_write_lines, args=(lines, handlers), daemon=True)
     writer.start()
     logger.addHandler(entrance)
@@ -190,7 +190,7 @@ def logged(
                 handler.close()
 
 
-class _LineQueue(logging.handlers.QueueHandler):
+class _LogQueue(logging.handlers.QueueHandler):
     """Hands lines to the thread that writes them; drops a line where too many wait."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
