@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
-from obscuro.belief.fit import POSSIBLE, requirements_of
+from obscuro.belief.fit import POSSIBLE, implied_en_passant, requirements_of
 from obscuro.belief.own_move import Conditions, Keep, conditions, is_ours, own_move_pass
 from obscuro.belief.placement import ANYHOW
 from obscuro.belief.posterior import (
@@ -26,6 +26,7 @@ from obscuro.belief.posterior import (
 )
 from obscuro.belief.rebuild import REMEMBERED, ContradictionError, Recollection, rebuild
 from obscuro.belief.record import (
+    OUR_STATE,
     PASSED,
     RECORD_WORDS,
     common_king,
@@ -48,7 +49,7 @@ from obscuro.belief.successors import (
 )
 from obscuro.belief.table import PADDING, Ranking, cut, new_ranking, rank_below, spread
 from obscuro.belief.update import Outcome, Run, Updater, filter_rows, is_late, regions_for
-from obscuro.rules.layout import CASTLING_SQUARES, STATE, WORDS
+from obscuro.rules.layout import CASTLING_SQUARES, EN_PASSANT_SHIFT, SQUARE_BITS, STATE, WORDS
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import find_move, from_board, from_fen, hash_positions
 from obscuro.rules.tables import TABLES
@@ -351,8 +352,9 @@ class Belief:
     def _successor_task(
         self, known: Words | None, observation: Observation
     ) -> SuccessorTask | None:
-        observed, required = requirements_of(observation, self.side)
-        return successor_task(self._known, known, observed, required)
+        implied, untold = implied_en_passant(observation, self.side)
+        observed, required = requirements_of(implied, self.side)
+        return successor_task(self._known, known, observed, required, untold)
 
     def rebuild(self, observation: Observation) -> str:
         """Replace P by positions drawn at random from what is known now; `exact` becomes False.
@@ -567,8 +569,11 @@ class Belief:
         self._forget(rng)
         self.rebuilds += 1
         limit = self._updater.limit
-        rebuilt = rebuild(observation, self._to_move, self._recollection, limit, rng)
+        implied, _ = implied_en_passant(observation, self.side)
+        rebuilt = rebuild(implied, self._to_move, self._recollection, limit, rng)
         self._known = known_of(rebuilt.positions[0], self.side)
+        if observation.en_passant is None:  # a capture that is not told may not be made
+            self._known[OUR_STATE] &= ~(SQUARE_BITS << EN_PASSANT_SHIFT)
         self._known[PASSED] = self._recollection.passed
         self._hold(packed(rebuilt.positions, self.side), len(rebuilt.positions))
         self._contradicted |= rebuilt.level == ANYHOW

@@ -12,6 +12,7 @@ provided that the observation agrees with itself: under these conditions the sid
 squares that it saw. `requirements` checks that once for each observation.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from obscuro.rules.layout import (
     PAWNS,
     RANK_3,
     RANK_6,
+    WHITE,
 )
 from obscuro.rules.moves import occupied_squares, pieces_of
 from obscuro.rules.observation import Observation
@@ -135,6 +137,44 @@ def requirements_of(observation: Observation | None, side: int) -> tuple[Words, 
         observed = observation.words()
         requirements(TABLES, observed, side, required)
     return observed, required
+
+
+def implied_en_passant(observation: Observation, side: int) -> tuple[Observation, int]:
+    """What an observation of `side` says of en passant where the referee does not tell it all.
+
+    Returns the observation by the usual rules that says the same, and a mask: where a pawn may have
+    arrived by a double push, unseen. If a seen square can only be seen because a capture en passant
+    would end there, the victim stands beside our pawn. If we see the square anyway, it may stand
+    there, or not.
+    """
+    if observation.en_passant_told or observation.en_passant is not None:
+        return observation, 0
+    own = observation.pieces(side)
+    pawns = observation.boards[PAWNS] & own
+    left, right = int(NOT_FILE_A), int(NOT_FILE_H)
+    rank = 0x0000FF0000000000 if side == 0 else 0x0000000000FF0000
+    if side == 0:
+        targets = ((pawns & left) << 7 | (pawns & right) << 9) & rank
+    else:
+        targets = ((pawns & right) >> 7 | (pawns & left) >> 9) & rank
+    occupied = 0
+    for board in observation.boards[:WHITE]:
+        occupied |= board
+    targets &= observation.seen & ~occupied
+    victims = (targets >> 8 if side == 0 else targets << 8) & ~observation.seen
+    if requirements_of(observation, side)[1][POSSIBLE]:
+        return observation, victims
+    while victims:
+        victim = victims & -victims
+        victims ^= victim
+        square = victim.bit_length() - 1 + (8 if side == 0 else -8)
+        pawn, n, b, r, q, k, white = observation.boards
+        boards = (pawn | victim, n, b, r, q, k, white | victim if side else white)
+        seen = observation.seen | victim
+        implied = replace(observation, seen=seen, boards=boards, en_passant=square)
+        if requirements_of(implied, side)[1][POSSIBLE]:
+            return implied, 0
+    return observation, 0
 
 
 @kernel

@@ -93,12 +93,13 @@ class SuccessorTask(NamedTuple):
 
 
 def opponent_task(
-    known: Words, known_after: Words, observed: Words, required: Words
+    known: Words, known_after: Words, observed: Words, required: Words, untold: int = 0
 ) -> SuccessorTask | None:
     """What a move of the other side must explain; None if no move explains the observation.
 
     known, known_after: uint64[KNOWN_WORDS], before and after the move; see `record`. observed: the
-    observation's words, uint64[9]; required: its `requirements`, uint64[REQUIREMENT_WORDS].
+    observation's words, uint64[9]; required: its `requirements`, uint64[REQUIREMENT_WORDS]. untold:
+    where a double push may have ended of which the observation does not tell, a mask.
     """
     side = int(known[OUR_SIDE])
     seen = int(required[0])
@@ -112,6 +113,7 @@ def opponent_task(
     beside = ((own_pawns & left) >> 1 | (own_pawns & right) << 1) & (
         _RANK_5 if side == 0 else _RANK_4
     )
+    beside &= ~untold
     en_passant, passed = int(observed[8]), int(known[PASSED])
     forward = 8 if side == 0 else -8
     if en_passant and not beside >> en_passant - forward & 1:
@@ -333,16 +335,21 @@ def offer_all(records, first, last, ranking, streams):
 
 
 def successor_task(
-    known: Words, known_after: Words | None, observed: Words, required: Words
+    known: Words,
+    known_after: Words | None,
+    observed: Words,
+    required: Words,
+    untold: int = 0,
 ) -> SuccessorTask | None:
     """What a move of the other side must explain; None if nothing can fit.
 
     known, known_after: uint64[KNOWN_WORDS], before and after the move. observed: uint64[9], what we
-    then see; required: uint64[REQUIREMENT_WORDS], what follows from it.
+    then see; required: uint64[REQUIREMENT_WORDS], what follows from it. untold: see
+    `opponent_task`.
     """
     if known_after is None or not required[POSSIBLE]:
         return None
-    return opponent_task(known, known_after, observed, required)
+    return opponent_task(known, known_after, observed, required, untold)
 
 
 def successor_pass(records: Records, task: SuccessorTask) -> Visit:

@@ -1,20 +1,30 @@
 """The lichess bot API over HTTP: short requests that are tried again, and the opening of streams.
 
 The token is in one place: the header that httpx sends. No error and no log line has it. Every read
-has a time limit. Servers send a sign of life every few seconds, so a silent stream is a dead one.
+has a time limit, and every answer a limit of its size. Servers send a sign of life every few
+seconds, so a silent stream is a dead one.
+
+Requests have lanes. A 429 silences the lane of the request, and the lanes below it: a 429 on a chat
+or a decline makes no move late, and a 429 on a move is meant for all.
 """
 
 from __future__ import annotations
 
 import contextlib
+import datetime
+import email.utils
 import json
 import logging
+import math
+import random
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -25,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 ERROR_CHARACTERS = 200
 """How many characters of a server's or a library's words about an error the user gets to see."""
+LONGEST_ERROR = 10_000
+"""Bytes of an error's body that are read; a page of HTML says in them that it is one."""
 
 _TOKEN_ADVICE = "OBSCURO_BOT_TOKEN must be the token of a bot account, with the scope bot:play"
 _ADVICE = {
@@ -36,14 +48,35 @@ _ADVICE = {
 
 TOO_MANY_REQUESTS_SECONDS = 60.0
 """How long we send nothing after a 429 that names no time; lichess asks for a full minute."""
-LONGEST_SILENCE_SECONDS = 600.0
-"""How long we send nothing after a 429 at most."""
+LONGEST_SILENCE_SECONDS = 86_400.0
+"""How long we send nothing after a 429 at most; a server that says more is mistaken."""
 
 Wait = Callable[[threading.Event, float], bool]
 LONGEST_LINE = 1 << 20
 """Bytes of a line at most; a game of 5,000 moves has 30,000."""
+LARGEST_ANSWER = 1 << 20
+"""Bytes of the answer to a short request at most."""
+LONGEST_NAME = 100
+"""Characters of our own name at most."""
+JITTER = 0.25
+"""Pauses are longer by up to this share, by chance, so that bridges do not keep in step."""
 CAPABILITIES_HEADER = "X-PyChess-Bot-Capabilities"
 CAPABILITIES_VERSION = 1
+
+
+class Lane(IntEnum):
+    """Which requests wait for which: a 429 silences its own lane and those with a higher number."""
+
+    MOVES = 0
+    GAMES = 1  # the streams of games
+    REST = 2  # challenges, chat, offers, the event stream
+
+
+_SILENCED = {
+    Lane.MOVES: "requests",
+    Lane.GAMES: "requests but moves",
+    Lane.REST: "requests but moves and the streams of games",
+}
 
 
 class ApiError(Exception):
@@ -93,16 +126,29 @@ class EventStream:
     thread may call `close`, which wakes the reading thread.
     """
 
-    def __init__(self, response: httpx.Response, what: str) -> None:
+    def __init__(
+        self,
+        response: httpx.Response,
+        what: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._response = response
         self._what = what
+        self._clock = clock
+        self._opened = clock()
         self._closed = False
+        self._warned = False
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was opened."""
+        return self._clock() - self._opened
 
     def __iter__(self) -> Iterator[Mapping[str, Any] | None]:
         """Yield the objects as they come."""
         pending = bytearray()
         try:
-            for chunk in self._response.iter_bytes():
+            for chunk in self._response.iter_raw():
                 *ended, rest = chunk.split(b"\n")
                 for piece in ended:
                     pending += piece
@@ -127,7 +173,10 @@ class EventStream:
         except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict):
-            logger.warning("%s: a line that can't be read: %r", self._what, line[:ERROR_CHARACTERS])
+            if not self._warned:  # a server may send any number of them
+                unread = line[:ERROR_CHARACTERS]
+                logger.warning("%s: a line that can't be read: %r", self._what, unread)
+            self._warned = True
             return None
         return message
 
@@ -148,15 +197,19 @@ class EventStream:
 class Patience:
     """How long to wait, in seconds.
 
-    connect: for a connection. answer: for an answer. silence: for the next sign of life of a
-    stream. pauses: before the second, third … attempt; the last one is used from then on. attempts:
-    how often a request is sent at most, unless the caller says otherwise.
+    connect: for a connection. answer: for the next part of an answer, and twice as long for all of
+    it. silence: for the next sign of life of a stream. pauses: before the second, third … attempt;
+    the last one is used from then on. between_opens: from the opening of a stream to that of the
+    next one, of whatever kind. long_life: a stream that lives so long has not failed. attempts: how
+    often a request is sent at most, unless the caller says otherwise.
     """
 
     connect: float = 10.0
     answer: float = 30.0  # pychess.org takes 10 if a challenger has left
     silence: float = 30.0
     pauses: tuple[float, ...] = (0.5, 1.0, 1.0, 2.0, 2.0, 5.0, 10.0, 20.0)
+    between_opens: float = 0.5
+    long_life: float = 10.0
     attempts: int = 6
 
     def pause(self, failures: int) -> float:
@@ -167,7 +220,8 @@ class Patience:
 class BotClient:
     """The connection of a bot account to its server. Any thread may call its methods.
 
-    cancel: an event that ends waiting; Unreachable is raised then. wait, clock: for tests.
+    cancel: an event that ends waiting; Unreachable is raised then. wait, clock, chance: for tests;
+    chance returns a number from 0 to 1.
     """
 
     def __init__(
@@ -178,17 +232,23 @@ class BotClient:
         patience: Patience | None = None,
         wait: Wait = threading.Event.wait,
         clock: Callable[[], float] = time.monotonic,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         self._patience = patience or Patience()
         self._wait = wait
         self._clock = clock
-        self._silent_until = 0.0  # when the server will take requests again, by the clock
+        self._chance = chance
+        self._lock = threading.Lock()  # of the two that follow
+        # By the clock: when the server takes requests of a lane again, and the next stream.
+        self._silent_until = dict.fromkeys(Lane, -math.inf)
+        self._next_open = -math.inf
         self._http = httpx.Client(
             base_url=url,
             headers={
                 "Authorization": f"Bearer {token}",
                 "User-Agent": f"obscuro/{__version__}",
                 "Accept": "application/json, application/x-ndjson",
+                "Accept-Encoding": "identity",  # so that no answer is larger than it comes
             },
             timeout=httpx.Timeout(self._patience.answer, connect=self._patience.connect),
             limits=httpx.Limits(max_connections=None, keepalive_expiry=30.0),
@@ -204,10 +264,11 @@ class BotClient:
         """Return who we are: `id`, `username`, `title`. Raises ApiError."""
         answer = self._request("GET", "/api/account", cancel)
         name = answer.get("username") or answer.get("id")
-        if not isinstance(name, str) or not name.isprintable():
+        if not isinstance(name, str) or not name.isprintable() or len(name) > LONGEST_NAME:
             raise Unreachable("the server does not say who we are; is it one with the bot API?")
-        # pychess.org and lichess ask bots to name their account.
-        self._http.headers["User-Agent"] = f"obscuro/{__version__} user:{name}"
+        # pychess.org and lichess ask bots to name their account. A header is ASCII.
+        readable = quote(name, safe=" !#$&'()*+,/:;=?@[]", errors="replace")
+        self._http.headers["User-Agent"] = f"obscuro/{__version__} user:{readable}"
         return {**answer, "username": name}
 
     def accept(self, challenge: str, cancel: threading.Event) -> None:
@@ -226,7 +287,9 @@ class BotClient:
         for the next move.
         """
         path = f"/api/bot/game/{_part(game)}/move/{_part(move)}"
-        self._request("POST", path, cancel, attempts=None, repeat=_CERTAINLY_UNDONE)
+        self._request(
+            "POST", path, cancel, attempts=None, repeat=_CERTAINLY_UNDONE, lane=Lane.MOVES
+        )
 
     def ask(self, game: str, what: str, cancel: threading.Event) -> None:
         """Ask something else in a game: `resign`, `abort`, `draw/no` … Raises ApiError."""
@@ -243,17 +306,21 @@ class BotClient:
     def events(self, cancel: threading.Event) -> EventStream:
         """Open the stream of challenges and games. Raises ApiError."""
         headers = {CAPABILITIES_HEADER: capabilities()}
-        return self._stream("/api/stream/event", "the event stream", cancel, headers)
+        return self._stream("/api/stream/event", "the event stream", cancel, Lane.REST, headers)
 
     def game_events(self, game: str, cancel: threading.Event) -> EventStream:
         """Open the stream of a game. Raises ApiError."""
-        return self._stream(
-            f"/api/bot/game/stream/{_part(game)}", f"the stream of game {game}", cancel
-        )
+        path = f"/api/bot/game/stream/{_part(game)}"
+        return self._stream(path, f"the stream of game {game}", cancel, Lane.GAMES)
+
+    def has_lived(self, stream: EventStream) -> bool:
+        """Return whether a stream has lived so long that its end is no failure."""
+        return stream.age >= self._patience.long_life
 
     def pause(self, failures: int, cancel: threading.Event) -> None:
         """Wait before the next attempt, after this number of failures in a row."""
-        self._wait(cancel, self._patience.pause(failures))
+        seconds = self._patience.pause(failures) * (1 + JITTER * self._chance())
+        self._wait(cancel, seconds)
 
     # -- inside -----------------------------------------------------------------------------
 
@@ -265,6 +332,7 @@ class BotClient:
         form: Mapping[str, str] | None = None,
         attempts: int | None = 0,
         repeat: tuple[type[Exception], ...] = (Exception,),
+        lane: Lane = Lane.REST,
     ) -> Mapping[str, Any]:
         """Send a request and return the object of the answer.
 
@@ -274,14 +342,13 @@ class BotClient:
         most = self._patience.attempts if attempts == 0 else attempts
         failures = 0
         while True:
-            self._be_silent(cancel)
+            self._be_silent(cancel, lane)
             try:
-                response = self._http.request(method, path, data=form)
-                self._check(response, path)
-                return _object(response)
+                with self._http.stream(method, path, data=form) as response:
+                    return _object(self._checked(response, path, lane))
             except Refused:
                 raise
-            except (httpx.HTTPError, httpx.InvalidURL, Unreachable) as error:
+            except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, Unreachable) as error:
                 failures += 1
                 reason = first_line(error)
                 again = isinstance(error, repeat)
@@ -295,9 +362,10 @@ class BotClient:
         path: str,
         what: str,
         cancel: threading.Event,
+        lane: Lane,
         headers: Mapping[str, str] | None = None,
     ) -> EventStream:
-        self._be_silent(cancel)
+        self._wait_to_open(cancel, lane)
         patience = self._patience
         timeout = httpx.Timeout(patience.silence, connect=patience.connect)
         request = self._http.build_request("GET", path, headers=headers, timeout=timeout)
@@ -307,38 +375,72 @@ class BotClient:
             raise Unreachable(f"{what}: {first_line(error)}") from None
         try:
             if response.status_code != httpx.codes.OK:
-                response.read()
-                self._check(response, path)
+                self._checked(response, path, lane)
+                raise Unreachable(f"{what}: {response.status_code} is no stream")
         except ApiError:
             response.close()
             raise
         except httpx.HTTPError as error:
             response.close()
             raise Unreachable(f"{what}: {first_line(error)}") from None
-        return EventStream(response, what)
+        return EventStream(response, what, self._clock)
 
-    def _be_silent(self, cancel: threading.Event) -> None:
-        """Wait until the server takes requests again. Raises Unreachable if cancelled."""
-        seconds = self._silent_until - self._clock()
-        if seconds > 0:
+    def _wait_to_open(self, cancel: threading.Event, lane: Lane) -> None:
+        """Wait until a stream may be opened. Raises Unreachable if cancelled."""
+        while True:
+            self._be_silent(cancel, lane)
+            with self._lock:
+                now = self._clock()
+                if now >= self._next_open:
+                    self._next_open = now + self._patience.between_opens
+                    return
+                seconds = self._next_open - now
             self._wait(cancel, seconds)
-        if cancel.is_set():
-            raise Unreachable("broken off")
 
-    def _check(self, response: httpx.Response, path: str) -> None:
-        """Raise the error that an HTTP status stands for; nothing for success."""
+    def _be_silent(self, cancel: threading.Event, lane: Lane) -> None:
+        """Wait until the server takes requests of a lane again. Raises Unreachable if cancelled."""
+        while not cancel.is_set():
+            with self._lock:
+                seconds = self._silent_until[lane] - self._clock()
+            if seconds <= 0:
+                return
+            self._wait(cancel, seconds)
+        raise Unreachable("broken off")
+
+    def _fall_silent(self, seconds: float, lane: Lane) -> None:
+        """Send nothing more in a lane, nor in those that wait for it, for this time."""
+        with self._lock:
+            until = self._clock() + seconds
+            for each in Lane:
+                if each >= lane:
+                    self._silent_until[each] = max(self._silent_until[each], until)
+        logger.warning("the server wants no %s for %.0f s (429)", _SILENCED[lane], seconds)
+
+    def _body(self, response: httpx.Response) -> bytes:
+        """Read the rest of an answer. Raises Unreachable if it is too large, or takes too long."""
+        body = bytearray()
+        until = self._clock() + 2 * self._patience.answer
+        for chunk in response.iter_raw():
+            body += chunk
+            if len(body) > LARGEST_ANSWER:
+                raise Unreachable(f"an answer of more than {LARGEST_ANSWER >> 20} MiB")
+            if self._clock() > until:
+                raise Unreachable("an answer that does not end")
+        return bytes(body)
+
+    def _checked(self, response: httpx.Response, path: str, lane: Lane) -> bytes:
+        """Return the body of an answer; raise the error that its HTTP status stands for."""
         status = response.status_code
-        if response.is_success:
-            return
-        if status == httpx.codes.TOO_MANY_REQUESTS:
-            seconds = _seconds(response.headers.get("Retry-After"))
-            self._silent_until = self._clock() + seconds
-            logger.warning("the server wants no requests for %.0f s (429)", seconds)
+        if status == httpx.codes.TOO_MANY_REQUESTS:  # before a body, which may never end
+            self._fall_silent(_seconds(response.headers.get("Retry-After")), lane)
             raise TooMany("too many requests (429)")
+        body = self._body(response)
+        if response.is_success:
+            return body
         if response.is_redirect:
             where = response.headers.get("Location", "elsewhere")[:ERROR_CHARACTERS]
             raise Refused(status, f"{path} is redirected to {where!r}; give the right --url")
-        words = _error_text(response).removeprefix(f"{status}: ")
+        words = _error_text(body).removeprefix(f"{status}: ")
         text = f"{path}: {status} {words}".rstrip()
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             raise Unauthorized(status, text)
@@ -347,30 +449,43 @@ class BotClient:
         raise Unreachable(text)
 
 
-def _object(response: httpx.Response) -> Mapping[str, Any]:
+def _object(body: bytes) -> Mapping[str, Any]:
     try:
-        answer = response.json()
+        answer = json.loads(body)
     except (ValueError, RecursionError):
         return {}
     return answer if isinstance(answer, dict) else {}
 
 
-def _error_text(response: httpx.Response) -> str:
+def _error_text(body: bytes) -> str:
     """Return the server's own words about an error, fit for one line."""
-    error = _object(response).get("error", response.text)
+    error = _object(body).get("error", body[:LONGEST_ERROR].decode("utf-8", "replace"))
     text = error if isinstance(error, str) else json.dumps(error)
     if "<html" in text.lower():
         return ""
-    line = " ".join(text.split())[:ERROR_CHARACTERS]
+    line = " ".join(text[:LONGEST_ERROR].split())[:ERROR_CHARACTERS]
     return "".join(character if character.isprintable() else "?" for character in line)
 
 
 def _seconds(retry_after: str | None) -> float:
+    """Read the header `Retry-After`: seconds, or the date when to ask again."""
+    text = retry_after or ""
     try:
-        seconds = float(retry_after or "")
+        seconds = float(text)
     except ValueError:
+        seconds = _seconds_until(text)
+    if math.isnan(seconds):
         return TOO_MANY_REQUESTS_SECONDS
     return min(max(seconds, 1.0), LONGEST_SILENCE_SECONDS)
+
+
+def _seconds_until(date: str) -> float:
+    """Return the seconds from now to a date of a header; NaN if it is none."""
+    try:
+        at = email.utils.parsedate_to_datetime(date)
+    except (ValueError, OverflowError):
+        return math.nan
+    return (at.astimezone(datetime.UTC) - datetime.datetime.now(datetime.UTC)).total_seconds()
 
 
 def _part(text: str) -> str:

@@ -28,7 +28,8 @@ class Policy:
     """Which challenges to accept. Times are seconds.
 
     games: how many at a time. leave_after: how many in all; None: any number. unlimited: whether to
-    play without a clock, and correspondence.
+    play without a clock, and correspondence. block: names of those who are not played.
+    opponent_games: how many with one opponent within a day; None: any number.
     """
 
     games: int = 1
@@ -36,10 +37,12 @@ class Policy:
     rated: Literal["any", "rated", "casual"] = "any"
     opponents: Literal["any", "human", "bot"] = "any"
     least_base: float = 30
-    most_base: float = 3 * 3600
+    most_base: float = 1800
     least_increment: float = 0
-    most_increment: float = 180
+    most_increment: float = 30
     unlimited: bool = False
+    block: tuple[str, ...] = ()
+    opponent_games: int | None = 50
 
     def judge(self, challenge: Challenge, running: int) -> Decline | None:
         """Return why to decline a challenge; None: accept it. running: how many games go on now."""
@@ -72,6 +75,7 @@ class GameSettings:
     never. resign_score: resign after resign_moves scores of at most this; None: never. movetime:
     milliseconds for each move if no clock runs. abort_seconds: how long to wait for the other
     side's first move. greeting, farewell: said to people in the chat; "": nothing is said.
+    en_passant_hidden: whether our side is shown no more than pychess.org shows a player.
     """
 
     draw_score: int | None = -100
@@ -82,3 +86,4 @@ class GameSettings:
     abort_seconds: float = 120.0
     greeting: str = ""
     farewell: str = ""
+    en_passant_hidden: bool = False

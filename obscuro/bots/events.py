@@ -8,6 +8,7 @@ ends a game by `gameEnd`.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 UNDERWAY = frozenset({"", "created", "started"})
 """The `status` of a game that goes on; it is empty if the server does not say it."""
 WHOLE_SECOND_MS = 1000
+LARGEST_NUMBER = 1 << 53
+"""Numbers that are larger, or no numbers, are not read: 2⁵³ ms are 285,000 years."""
 LONGEST_WORD = 60  # characters of a name; the rest is cut off
 NO_CLOCK_MS = 1 << 30
 """A clock that shows this much (12 days) is none: lichess says 2³¹ − 1 if there is no limit."""
@@ -55,6 +58,10 @@ class Challenge:
     rated: bool
     time: ServerClock | None
     ours: bool = False
+
+    def __str__(self) -> str:
+        """Return the words for it in a log."""
+        return f"challenge {self.id} of {self.challenger}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +175,9 @@ def parse_event(message: Json, user: str) -> Event | None:
         case "ping":
             return Ping()
         case "challenge" if _id(challenge, "id"):
-            return _challenge(challenge, user)
+            meant = _names(_object(challenge, "destUser"))
+            found = _challenge(challenge, user)
+            return found if found.ours or not meant or user.lower() in meant else None
         case "challengeCanceled" | "challengeDeclined" if _id(challenge, "id"):
             return ChallengeGone(_id(challenge, "id"))
         case "gameStart" if _game_id(game):
@@ -190,10 +199,7 @@ def parse_game_event(message: Json) -> GameEvent | None:
         case "gameEnd" | "gameFinish":
             return _game_end(_object(message, "game"))
         case "opponentGone":
-            claim = message.get("claimWinInSeconds")
-            return OpponentGone(
-                _flag(message, "gone"), float(claim) if isinstance(claim, int | float) else None
-            )
+            return OpponentGone(_flag(message, "gone"), _number(message, "claimWinInSeconds"))
     return None
 
 
@@ -210,8 +216,8 @@ def _challenge(challenge: Json, user: str) -> Challenge:
     challenger = _object(challenge, "challenger")
     time = _object(challenge, "timeControl")
     clock = None
-    if time.get("type", "clock") == "clock" and isinstance(time.get("limit"), int | float):
-        clock = ServerClock(float(time["limit"]), float(_number(time, "increment") or 0))
+    if time.get("type", "clock") == "clock" and "limit" in time:
+        clock = ServerClock(_seconds(time, "limit"), _seconds(time, "increment"))
     name = _word(challenger, "name") or _word(challenger, "id")
     return Challenge(
         id=_id(challenge, "id"),
@@ -320,8 +326,19 @@ def _id(message: Json, key: str) -> str:
 
 
 def _number(message: Json, key: str) -> float | None:
+    """Read a number; None if it is none, or larger than anything that a server means."""
     value = message.get(key)
-    return value if isinstance(value, int | float) and abs(value) < float("inf") else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if abs(value) <= LARGEST_NUMBER else None  # false for NaN too
+
+
+def _seconds(time: Json, key: str) -> float:
+    """Read a time of a challenge: 0 if it is not there, endless if it can't be read."""
+    if time.get(key) is None:
+        return 0.0
+    number = _number(time, key)
+    return math.inf if number is None else float(number)
 
 
 def _flag(message: Json, key: str) -> bool:

@@ -7,7 +7,9 @@ when the game is over, and nothing of it is sent anywhere.
 from __future__ import annotations
 
 import datetime
+import fcntl
 import logging
+import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,10 +76,10 @@ class GameLog:
 
 
 class PgnArchive:
-    """Writes games into a file, or each into a file of its own if *path* is a folder.
+    """Appends games to a file, or writes each into a file of its own if *path* is a folder.
 
-    A file is replaced as a whole: a reader finds all of a game or nothing. Any thread may call
-    this. site: the server's address.
+    Any thread may call this, and several bridges may have the same path. site: the server's
+    address.
     """
 
     def __init__(self, path: Path, site: str) -> None:
@@ -101,10 +103,27 @@ class PgnArchive:
                     day = log.began.strftime("%Y-%m-%d")
                     replace_text(self._path / f"{day}-{game}.pgn", text)
                 else:
-                    before = self._path.read_text("utf-8") if self._path.exists() else ""
-                    replace_text(self._path, before + text)
+                    _append(self._path, text.encode())
         except (OSError, ValueError) as error:
             logger.warning("game %s: its PGN was not written: %s", game, error)
+
+
+def _append(path: Path, text: bytes) -> None:
+    """Append a game to a file, after the last whole line. Raises OSError."""
+    with path.open("a+b", buffering=0) as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)  # another bridge may write now
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - 2))
+        ending = stream.read(2)
+        if size and ending != b"\n\n":  # a bridge was killed as it wrote, or a person wrote
+            text = b"\n" * (1 if ending.endswith(b"\n") else 2) + text
+        try:
+            while text:
+                text = text[stream.write(text) :]
+            os.fsync(stream.fileno())
+        except OSError:
+            stream.truncate(size)  # a full disk leaves no half of a game
+            raise
 
 
 def to_pgn(view: OurView, log: GameLog, verdict: Verdict) -> chess.pgn.Game:

@@ -51,8 +51,13 @@ a row end the game."""
 MOST_FAILURES = 60
 """More failures of any kind in a row end the game, after 20 minutes. Some servers answer with an
 error of their own if they don't have a game."""
+SHORT_PAUSES = 4
+"""A game's stream that told of the game is opened again after no longer pause than that after so
+many failures: the other side may have moved."""
 MOST_UNSURE_FAILURES = 8
 """More failures in a row end a game of which the server has not told, and which we never saw."""
+MOST_ASKS = 8
+"""More requests beside the moves are not sent at the same time: the server answers none."""
 JOIN_SECONDS = 5.0
 """How long `join` waits for each thread."""
 
@@ -71,6 +76,9 @@ class GameServer(Protocol):
 
     def say(self, game: str, text: str, cancel: threading.Event) -> None:
         """Say something in the game's chat."""
+
+    def has_lived(self, stream: EventStream) -> bool:
+        """Return whether a stream has lived so long that its end is no failure."""
 
     def pause(self, failures: int, cancel: threading.Event) -> None:
         """Wait before another attempt."""
@@ -110,6 +118,7 @@ class LiveGame:
         self._clock = clock
         self._lock = threading.Lock()  # of the game, and of what follows
         self._stream: EventStream | None = None
+        self._received = False  # whether the stream told of the game
         self._mover: Mover | None = None
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._job: _Job | None = None  # the last one that was queued
@@ -150,6 +159,11 @@ class LiveGame:
         for thread in [*self._threads, *self._asks]:
             if thread is not threading.current_thread() and thread.ident is not None:
                 thread.join(JOIN_SECONDS)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a thread still runs, as for a last word in the chat."""
+        return any(thread.is_alive() for thread in [*self._threads, *self._asks])
 
     # -- the game's actions; called with the lock held ------------------------------------------
 
@@ -206,10 +220,17 @@ class LiveGame:
                 before.join()
             self._server.say(self.game.id, text, self._left)
 
-        self._chat = self._aside(say, "chat")
+        self._chat = self._aside(say, "chat") or before
 
-    def _aside(self, request: Callable[[], None], what: str) -> threading.Thread:
-        """Send a request that nothing waits for, in a thread of its own; return the thread."""
+    def _aside(self, request: Callable[[], None], what: str) -> threading.Thread | None:
+        """Send a request that nothing waits for, in a thread of its own; return the thread.
+
+        None: too many are on their way already.
+        """
+        self._asks = [thread for thread in self._asks if thread.is_alive()]
+        if len(self._asks) >= MOST_ASKS:
+            logger.info("game %s: %s was not asked: nothing is answered", self.game.id, what)
+            return None
 
         def send() -> None:
             try:
@@ -226,44 +247,49 @@ class LiveGame:
 
     def _read(self) -> None:
         """Read the stream while the game goes on."""
-        failures = 0
+        errors = 0  # in a row, without a word of the game
+        short_lives = 0  # streams in a row that broke, could not be opened, or ended soon
         while not self._done.is_set():
+            self._received = False
+            stream: EventStream | None = None
             try:
-                received = self._read_once()
-                failures = 0 if received else failures + 1
+                stream = self._server.game_events(self.game.id, self._done)
+                self._read_once(stream)
             except ApiError as error:
-                failures += 1
+                errors = 1 if self._received else errors + 1
                 logger.debug("game %s: %s", self.game.id, error)
                 known = self._sure or self.game.view is not None
                 most = MOST_FAILURES if known else MOST_UNSURE_FAILURES
-                if failures > most or _is_final(error, failures):
+                if errors > most or _is_final(error, errors):
                     self.tell(Missing(f"the server does not let us see it: {error}"))
             except Exception:
-                failures += 1
+                errors += 1
                 logger.exception("game %s: reading failed", self.game.id)
+            else:
+                errors = 0 if self._received else errors + 1
+            lived = stream is not None and self._server.has_lived(stream)
+            short_lives = 0 if lived else short_lives + 1
             if not self._done.is_set():
                 self.tell(Disconnected())
-            if failures and not self._done.is_set():
-                self._server.pause(failures, self._done)
+            if short_lives and not self._done.is_set():
+                most = SHORT_PAUSES if self._received else short_lives
+                self._server.pause(min(short_lives, most), self._done)
 
-    def _read_once(self) -> bool:
-        """Read one stream to its end; return whether anything came."""
-        stream = self._server.game_events(self.game.id, self._done)
+    def _read_once(self, stream: EventStream) -> None:
+        """Read one stream to its end."""
         with self._lock:
             self._stream = stream
             if self._done.is_set():
                 stream.close()
         self.tell(Connected())
-        received = False
         for message in stream:
             event = Ping() if message is None else parse_game_event(message)
             if event is not None:
-                received = received or not isinstance(event, Ping)
+                self._received = self._received or not isinstance(event, Ping)
                 self.tell(event)
             if self._done.is_set():
                 break
         stream.close()
-        return received
 
     # -- what takes time --------------------------------------------------------------------
 

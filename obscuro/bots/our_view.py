@@ -22,11 +22,16 @@ class OurView:
     The other side's moves stay in here. Our moves, our observations and our legal moves come out.
     """
 
-    def __init__(self, side: chess.Color, start: str | None) -> None:
-        """side: ours. start: a FEN, None for the usual start. Raises ViewError."""
+    def __init__(
+        self, side: chess.Color, start: str | None, kind: type[FogOfWarBoard] = FogOfWarBoard
+    ) -> None:
+        """side: ours. start: a FEN, None for the usual start. kind: says what a side is shown.
+
+        Raises ViewError.
+        """
         self.side = side
         try:
-            self._start = start_board(start)
+            self._start = start_board(start, kind)
         except ProtocolError as error:
             raise ViewError(str(error)) from None
         self._rewind()
@@ -96,12 +101,21 @@ class OurView:
         return account_position(self._account)
 
     def legal_moves(self) -> tuple[str, ...]:
-        """Return our side's moves, those that capture the king first; none out of turn."""
+        """Return our side's moves, those that capture the king first; none out of turn.
+
+        A capture en passant that our side is not told of is not one of them.
+        """
         if not self.our_turn:
             return ()
-        king = self._board.king(not self.side)
+        board, king = self._board, self._board.king(not self.side)
+        en_passant = self._account.observation.en_passant
         moves = sorted(
-            self._board.legal_moves, key=lambda move: (move.to_square != king, str(move))
+            (
+                move
+                for move in board.legal_moves
+                if not board.is_en_passant(move) or move.to_square == en_passant
+            ),
+            key=lambda move: (move.to_square != king, str(move)),
         )
         return tuple(move.uci() for move in moves)
 

@@ -11,6 +11,8 @@ the stream shows it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import chess
 
 from obscuro.bots.bot_settings import GameSettings
@@ -48,6 +50,7 @@ from obscuro.bots.game_messages import (
 from obscuro.bots.game_turns import FIRST_CLOCK_PLIES, EchoWatch, OpponentWatch, OurTurn
 from obscuro.bots.our_view import OurView, ViewError
 from obscuro.client.score_history import ScoreHistory
+from obscuro.rules.board import FogOfWarBoard, PychessBoard
 
 GIVEN_UP = "given up: the other side's clock has run out, and the server says nothing"
 MOST_REFUSALS = 3
@@ -64,10 +67,17 @@ class ServerGame:
     """The state of one game. `handle` takes a message and returns the actions to take, in order.
 
     user: our name on the server. resumed: whether we knew the game before; then we don't greet.
+    refuse: returns why we don't play an opponent, by name; None: we do.
     """
 
     def __init__(
-        self, game_id: str, user: str, settings: GameSettings, *, resumed: bool = False
+        self,
+        game_id: str,
+        user: str,
+        settings: GameSettings,
+        *,
+        resumed: bool = False,
+        refuse: Callable[[str], str | None] = lambda opponent: None,
     ) -> None:
         self.id = game_id
         self.opponent = "?"
@@ -76,6 +86,7 @@ class ServerGame:
         self._user = user
         self._settings = settings
         self._resumed = resumed
+        self._refuse = refuse
         self._chat = GameChat(settings)
         self._view: OurView | None = None
         self._state = GameState(())
@@ -190,9 +201,14 @@ class ServerGame:
         self._state = full.state
         self.log.begin(full)
         self.opponent = self.log.black if side == chess.WHITE else self.log.white
+        refusal = self._refuse(self.opponent)
+        if refusal is not None and len(full.state.moves) < FIRST_CLOCK_PLIES:
+            note = Note(f"not played with {self.opponent}: {refusal}")
+            return [note, Ask("abort"), Finish(left(refusal))]
         self._chat.begin((not side) not in full.bots, len(full.state.moves), self._resumed)
         try:
-            self._view = OurView(side, full.start)
+            kind = PychessBoard if self._settings.en_passant_hidden else FogOfWarBoard
+            self._view = OurView(side, full.start, kind)
         except ViewError as error:
             return self._hopeless(str(error))
         self._watch.began(now)

@@ -84,9 +84,12 @@ examples:
   OBSCURO_BOT_TOKEN=... obscuro bridge
   OBSCURO_BOT_TOKEN=... obscuro bridge --games 2 --rated casual --log bridge.log
   OBSCURO_BOT_TOKEN=... obscuro bridge --url http://localhost:8123 --option Threads=1
+  obscuro bridge --write-config             write bridge.toml, with every option and its default
+  obscuro bridge --config bridge.toml
 
-The environment is the only place for the token of the bot account. The first Ctrl-C leaves when the
-running games have ended, a second one leaves at once. The next start resumes a game that was left.
+The token of the bot account comes from the environment or from --token-file, never from the command
+line. The first Ctrl-C leaves when the running games have ended, a second one leaves at once. The
+next start resumes a game that was left.
 """
 
 _MISTBOARD_EXAMPLES = """\
@@ -117,8 +120,11 @@ examples:
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments. Raises SystemExit if they are wrong, or ask for help or the version."""
-    return build_parser().parse_args(arguments)
+    """Read the arguments. Raises SystemExit if they are wrong, or ask for help or the version.
+
+    The result has the arguments themselves too, as `words`.
+    """
+    return build_parser().parse_args(arguments, argparse.Namespace(words=tuple(arguments)))
 
 
 def build_parser() -> SuggestingParser:
@@ -378,6 +384,24 @@ def _add_bridge(commands: Parsers) -> None:
     about = "play as a bot account on a server with the lichess bot API"
     parser = _add_command(commands, "bridge", about, _BRIDGE_EXAMPLES)
     parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="take the options from this file; those of the command line come first",
+    )
+    parser.add_argument(
+        "--write-config",
+        metavar="FILE",
+        nargs="?",
+        const="bridge.toml",
+        help="write a file for --config with every option and its default, and leave; default: "
+        "bridge.toml",
+    )
+    add_bridge_options(parser)
+
+
+def add_bridge_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that a file for `obscuro bridge --config` may set too."""
+    parser.add_argument(
         "--url", default="https://www.pychess.org", help="the server; default: pychess.org"
     )
     _add_number(parser, "--games", "games played at the same time", default=1)
@@ -393,6 +417,7 @@ def _add_bridge(commands: Parsers) -> None:
             "where to keep the ids of the games that go on; default: in the user's state folder",
         ),
         ("log", "FILE", "append a detailed log to a file"),
+        ("token-file", "FILE", "read the token from a file, where the environment has none"),
     ):
         parser.add_argument(f"--{flag}", metavar=metavar, help=what)
     _add_quiet(parser)
@@ -406,14 +431,22 @@ def _add_challenges(parser: argparse.ArgumentParser) -> None:
         )
     for flag, what, default in (
         ("least-base", "least time on the clock", 30),
-        ("most-base", "most time on the clock", 10800),
+        ("most-base", "most time on the clock", 1800),
         ("least-increment", "least time added for each move", 0),
-        ("most-increment", "most time added for each move", 180),
+        ("most-increment", "most time added for each move", 30),
     ):
         _add_number(parser, f"--{flag}", what, metavar="SECONDS", least=0, default=default)
     parser.add_argument(
         "--unlimited", action="store_true", help="also play without a clock, and correspondence"
     )
+    parser.add_argument(
+        "--block",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="play no game with this opponent; may be given several times",
+    )
+    _add_number(parser, "--opponent-games", "games with one opponent within a day", default=50)
 
 
 def _add_conduct(parser: argparse.ArgumentParser) -> None:
@@ -437,6 +470,12 @@ def _add_conduct(parser: argparse.ArgumentParser) -> None:
         help="resign if the score is at most CP centipawns; default: never",
     )
     _add_number(parser, "--resign-moves", "resign only after N such moves in a row", default=3)
+    parser.add_argument(
+        "--en-passant",
+        choices=("shown", "hidden"),
+        help="what the engine sees of a pawn that it can take en passant: always shown, or hidden "
+        "as the server of pychess.org hides it from players; default: as the server does",
+    )
     about = "abort a game without a first move after SECONDS"
     _add_number(parser, "--abort-after", about, metavar="SECONDS", default=120)
     for flag, when in (("greeting", "begins"), ("farewell", "is over")):
@@ -587,6 +626,11 @@ def _add_doctor(commands: Parsers) -> None:
     )
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object, for a bug report"
+    )
+    parser.add_argument(
+        "--bridge",
+        metavar="FILE",
+        help="also ask the server of a file for `obscuro bridge --config` who we are there",
     )
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
 import os
-import re
 import signal
+import stat
 import threading
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
-from obscuro.cli.arguments import DRAW_MOVES, DRAW_SCORE
+from obscuro.cli.arguments import DRAW_MOVES, DRAW_SCORE, parse
+from obscuro.cli.bridge_file import with_file, write_template
 from obscuro.cli.command_support import (
     INTERRUPTED,
     CommandError,
@@ -44,6 +46,12 @@ LONGEST_CHAT = 140
 """Characters of a line in the chat; servers cut off or refuse longer ones."""
 LEAVING_SECONDS = 10.0
 """After a second signal the bridge has this long to leave by itself."""
+LONGEST_FILE_NAME = 200
+"""Characters of an account's name in the names of files; file systems take 255 bytes in all."""
+MOST_TOKEN = 1000
+"""Bytes of a token's file at most."""
+IN_USE = 75
+"""The exit code where another bridge plays with the account: to try again later may help."""
 
 logger = logging.getLogger("obscuro.bots")
 
@@ -55,11 +63,16 @@ def run(arguments: argparse.Namespace, *, make: MakeMover = make_mover) -> int:
 
     make: makes the engine; tests pass their own. Raises CommandError.
     """
+    if arguments.write_config is not None:
+        write_template(Path(arguments.write_config))
+        print(f"{arguments.write_config} is written; obscuro bridge --config takes it")
+        return 0
+    arguments = with_file(arguments)
     url = server_url(arguments.url)
     options = engine_options(read_options(arguments.option, "--option"), url)
     check_chat(arguments)
     check_pgn(arguments.pgn)
-    token = take_token(os.environ)
+    token = find_token(os.environ, arguments.token_file)
     with logged(logger, arguments.quiet, arguments.log, token):
         return _play(arguments, url, options, token, make)
 
@@ -93,6 +106,34 @@ def take_token(
     return token
 
 
+def find_token(environment: MutableMapping[str, str], path: str | None) -> str:
+    """Return the bot account's token, of the environment, else of a file. Raises CommandError.
+
+    path: the file, None if there is none. It holds the token and nothing else.
+    """
+    if path is None:
+        if not environment.get(TOKEN, "").strip():
+            raise CommandError(
+                f"the bot account's token is needed, in the environment, {TOKEN}=…, or --token-file"
+            )
+        return take_token(environment)
+    if environment.get(TOKEN, "").strip():
+        return take_token(environment)
+    try:
+        with Path(path).open(encoding="utf-8") as stream:
+            text = stream.read(MOST_TOKEN + 1)
+            mode = os.fstat(stream.fileno()).st_mode
+    except OSError as error:
+        raise CommandError(f"can't read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        text = ""
+    if len(text) > MOST_TOKEN or not text.strip():
+        raise CommandError(f"{path}: it must hold the bot account's token, and nothing else")
+    if stat.S_ISREG(mode) and mode & stat.S_IROTH:
+        logger.warning("%s: every user may read the token; run: chmod 600 %s", path, path)
+    return take_token({path: text}, path)
+
+
 def check_chat(arguments: argparse.Namespace) -> None:
     """Check what is to be said in the chat. Raises UsageError."""
     for name in ("greeting", "farewell"):
@@ -121,12 +162,40 @@ def idle_options(arguments: argparse.Namespace) -> list[str]:
 
 def games_file(given: str | None, url: str, user: str) -> Path:
     """Return the file that keeps the games of an account that go on."""
-    if given is not None:
-        return Path(given)
+    return Path(given) if given is not None else state_file("games", url, user, ".json")
+
+
+def state_file(what: str, url: str, user: str, suffix: str) -> Path:
+    """Return a file in the user's state folder for an account, whatever its name is."""
     import platformdirs  # noqa: PLC0415 - slow, hence only here
 
-    name = re.sub(r"[^A-Za-z0-9.-]", "_", f"{urlsplit(url).netloc}-{user}")
-    return Path(platformdirs.user_state_dir("obscuro", appauthor=False)) / f"games-{name}.json"
+    name = quote(f"{urlsplit(url).netloc}-{user}", safe="", errors="replace")
+    folder = Path(platformdirs.user_state_dir("obscuro", appauthor=False))
+    return folder / f"{what}-{name[:LONGEST_FILE_NAME]}{suffix}"
+
+
+@contextlib.contextmanager
+def account_locked(games: Path, url: str, user: str) -> Iterator[None]:
+    """Within this context, no other bridge of this user plays with the account.
+
+    games: the file of its games, which no other account may have either. Raises CommandError.
+    """
+    from obscuro.bots.bot import AccountInUse, StateLock  # noqa: PLC0415
+
+    locks: list[StateLock] = []
+    try:
+        for path, what in (
+            (state_file("bridge", url, user, ".lock"), f"another bridge plays as {user} on {url}"),
+            (games.with_name(f"{games.name}.lock"), f"another bridge keeps its games in {games}"),
+        ):
+            try:
+                locks.append(StateLock(path))
+            except AccountInUse:
+                raise CommandError(f"{what}; end that one first", IN_USE) from None
+        yield
+    finally:
+        for lock in locks:
+            lock.release()
 
 
 def engine_options(given: Mapping[str, str], url: str = "") -> dict[str, str]:
@@ -134,9 +203,55 @@ def engine_options(given: Mapping[str, str], url: str = "") -> dict[str, str]:
 
     url: the server's; on pychess.org a side without a move has a draw.
     """
-    is_pychess = (urlsplit(url).hostname or "").endswith("pychess.org")
-    defaults = OVERHEAD | ({"Stalemate": "draw"} if is_pychess else {})
+    defaults = OVERHEAD | ({"Stalemate": "draw"} if is_pychess(url) else {})
     return server_options(given, defaults, FORBIDDEN_OPTIONS, "the bridge")
+
+
+def ask_account(file: str) -> str:
+    """Return who we are on the server that a file names, as the server says. Raises CommandError.
+
+    This makes one request, and disturbs no bridge that plays with the account.
+    """
+    arguments = with_file(parse(["bridge", "--config", file]))
+    url = server_url(arguments.url)
+    token = find_token(os.environ, arguments.token_file)
+    with _online(url, token, attempts=2) as (_, user):
+        return f"{user}, a bot account of {url}"
+
+
+@contextlib.contextmanager
+def _online(url: str, token: str, attempts: int = 6) -> Iterator[tuple[BotClient, str]]:
+    """Within this context, be a client of the server; yield it and our name there.
+
+    attempts: how often each request is sent at most. Raises CommandError, also for errors within.
+    """
+    try:
+        from obscuro.bots.bot_client import (  # noqa: PLC0415
+            ApiError,
+            BotClient,
+            Patience,
+            Refused,
+            Unauthorized,
+        )
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "bridge") from None
+    client = BotClient(url, token, patience=Patience(attempts=attempts))
+    try:
+        account = client.account(threading.Event())
+        user = str(account["username"])
+        if account.get("title") not in (None, "BOT"):
+            raise CommandError(
+                f"{user} is not a bot account; {page('bridge.md')} says how to make it one"
+            )
+        yield client, user
+    except Unauthorized as error:
+        raise CommandError(f"the server refuses the token: {error}; {error.advice}") from None
+    except Refused as error:
+        raise CommandError("; ".join(filter(None, (str(error), error.advice)))) from None
+    except ApiError as error:
+        raise CommandError(f"{error}; is --url {url} right, and is the network up?") from None
+    finally:
+        client.close()
 
 
 def _play(
@@ -147,42 +262,29 @@ def _play(
     make: MakeMover,
 ) -> int:
     """Prepare an engine, go online and play; return the exit code. Raises CommandError."""
-    try:
-        from obscuro.bots.bot_client import (  # noqa: PLC0415
-            ApiError,
-            BotClient,
-            Refused,
-            Unauthorized,
-        )
-    except ModuleNotFoundError as error:
-        raise missing_package(error, "bridge") from None
     from obscuro.client.engine_pool import MoverPool  # noqa: PLC0415
 
     movers = MoverPool(lambda: make(options, logger.warning), spare=arguments.games)
-    client = BotClient(url, token)
     try:
-        account = client.account(threading.Event())
-        user = str(account["username"])
-        logger.info("%s on %s; getting the engine ready", user, url)
-        if account.get("title") not in (None, "BOT"):
-            raise CommandError(
-                f"{user} is not a bot account; {page('bridge.md')} says how to make it one"
-            )
-        for line in idle_options(arguments):
-            logger.warning("%s", line)
-        movers.prepare()
-        return _live(_bridge(arguments, url, user, client, movers))
-    except Unauthorized as error:
-        raise CommandError(f"the server refuses the token: {error}; {error.advice}") from None
-    except Refused as error:
-        raise CommandError("; ".join(filter(None, (str(error), error.advice)))) from None
-    except ApiError as error:
-        raise CommandError(f"{error}; is --url {url} right, and is the network up?") from None
+        with (
+            _online(url, token) as (client, user),
+            account_locked(games_file(arguments.games_file, url, user), url, user),
+        ):
+            logger.info("%s on %s; getting the engine ready", user, url)
+            for line in idle_options(arguments):
+                logger.warning("%s", line)
+            movers.prepare(arguments.games)  # a game's clock does not wait for its engine
+            return _live(_bridge(arguments, url, user, client, movers))
     except EngineError as error:
         raise CommandError(str(error)) from None
     finally:
         movers.close()
-        client.close()
+
+
+def is_pychess(url: str) -> bool:
+    """Return whether a server's address is that of pychess.org."""
+    host = urlsplit(url).hostname or ""
+    return host == "pychess.org" or host.endswith(".pychess.org")
 
 
 def _bridge(
@@ -192,7 +294,8 @@ def _bridge(
     from obscuro.bots.bot_settings import GameSettings, Policy  # noqa: PLC0415
     from obscuro.bots.game_log import PgnArchive  # noqa: PLC0415
 
-    policy = Policy(**{field.name: getattr(arguments, field.name) for field in fields(Policy)})
+    values = {field.name: getattr(arguments, field.name) for field in fields(Policy)}
+    policy = Policy(**values | {"block": tuple(arguments.block)})
     settings = GameSettings(
         draw_score=arguments.draw_score,
         draw_plies=2 * arguments.draw_moves,
@@ -202,6 +305,9 @@ def _bridge(
         abort_seconds=arguments.abort_after,
         greeting=arguments.greeting or "",
         farewell=arguments.farewell or "",
+        en_passant_hidden=(
+            is_pychess(url) if arguments.en_passant is None else arguments.en_passant == "hidden"
+        ),
     )
     return Bridge(
         user,

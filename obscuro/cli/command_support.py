@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import logging.handlers
+import queue
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """The exit code of a program ended by Ctrl-C."""
 MOST_PORT = 65535
+MOST_LINES = 10_000
+"""Lines of a log that wait to be written, at most."""
+LAST_LINES_SECONDS = 5.0
+"""A program that ends waits so long for the last lines of its log."""
 
 Warn = Callable[[str], None]
 MakePlayer = Callable[[Options, Warn], "Player"]
@@ -186,8 +193,9 @@ def logged(
 ) -> Iterator[None]:
     """Within this context, write a logger's lines to stderr, and in more detail to a file.
 
-    quiet: warnings and errors only on stderr. path: the file, or None. secret: is left out of every
-    line. Raises CommandError if the file can't be written.
+    A thread writes them, so a terminal that is stopped, or a slow disk, holds nobody up; lines are
+    dropped where too many wait. quiet: warnings and errors only on stderr. path: the file, or None.
+    secret: is left out of every line. Raises CommandError if the file can't be written.
     """
     screen = logging.StreamHandler()
     screen.setLevel(logging.WARNING if quiet else logging.INFO)
@@ -201,7 +209,11 @@ def logged(
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         if secret:
             handler.addFilter(_SecretFilter(secret))
-        logger.addHandler(handler)
+    lines: queue.Queue[logging.LogRecord | None] = queue.Queue(MOST_LINES)
+    entrance = _LogQueue(lines)
+    writer = threading.Thread(target=_write_lines, args=(lines, handlers), daemon=True)
+    writer.start()
+    logger.addHandler(entrance)
     before = logger.level, logger.propagate, logging.raiseExceptions
     logger.setLevel(logging.DEBUG)
     logger.propagate = False
@@ -211,6 +223,27 @@ def logged(
     finally:
         logger.setLevel(before[0])
         logger.propagate, logging.raiseExceptions = before[1:]
+        logger.removeHandler(entrance)
+        with contextlib.suppress(queue.Full):
+            lines.put(None, timeout=LAST_LINES_SECONDS)
+        writer.join(LAST_LINES_SECONDS)
+        if not writer.is_alive():  # else it is held up, and has the lock of a handler
+            for handler in handlers:
+                handler.close()
+
+
+class _LogQueue(logging.handlers.QueueHandler):
+    """Hands lines to the thread that writes them; drops a line where too many wait."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """Do nothing: there is no place left to say it."""
+
+
+def _write_lines(
+    lines: queue.Queue[logging.LogRecord | None], handlers: Sequence[logging.Handler]
+) -> None:
+    """Write lines as they come; None is the last."""
+    while (record := lines.get()) is not None:
         for handler in handlers:
-            logger.removeHandler(handler)
-            handler.close()
+            if record.levelno >= handler.level:
+                handler.handle(record)

@@ -276,6 +276,18 @@ def memory() -> Iterator[Finding]:
         yield Finding(OK, "memory", found)
 
 
+def bridge_account(file: str) -> Iterator[Finding]:
+    """Ask the server of a file for `obscuro bridge --config` who we are there."""
+    from obscuro.cli.bridge_command import ask_account  # noqa: PLC0415
+    from obscuro.cli.command_support import CommandError  # noqa: PLC0415
+
+    try:
+        yield Finding(OK, "bridge", ask_account(file))
+    except CommandError as error:
+        found, _, advice = str(error).partition("; ")
+        yield Finding(MISSING, "bridge", found, advice)
+
+
 CHECKS: tuple[Check, ...] = (
     python,
     packages,
@@ -302,6 +314,9 @@ def run(
     as_json: print one JSON object, as the argument of this name says.
     """
     out = out or sys.stdout
+    file = getattr(arguments, "bridge", None)
+    if file is not None:
+        checks = [*checks, lambda: bridge_account(file)]
     as_json = as_json or getattr(arguments, "json", False)
     findings: list[Finding] = []
     if not as_json:
@@ -314,7 +329,7 @@ def run(
                 print(line, file=out)
     levels = {finding.level for finding in findings}
     if MISSING in levels:
-        verdict = "The engine can't run: see `missing` above."
+        verdict = "Not all can run: see `missing` above."
     elif HINT in levels:
         verdict = "The engine can run; see the hints above."
     else:

@@ -41,13 +41,16 @@ class EnginePool(Generic[PooledT]):
         self._all: list[PooledT] = []
         self._closed = False
 
-    def prepare(self) -> None:
-        """Have one ready to search. Raises EngineError."""
-        engine = self.take()
+    def prepare(self, count: int = 1) -> None:
+        """Have some ready to search, as many as `spare` at most. Raises EngineError."""
+        engines: list[PooledT] = []
         try:
-            engine.prepare()
+            for _ in range(count):
+                engines.append(self.take())
+                engines[-1].prepare()
         finally:
-            self.give(engine)
+            for engine in engines:
+                self.give(engine)
 
     def take(self) -> PooledT:
         """Return one that is not in use. Raises EngineError if there is none, or after `close`."""

@@ -4,6 +4,7 @@ Own moves and observations wait in a queue. `update` works them off, on the cloc
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Event
 
 import numpy as np
@@ -62,6 +63,7 @@ class Knowledge:
         self.quiet_plies = 0  # since the last pawn move or capture that we know of
         self.observation = Observation.of(start, side)
         self.start = start
+        self._en_passant_told = True  # whether the referee tells of all that we may capture so
         self.start_key = int(initial_key(side, np.uint64(self.observation.key())))
         self.key = self.start_key
         self._warn = warn
@@ -105,7 +107,8 @@ class Knowledge:
         Ends within some milliseconds when `stop` is set. Does nothing on our turn.
         """
         if not self.belief.our_turn and len(self.belief):
-            self.belief.expect(self.observation, stop)
+            same = replace(self.observation, en_passant_told=self._en_passant_told)
+            self.belief.expect(same, stop)
 
     def release(self) -> None:
         """Give the belief's memory back to the buffers. This ends the game."""
@@ -171,6 +174,8 @@ class Knowledge:
             raise GameError(str(error)) from None
         if update is None:
             return False
+        if observation.en_passant is None:
+            self._en_passant_told = observation.en_passant_told
         lost = self.observation.pieces(self.side) & ~observation.pieces(self.side)
         self._count_ply(quiet=not lost)
         seen = np.uint64(observation.key())

@@ -265,6 +265,39 @@ class DrawnStalemateBoard(FogOfWarBoard):
     stalemate: ClassVar[str] = DRAW
 
 
+class PychessBoard(DrawnStalemateBoard):
+    """A board that shows a side what the server of pychess.org shows: less of en passant.
+
+    A pawn that can be captured en passant is not seen for that reason alone. The square where the
+    capture would end is. Players there see the capture among their moves only if they see the pawn;
+    the observation names its square only then too. The server itself takes the move in any case,
+    so it is legal here.
+
+    >>> board = PychessBoard("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1")
+    >>> board.observation(chess.WHITE).text()
+    '********/********/***2***/****P***/********/********/***3**/***1K1**,?'
+    """
+
+    def vision_mask(self, color: chess.Color) -> chess.Bitboard:
+        """Return the squares that *color* sees; the victim of an en passant capture is no reason."""
+        square = self.ep_target(color)
+        if square is None:
+            return super().vision_mask(color)
+        self.ep_square = None
+        try:
+            return super().vision_mask(color) | chess.BB_SQUARES[square]
+        finally:
+            self.ep_square = square
+
+    def observation(self, color: chess.Color) -> Observation:
+        """Return what *color* is shown, and whether it is told of en passant."""
+        seen, square = self.vision_mask(color), self.ep_target(color)
+        if square is not None and not self._ep_victim() & seen:
+            square = None
+        told = square is not None or self.turn != color
+        return Observation.on(self, seen, square, en_passant_told=told)
+
+
 BOARDS: Mapping[str, type[FogOfWarBoard]] = {LOSS: FogOfWarBoard, DRAW: DrawnStalemateBoard}
 """The board for each rule of :data:`obscuro.rules.stalemate.STALEMATES`."""
 

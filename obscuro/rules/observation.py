@@ -2,7 +2,8 @@
 
 The text of an observation is that of `position fog` (docs/protocol.md): `<placement>[,<square>]`.
 The placement has eight ranks as in a FEN, with `*` or `?` for each unseen square. The square is
-where the side can capture en passant now.
+where the side can capture en passant now. A `?` in its place says that the referee does not tell
+of an en passant capture whose victim the side does not see.
 
 Importing this loads no compiled code. `Observation.of` and `key` load it when they are first
 called.
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 Boards = tuple[int, int, int, int, int, int, int]
 """Masks of the pawns, knights, bishops, rooks, queens, kings and white pieces that are seen."""
 UNSEEN = "*"
+UNTOLD = "?"
+"""Stands for the en passant square where the referee shows no pawn only because of it."""
 EMPTY = "."
 PIECES = "pnbrqk"
 """The letters of the first six of `Boards`, in their order."""
@@ -42,15 +45,24 @@ class Observation:
 
     seen: mask of the seen squares. boards: pawns, knights, bishops, rooks, queens, kings and white
     pieces, each restricted to `seen`. en_passant: the square where the side can capture en passant
-    now, or None.
+    now, or None. en_passant_told: false if None may also mean a capture of a pawn that the side does
+    not see; it may not make this capture then.
     """
 
     seen: int
     boards: Boards
     en_passant: int | None = None
+    en_passant_told: bool = True
 
     @classmethod
-    def on(cls, board: chess.BaseBoard, seen: int, en_passant: int | None = None) -> Observation:
+    def on(
+        cls,
+        board: chess.BaseBoard,
+        seen: int,
+        en_passant: int | None = None,
+        *,
+        en_passant_told: bool = True,
+    ) -> Observation:
         """Return what a board shows on the squares of the mask `seen`."""
         return cls(
             seen,
@@ -64,6 +76,7 @@ class Observation:
                 board.occupied_co[chess.WHITE] & seen,
             ),
             en_passant,
+            en_passant_told,
         )
 
     @classmethod
@@ -84,13 +97,18 @@ class Observation:
     def parse(cls, text: str) -> Observation:
         """Read the protocol's text form: `<placement>[,<ep>]`, `*` or `?` for an unseen square.
 
+        <ep> may be `?`, see `UNTOLD`.
+
         Raises ValueError, with what is wrong, if the text is not an observation.
         """
         return cls(*_read(text))
 
     def text(self) -> str:
         """Return the protocol's text form; the inverse of `parse`."""
-        return _write(self.seen, self.boards, self.en_passant)
+        placement = _write(self.seen, self.boards)
+        if self.en_passant is not None:
+            return f"{placement},{chess.square_name(self.en_passant)}"
+        return placement if self.en_passant_told else f"{placement},{UNTOLD}"
 
     def symbols(self) -> list[str]:
         """Return one character for each square, a1 first.
@@ -129,8 +147,8 @@ class Observation:
         return occupied & (white if side == 0 else ~white)
 
 
-def _read(text: str) -> tuple[int, Boards, int | None]:
-    """Return the mask of seen squares, the boards, and the en passant square or None.
+def _read(text: str) -> tuple[int, Boards, int | None, bool]:
+    """Return the mask of seen squares, the boards, the en passant square or None, and `told`.
 
     Raises ValueError with one line for the user if the text is no observation, or shows what no
     board can: a pawn on a back rank, two kings of a side, more than 16 pieces of a side. Whether it
@@ -155,19 +173,18 @@ def _read(text: str) -> tuple[int, Boards, int | None]:
     boards = (p, n, b, r, q, k, white)
     if wrong := _impossible(boards):
         raise ValueError(f"{wrong}: {text!r}")
-    if name in ("", "-"):
-        return seen, boards, None
+    if name in ("", "-", UNTOLD):
+        return seen, boards, None, name != UNTOLD
     if name not in chess.SQUARE_NAMES:
         raise ValueError(f"no such en passant square: {name!r}")
-    return seen, boards, chess.parse_square(name)
+    return seen, boards, chess.parse_square(name), True
 
 
-def _write(seen: int, boards: Boards, en_passant: int | None) -> str:
-    """Return the one canonical text of an observation; `_read` is the inverse."""
+def _write(seen: int, boards: Boards) -> str:
+    """Return the one canonical text of a placement; `_read` is the inverse."""
     found = _symbols(seen, boards)
     rows = ("".join(found[rank * 8 : rank * 8 + 8]) for rank in reversed(range(8)))
-    placement = "/".join(_EMPTY_RUN.sub(lambda run: str(len(run[0])), row) for row in rows)
-    return placement if en_passant is None else f"{placement},{chess.square_name(en_passant)}"
+    return "/".join(_EMPTY_RUN.sub(lambda run: str(len(run[0])), row) for row in rows)
 
 
 def _symbols(seen: int, boards: Boards) -> list[str]:

@@ -19,8 +19,8 @@ _PROMOTED = 8  # pawns, hence at most this number of pieces beyond the first set
 _FIRST_SET = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
 
 
-def start_board(fen: str | None) -> FogOfWarBoard:
-    """Return the board of a FEN; None: the usual start.
+def start_board(fen: str | None, kind: type[FogOfWarBoard] = FogOfWarBoard) -> FogOfWarBoard:
+    """Return the board of a FEN; None: the usual start. kind: whose rules it has.
 
     Castling rights and an en passant square that mean nothing are removed. The FEN's last four
     fields may be missing. Raises ProtocolError if a side does not have one king, has more pieces
@@ -28,13 +28,13 @@ def start_board(fen: str | None) -> FogOfWarBoard:
     captured.
     """
     if fen is None:
-        return FogOfWarBoard()
+        return kind()
     if not fen.isascii() or "~" in fen:
         raise ProtocolError(f"bad FEN, it has a character that no FEN has: {fen!r}")
     if len(fen.split()) < 2:
         raise ProtocolError(f"bad FEN, pieces and side to move are needed: {fen!r}")
     try:
-        board = FogOfWarBoard(fen)
+        board = kind(fen)
     except ValueError as error:
         raise ProtocolError(f"bad FEN, {error}") from None
     for color in chess.COLORS:

@@ -7,6 +7,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,13 @@ from obscuro.bots.bot import (
     EXPECTED_SECONDS,
     MOST_REFUSALS,
     MOST_UNDERWAY,
+    OPPONENT_SECONDS,
+    AccountInUse,
     Bridge,
     GamesUnderway,
+    Opponents,
     RecentIds,
+    StateLock,
 )
 from obscuro.bots.bot_client import BotClient, Patience
 from obscuro.bots.bot_settings import GameSettings, Policy
@@ -29,6 +34,7 @@ from obscuro.bots.game_log import PgnArchive
 from obscuro.client.engine import Mover, Think
 from obscuro.client.engine_pool import MoverPool
 from obscuro.rules.board import FogOfWarBoard
+from tests.bots.fake_time import FakeTime
 from tests.bots.movers import QuickMover
 from tests.bots.server import (
     BOT,
@@ -43,7 +49,7 @@ from tests.bots.server import (
 from tests.hanging import HANG_SECONDS
 from tests.uci.games import random_moves, turns_of
 
-QUICK = Patience(connect=5.0, answer=5.0, silence=5.0, pauses=(0.0, 0.01))
+QUICK = Patience(connect=5.0, answer=5.0, silence=5.0, pauses=(0.0, 0.01), between_opens=0.0)
 
 
 class CountingPool(MoverPool):
@@ -309,7 +315,7 @@ def test_the_event_streams_connection_is_lost(server: BotServer) -> None:
 
 def test_a_stream_that_falls_silent_is_opened_again(server: BotServer) -> None:
     server.ping_seconds = 1000.0
-    patience = Patience(silence=0.2, pauses=(0.0,))
+    patience = Patience(silence=0.2, pauses=(0.0,), between_opens=0.0)
     with living(server, patience=patience) as live:
         game = server.game(server.challenge(bot=chess.BLACK))
         server.until(lambda: server.count(f"/stream/{game.id}") >= 3)
@@ -554,8 +560,8 @@ def test_a_stream_that_is_refused_after_its_headers_is_opened_in_the_end(
 )
 def test_moves_arrive_in_the_end(server: BotServer, fault: Fault) -> None:
     with living(server, most_games=1) as live:
-        live.client._wait = lambda cancel, seconds: cancel.wait(min(seconds, 0.02))
-        live.client._clock = lambda: 0.0 if live.client._silent_until == 0 else 1e9
+        time = FakeTime()  # which passes as the move waits
+        live.client._clock, live.client._wait = time.clock, time.wait
         server.fail("/move/", fault, fault, fault)
         game = server.game(server.challenge())
         play_out(server, game, seed=8)
@@ -607,7 +613,7 @@ def test_accepting_fails_and_the_next_challenge_is_accepted(server: BotServer) -
     with living(server):
         server.challenge()
         server.until(lambda: server.count("/accept") == 1)
-        game = server.game(server.challenge())
+        game = next_game(server)  # there is room for it again
         server.until(lambda: len(game.moves) == 1)
 
 
@@ -760,6 +766,7 @@ def test_a_game_whose_beginning_was_not_told_is_asked_for(server: BotServer) -> 
         live.bridge._clock = lambda: clock[0]
         server.mute = True  # the event that tells of the game is lost
         game = server.game(server.challenge())
+        server.until(lambda: live.bridge._expected.get(game.id) == 0.0)
         clock[0] = EXPECTED_SECONDS
         server.until(lambda: len(game.moves) == 1)
     assert live.error is None
@@ -828,6 +835,164 @@ def test_the_token_is_nowhere_but_in_the_header(
 def test_boards_of_the_server_are_ours() -> None:
     """The test server has the same rules, so that what it refuses is refused for a reason."""
     assert type(ServerGame(BotServer(), "x", chess.WHITE).board) is FogOfWarBoard
+
+
+# -- nothing makes a move late -------------------------------------------------------------------
+
+
+def test_a_chat_that_is_refused_makes_no_move_late(server: BotServer) -> None:
+    settings = GameSettings(greeting="Hello")
+    with living(server, settings=settings, most_games=1) as live:
+        server.fail("/chat", Fault(status=429, headers={"Retry-After": "3000"}))
+        game = server.game(server.challenge())
+        play_out(server, game, seed=9)
+        live.join()
+        assert server.count("/chat") == 1
+    assert live.error is None
+
+
+def test_a_decline_that_hangs_holds_nothing_up(server: BotServer) -> None:
+    with living(server, policy=Policy(games=2)) as live:
+        hangs, decline = threading.Event(), live.client.decline
+
+        def hang(challenge: str, reason: str, cancel: threading.Event) -> None:
+            assert hangs.wait(HANG_SECONDS)
+            decline(challenge, reason, cancel)
+
+        live.client.decline = hang
+        first = [server.challenge(over={"variant": {"key": "atomic"}}) for _ in range(3)]
+        game = server.game(server.challenge())
+        server.until(lambda: len(game.moves) == 1)
+        assert server.declined == {}
+        hangs.set()
+        server.until(lambda: len(server.declined) == 3)
+    assert set(server.declined) == set(first)
+
+
+def test_a_last_word_that_hangs_delays_no_other_game(server: BotServer) -> None:
+    with living(server, settings=GameSettings(farewell="Bye")) as live:
+        hangs = threading.Event()
+        live.client.say = lambda game, text, cancel: hangs.wait(HANG_SECONDS)
+        game = server.game(server.challenge())
+        server.until(lambda: len(game.moves) == 1)
+        game.end("resign", game.bot)
+        again = next_game(server)
+        server.until(lambda: len(again.moves) == 1)
+        server.until(lambda: any(ended.busy for ended in live.bridge._ended))
+        hangs.set()
+    assert live.error is None
+
+
+def test_more_games_than_any_account_has_are_left_alone(
+    server: BotServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("obscuro.bots.bot.MOST_AT_ONCE", 3)
+    with living(server) as live:
+        games = [server.new_game(chess.BLACK) for _ in range(5)]
+        for game in games:
+            server.announce(game)
+        server.until(lambda: sum(bool(game.feed.queues) for game in games) == 3)
+        name = server.challenge()  # which is heard after all of them
+        server.until(lambda: name in server.declined)
+        assert len(live.bridge._games) == 3
+    assert live.error is None
+
+
+def test_a_stream_that_ends_at_once_is_opened_ever_more_rarely(server: BotServer) -> None:
+    """It says one line and ends, 40 times in a row; real pauses, in a time that is not."""
+    time, opened = FakeTime(), list[float]()
+    with living(server) as live:
+        client = BotClient(server.url, TOKEN, wait=time.wait, clock=time.clock)
+        bridge = Bridge(BOT, client, live.pool, Policy(), GameSettings())
+
+        class OneLine:
+            age = 0.0
+
+            def __iter__(self) -> Iterator[dict[str, str] | None]:
+                yield None
+
+        def events(cancel: threading.Event) -> OneLine:
+            opened.append(time.clock())
+            if len(opened) == 40:
+                bridge._cancel.set()
+            return OneLine()
+
+        client.events = events  # type: ignore[assignment, method-assign]
+        bridge._read()
+        client.close()
+    gaps = [later - earlier for earlier, later in pairwise(opened)]
+    assert len(gaps) == 39 and min(gaps) >= 0.5 and min(gaps[7:]) >= 20.0
+
+
+# -- whom we play --------------------------------------------------------------------------------
+
+
+def test_a_blocked_player_is_declined_and_gets_no_rematch(server: BotServer) -> None:
+    policy = Policy(games=5, block=("someone", "GUEST"))
+    with living(server, policy=policy) as live:
+        name = server.challenge()
+        server.until(lambda: name in server.declined)
+        game = server.new_game()
+        server.announce(game)
+        over(server, game)
+        assert (game.status, game.moves) == ("aborted", [])
+    assert live.error is None
+
+
+def test_one_opponent_gets_so_many_games_a_day(server: BotServer) -> None:
+    with living(server, policy=Policy(opponent_games=2)) as live:
+        for _ in range(2):
+            game = next_game(server)
+            server.until(lambda game=game: len(game.moves) == 1)
+            game.end("resign", game.bot)
+        server.until(lambda: live.pool.given == 2)
+        again = server.rematch(game)  # which needs no challenge
+        over(server, again)
+        assert again.status == "aborted"
+        name = server.challenge()
+        server.until(lambda: name in server.declined)
+        other = server.game(server.challenge(over={"challenger": {"name": "Other"}}))
+        assert other.id in server.games
+    assert live.error is None
+
+
+def test_games_of_an_opponent_are_counted_for_a_day() -> None:
+    time = FakeTime()
+    opponents = Opponents(Policy(opponent_games=2), time.clock)
+    assert opponents.refuse("Guest", "1") is None
+    time.pass_by(10.0)
+    assert opponents.refuse("GUEST", "2") is None
+    assert opponents.refuse("guest", "2") is None  # it is the same one
+    assert opponents.refuse("guest", "3") == "2 games with this opponent within a day"
+    assert opponents.refuse("another", "4") is None
+    opponents.forget("2")  # it did not begin
+    assert opponents.refuse("guest", "5") is None
+    time.pass_by(OPPONENT_SECONDS - 5.0)
+    assert opponents.refuse("guest", "6") is None
+    assert opponents.refuse("guest", "7")
+    for number in range(10):
+        assert Opponents(Policy(), time.clock).refuse("?", str(number)) is None
+
+
+# -- one bridge an account -----------------------------------------------------------------------
+
+
+def test_a_lock_is_for_one_until_it_is_released(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "lock"
+    lock = StateLock(path)
+    with pytest.raises(AccountInUse, match="lock"):
+        StateLock(path)
+    lock.release()
+    lock.release()
+    StateLock(path).release()
+
+
+def test_a_lock_that_cannot_be_made_is_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    StateLock(tmp_path / "file" / "lock").release()
+    assert "a second bridge would go unnoticed" in caplog.text
 
 
 # -- what is remembered ---------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obscuro.bots.bot_settings import Policy
 from obscuro.bots.events import (
     Challenge,
     ChallengeGone,
@@ -24,7 +25,12 @@ from obscuro.bots.events import (
 )
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([10**400, -(10**400), 1e308])
+    | st.floats(allow_nan=True)
+    | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=5,
 )
@@ -43,6 +49,9 @@ KEYS = [
     "white",
     "initialFen",
     "claimWinInSeconds",
+    "limit",
+    "increment",
+    "name",
 ]
 TYPES = ["challenge", "gameStart", "gameFull", "gameState", "gameEnd", "opponentGone", "ping", "x"]
 
@@ -185,3 +194,38 @@ def test_what_others_choose_breaks_no_line_and_leads_nowhere() -> None:
     for bad in ("../../account", "a/b", "", "a b", "a" * 65, "é", 7):
         for kind, key in (("challenge", "challenge"), ("gameStart", "game"), ("gameEnd", "game")):
             assert parse_event({"type": kind, key: {"id": bad}}, "me") is None
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize("number", [HUGE, -HUGE, float("nan"), float("inf"), "60", [], True])
+def test_a_time_that_cannot_be_read_is_too_slow(number: object) -> None:
+    for time in ({"limit": number, "increment": 2}, {"limit": 60, "increment": number}):
+        challenge = {
+            "id": "a",
+            "challenger": {"name": "x"},
+            "variant": "fogofwar",
+            "timeControl": {"type": "clock", **time},
+        }
+        event = parse_event({"type": "challenge", "challenge": challenge}, "me")
+        assert isinstance(event, Challenge)
+        for unlimited in (False, True):
+            policy = Policy(most_base=1e9, most_increment=1e9, unlimited=unlimited)
+            assert policy.judge(event, 0) == "tooSlow"
+
+
+@pytest.mark.parametrize("number", [HUGE, float("nan"), float("inf"), "60", True])
+def test_numbers_that_no_server_means_are_none(number: object) -> None:
+    state = {"type": "gameState", "moves": "", "wtime": number, "btime": 5, "winc": number}
+    assert parse_game_event(state) == GameState((), None, 5)
+    gone = {"type": "opponentGone", "gone": True, "claimWinInSeconds": number}
+    assert parse_game_event(gone) == OpponentGone(True, None)
+
+
+def test_a_challenge_to_another_account_is_not_ours() -> None:
+    challenge = {"id": "a", "challenger": {"name": "x"}, "destUser": {"id": "you", "name": "You"}}
+    assert parse_event({"type": "challenge", "challenge": challenge}, "me") is None
+    assert parse_event({"type": "challenge", "challenge": challenge}, "YOU") is not None
+    challenge["destUser"] = {}
+    assert parse_event({"type": "challenge", "challenge": challenge}, "me") is not None

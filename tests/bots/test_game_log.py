@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import threading
 from pathlib import Path
 
 import chess
@@ -102,3 +104,49 @@ def test_a_place_that_cannot_be_written_is_a_warning(
 ) -> None:
     save(PgnArchive(tmp_path / "nowhere" / "x.pgn", "x"))
     assert "game abc: its PGN was not written" in caplog.text
+
+
+def test_two_bridges_may_write_one_file(tmp_path: Path) -> None:
+    """Each writes as if it were alone; before, each put its own games in place of the other's."""
+    path = tmp_path / "games.pgn"
+    archives = [PgnArchive(path, f"https://server{number}.example") for number in range(2)]
+    threads = [
+        threading.Thread(target=lambda archive=archive: [save(archive) for _ in range(5)])
+        for archive in archives
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sites = [game.headers["Site"] for game in games_of(path)]
+    assert sorted(sites) == [
+        f"https://server{number}.example/abc" for number in (0,) * 5 + (1,) * 5
+    ]
+
+
+@pytest.mark.parametrize("torn", ['[Event "Bot game"]\n[White "M', "1. e4 e5", "1. e4 *\n"])
+def test_a_game_follows_one_that_was_cut_off(tmp_path: Path, torn: str) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(torn)
+    save(PgnArchive(path, "https://server.example"))
+    assert games_of(path)[-1].headers["Site"] == "https://server.example/abc"
+    assert path.read_text().startswith(torn)
+
+
+def test_a_full_disk_leaves_no_half_of_a_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "games.pgn"
+    path.write_text("before\n\n")
+    monkeypatch.setattr("obscuro.bots.game_log.os.fsync", full)
+    save(PgnArchive(path, "https://server.example"))
+    assert path.read_text() == "before\n\n"
+    assert "its PGN was not written" in caplog.text
+
+
+def games_of(path: Path) -> list[chess.pgn.Game]:
+    with path.open() as stream:
+        return list(iter(lambda: chess.pgn.read_game(stream), None))

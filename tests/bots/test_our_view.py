@@ -6,6 +6,7 @@ import chess
 import pytest
 
 from obscuro.bots.our_view import OurView, ViewError
+from obscuro.rules.board import PychessBoard
 from obscuro.uci.positions import PositionReader
 from tests.sizes import quick_among
 from tests.uci.games import FENS, look_alikes, random_moves, turns_of
@@ -80,3 +81,23 @@ def test_bad_moves(moves: list[str]) -> None:
 def test_a_bad_start() -> None:
     with pytest.raises(ViewError, match="bad FEN"):
         OurView(chess.WHITE, "8/8/8/8/8/8/8/8 w - - 0 1")
+
+
+def test_on_pychess_a_pawn_may_be_hidden_that_could_be_captured() -> None:
+    """The server takes the capture all the same, so the other side may make it."""
+    start = "4k3/3p4/8/4P3/1p6/8/2P5/4K3 b - - 0 1"
+    view = OurView(chess.WHITE, start, PychessBoard)
+    view.follow(["d7d5"])
+    assert view.position().endswith(",?")
+    assert "e5d6" not in view.legal_moves()
+    usual = OurView(chess.WHITE, start)
+    usual.follow(["d7d5"])
+    assert usual.position().endswith(",d6") and "e5d6" in usual.legal_moves()
+    view.follow(["d7d5", "c2c4", "b4c3"])  # en passant
+    assert "b4c3" in view.moves
+
+
+def test_on_pychess_a_pawn_that_we_see_can_be_captured() -> None:
+    view = OurView(chess.WHITE, "4k3/3p4/8/4P3/8/1B6/8/4K3 b - - 0 1", PychessBoard)
+    view.follow(["d7d5"])
+    assert view.position().endswith(",d6") and "e5d6" in view.legal_moves()

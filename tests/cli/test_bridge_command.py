@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,7 +19,9 @@ import pytest
 from obscuro.cli import bridge_command
 from obscuro.cli.arguments import parse
 from obscuro.cli.bridge_command import (
+    account_locked,
     engine_options,
+    find_token,
     games_file,
     idle_options,
     server_url,
@@ -174,7 +176,10 @@ def test_options_that_do_nothing_on_pychess_are_named(given: list[str], says: li
 def test_where_games_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     path = games_file(None, "https://server.example:81/", "Me/Too")
-    assert path == tmp_path / "obscuro" / "games-server.example_81-Me_Too.json"
+    assert path == tmp_path / "obscuro" / "games-server.example%3A81-Me%2FToo.json"
+    names = ("Jürgen", "J_rgen", "Jørgen", "J rgen")
+    assert len({games_file(None, "https://server.example", name) for name in names}) == 4
+    assert len(games_file(None, "https://server.example", "ü" * 100).name) < 255
     assert games_file("x.json", "https://server.example", "Me") == Path("x.json")
 
 
@@ -187,7 +192,7 @@ def test_no_program_can_be_named_through_the_bridge(name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "token is needed, in the environment: OBSCURO_BOT_TOKEN"),
+        ([], "token is needed, in the environment, OBSCURO_BOT_TOKEN=…, or --token-file"),
         (["--option", "Stockfish=/bin/sh"], "the bridge does not set this option"),
         (["--option", "Threads"], "is not NAME=VALUE"),
         (["--greeting", "x" * 141], "--greeting: one line of at most 140 characters"),
@@ -216,6 +221,101 @@ def test_without_httpx_it_says_what_to_install(
     assert main(["bridge"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("obscuro: httpx is not installed; run: ") and "install 'httpx>=" in line
+
+
+@pytest.mark.usefixtures("token")
+def test_a_second_bridge_of_an_account_is_one_line_and_an_exit_code(
+    server: BotServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with account_locked(tmp_path / "other", server.url, BOT), pytest.raises(CommandError) as caught:
+        bridge_command.run(parse(["bridge", "--url", server.url, "--quiet"]), make=no_engine)
+    assert str(caught.value) == (
+        f"another bridge plays as {BOT} on {server.url}; end that one first"
+    )
+    assert caught.value.code == 75
+    assert server.count("/stream/event") == 0
+
+
+@pytest.mark.usefixtures("token")
+def test_two_accounts_do_not_keep_their_games_in_one_file(
+    server: BotServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    games = tmp_path / "games"
+    with account_locked(games, server.url, "Another"):
+        assert f"another bridge keeps its games in {games}" in refusal(
+            server, "--games-file", str(games)
+        )
+
+
+def no_engine(*_: object) -> QuickMover:
+    raise AssertionError("no engine is started for nothing")
+
+
+# -- the token in a file, and the bridge's own file ------------------------------------------------
+
+
+def test_a_token_of_a_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "token"
+    path.write_text(f"{TOKEN}\n")
+    path.chmod(0o600)
+    assert find_token({}, str(path)) == TOKEN
+    assert find_token({"OBSCURO_BOT_TOKEN": "other"}, str(path)) == "other"
+    assert not caplog.records
+    path.chmod(0o644)
+    assert find_token({"OBSCURO_BOT_TOKEN": ""}, str(path)) == TOKEN
+    assert "chmod 600" in caplog.text and TOKEN not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b" \n", b"x" * 2000, b"\xff\xfe", b"two words", "ü".encode()]
+)
+def test_a_file_that_holds_no_token(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "token"
+    path.write_bytes(content)
+    with pytest.raises(CommandError) as caught:
+        find_token({}, str(path))
+    assert str(path) in str(caught.value) and "xxx" not in str(caught.value)
+    with pytest.raises(CommandError, match="can't read"):
+        find_token({}, str(tmp_path / "nothing"))
+
+
+@pytest.mark.usefixtures("token")
+def test_a_file_with_all_that_is_said_plays_a_game(
+    server: BotServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (tmp_path / "bridge.toml").write_text(
+        f"""url = "{server.url}"
+leave_after = 1
+block = ["Troll"]
+pgn = "games.pgn"
+quiet = true
+[engine]
+Threads = 1
+"""
+    )
+    given: list[Mapping[str, str]] = []
+
+    def make(options: Mapping[str, str], _: object) -> QuickMover:
+        given.append(options)
+        return QuickMover()
+
+    def play() -> None:
+        name = server.challenge(over={"challenger": {"name": "troll"}})
+        server.until(lambda: name in server.declined)
+        game = server.game(server.challenge(bot=chess.BLACK))
+        game.most_plies = 2
+        game.play("e2e4")
+
+    player = threading.Thread(target=play)
+    player.start()
+    words = ["bridge", "--config", str(tmp_path / "bridge.toml")]
+    assert bridge_command.run(parse(words), make=make) == 0
+    player.join()
+    assert given == [{"Move Overhead": "500", "Threads": "1"}]
+    assert "e4" in (tmp_path / "games.pgn").read_text()
 
 
 def refusal(server: BotServer, *words: str) -> str:

@@ -31,3 +31,17 @@ def test_the_pool_gives_out_what_came_back() -> None:
     assert made[0].closed >= 1
     with pytest.raises(EngineError, match="closed"):
         pool.take()
+
+
+def test_every_game_finds_its_engine_ready() -> None:
+    made: list[QuickMover] = []
+
+    def make() -> QuickMover:
+        made.append(QuickMover())
+        return made[-1]
+
+    pool = EnginePool(make, spare=2)
+    pool.prepare(2)
+    assert [engine.prepared for engine in made] == [1, 1]
+    assert {pool.take(), pool.take()} == set(made)
+    pool.close()

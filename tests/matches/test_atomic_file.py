@@ -1,7 +1,8 @@
-"""Files that are replaced as a whole."""
+"""Files that are replaced as a whole, also by two at the same time."""
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -9,31 +10,39 @@ import pytest
 from obscuro.matches.atomic_file import replace_text, replacing
 
 
-def test_a_link_at_a_name_that_can_be_guessed_is_left_alone(tmp_path: Path) -> None:
-    victim = tmp_path / "victim"
-    victim.write_text("mine")
-    (tmp_path / ".games.pgn.new").symlink_to(victim)
-    replace_text(tmp_path / "games.pgn", "new")
-    assert victim.read_text() == "mine"
-    assert (tmp_path / "games.pgn").read_text() == "new"
-
-
-def test_two_may_replace_one_file_at_the_same_time(tmp_path: Path) -> None:
+def test_two_may_replace_a_file_at_the_same_time(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    with replacing(path) as one:
-        one.write("one")
-        with replacing(path) as two:
-            two.write("two")
-        two.close()
-    one.close()
-    assert path.read_text() == "one"
-    assert list(tmp_path.iterdir()) == [path]
+    with replacing(path) as first, replacing(path) as second:
+        first.write("first")
+        second.write("second")
+    first.close()
+    second.close()
+    assert path.read_text() == "first"  # which was done last
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
-def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_no_link_that_another_has_put_there_is_followed(tmp_path: Path) -> None:
+    """The name of the new file can't be known before."""
+    (tmp_path / "other").write_text("untouched")
+    (tmp_path / ".file.new").symlink_to(tmp_path / "other")
+    replace_text(tmp_path / "file", "text")
+    assert (tmp_path / "other").read_text() == "untouched"
+    assert (tmp_path / "file").read_text() == "text"
+
+
+def test_the_permissions_stay(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    replace_text(path, "old")
-    with pytest.raises(ZeroDivisionError), replacing(path):
-        raise ZeroDivisionError
+    path.write_text("old")
+    path.chmod(0o640)
+    replace_text(path, "new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_after_an_error_the_old_text_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="no"), replacing(path) as stream:
+        stream.write("new")
+        raise ValueError("no")
     assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]

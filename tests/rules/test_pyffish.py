@@ -60,7 +60,7 @@ def test_pychess_lets_bare_kings_and_two_repetitions_play_on() -> None:
 
 
 def test_a_difference_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare_pyffish, "BOARDS", {"loss": FogOfWarBoard, "draw": FogOfWarBoard})
+    monkeypatch.setattr(compare_pyffish, "PychessBoard", FogOfWarBoard)
     found = Agreement()
     compare_game(ONE_MOVE_FROM_STUCK, replay([chess.Move.from_uci("h8h7")]), found)
     assert len(found.errors) == 1

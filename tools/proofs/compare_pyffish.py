@@ -7,8 +7,8 @@ pyffish is Fairy-Stockfish as a Python module. Its variant is told here by the r
 for Fog of War: a king without check, whose capture wins. After every ply the legal moves are
 compared, and how the game ends, in the order in which pychess looks: no legal move, then threefold
 repetition and fifty moves. Each game is judged twice: a side without a move draws, as on pychess
-(`DrawnStalemateBoard`), and it loses, as in the papers (`FogOfWarBoard`). Any difference is an error,
-and the exit status is 1.
+(`PychessBoard`), and it loses, as in the papers (`FogOfWarBoard`). What each side sees is compared too,
+with the FEN that pychess shows to it. Any difference is an error, and the exit status is 1.
 
 In half of the games the sides often take moves back, so that positions repeat.
 """
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ from importlib.util import find_spec
 import chess
 
 from obscuro.cli.bench.common import progress
-from obscuro.rules.board import BOARDS, FogOfWarBoard
+from obscuro.rules.board import BOARDS, FogOfWarBoard, PychessBoard
 from obscuro.rules.stalemate import DRAW
 from tools.common import given, tool_parser
 from tools.proofs.random_games import OPENINGS, Choose, random_mover, shuffler
@@ -56,6 +57,8 @@ class Agreement:
     games: int = 0
     positions: int = 0
     moves: int = 0
+    views: int = 0
+    unseen_victims: int = 0
     endings: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
 
@@ -65,6 +68,8 @@ class Agreement:
         return "\n".join(
             [
                 f"{self.games:,} games, {self.positions:,} positions, {self.moves:,} moves compared",
+                f"{self.views:,} views, {self.unseen_victims:,} of them with a pawn that could be "
+                "captured en passant and is not seen",
                 f"ended by: {endings or 'nothing'}",
                 *(f"ERROR: {error}" for error in self.errors[:10]),
                 f"{len(self.errors):,} differences",
@@ -116,7 +121,7 @@ def our_ending(board: FogOfWarBoard) -> Ending | None:
 
 def compare_game(start: str, choose: Choose, found: Agreement) -> None:
     """Play one game and compare every position of it. It ends with the game, or by *choose*."""
-    boards = {rule: board(start) for rule, board in BOARDS.items()}
+    boards = {rule: board(start) for rule, board in BOARDS.items()} | {DRAW: PychessBoard(start)}
     drawn, played = boards[DRAW], list[str]()
     found.games += 1
     while True:
@@ -131,6 +136,8 @@ def compare_game(start: str, choose: Choose, found: Agreement) -> None:
         if moves != legal:
             found.errors.append(f"{drawn.fen()}: moves {' '.join(sorted(moves ^ legal))}")
             return
+        if not drawn.is_variant_end():
+            compare_views(drawn, found)
         ended = ours[DRAW]
         if ended is not None:
             found.endings[ended[0]] += 1
@@ -141,6 +148,40 @@ def compare_game(start: str, choose: Choose, found: Agreement) -> None:
         played.append(move.uci())
         for board in boards.values():
             board.push(move)
+
+
+def compare_views(board: FogOfWarBoard, found: Agreement) -> None:
+    """Compare what each side sees with the FEN that pychess shows to it."""
+    for color in chess.COLORS:
+        found.views += 1
+        observation = board.observation(color)
+        if board.ep_target(color) is not None and observation.en_passant is None:
+            found.unseen_victims += 1
+        ours, theirs = (
+            _cells(observation.text().split(",")[0]),
+            _cells(shown_by_pychess(board, color)),
+        )
+        if ours != theirs:
+            name = chess.COLOR_NAMES[color]
+            found.errors.append(f"{board.fen()}: {name} sees {ours}, pychess shows {theirs}")
+
+
+def shown_by_pychess(board: chess.Board, color: chess.Color) -> str:
+    """Return the placement that pychess shows to a side, with `*` for each unseen square.
+
+    As its server does, this asks for the view of the side to move, and tells no castling right of
+    the other side.
+    """
+    placement, _, rights, *rest = board.fen().split()
+    side = "w" if color == chess.WHITE else "b"
+    rights = "".join(right for right in rights if right.isupper() == color) or "-"
+    fen = " ".join((placement, side, rights, *rest))
+    return str(pyffish.get_fog_fen(fen, _VARIANTS[DRAW])).split()[0]
+
+
+def _cells(placement: str) -> str:
+    """Return a placement with a `.` for each empty square."""
+    return re.sub(r"\d", lambda run: "." * int(run[0]), placement)
 
 
 def make_parser() -> argparse.ArgumentParser:

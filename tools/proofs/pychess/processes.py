@@ -203,11 +203,24 @@ class PychessServer:
 
 ONLINE_SECONDS = 180.0
 """With a cold cache the engine compiles its kernels."""
-ENGINE = ("Threads=1", "Hash=64", "Evaluator=material", "Seed=1")
-"""Options of the engine that keep the load of the proof small."""
 GREETING = "Good luck"
 FAREWELL = "Thank you"
-TOKEN = "OBSCURO_BOT_TOKEN"
+CONFIGURATION = f"""\
+url = "URL"
+token_file = "token"
+log = "bridge.log"
+games_file = "games.json"
+pgn = "games.pgn"
+greeting = "{GREETING}"
+farewell = "{FAREWELL}"
+en_passant = "hidden"
+
+[engine]  # they keep the load of the proof small
+Threads = 1
+Hash = 64
+Evaluator = "material"
+Seed = 1
+"""
 
 
 class BridgeProcess:
@@ -215,14 +228,14 @@ class BridgeProcess:
 
     def __init__(self, url: str, token: str, folder: Path, arguments: Sequence[str]) -> None:
         self.pgn = folder / "games.pgn"
-        options = [word for option in ENGINE for word in ("--option", option)]
-        self._command = [
-            *(sys.executable, "-P", "-m", "obscuro.cli.main", "bridge", "--url", url),
-            *("--log", str(folder / "bridge.log"), "--games-file", str(folder / "games.json")),
-            *("--pgn", str(self.pgn), "--greeting", GREETING, "--farewell", FAREWELL),
-            *(*options, *arguments),
-        ]
-        self._environment = {TOKEN: token, "PYTHONPATH": str(ROOT)}
+        file = folder / "bridge.toml"
+        file.write_text(CONFIGURATION.replace("URL", url))
+        token_file = folder / "token"
+        token_file.touch(mode=0o600)
+        token_file.write_text(token)
+        program = (sys.executable, "-P", "-m", "obscuro.cli.main")
+        self._command = [*program, "bridge", "--config", str(file), *arguments]
+        self._environment = {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder / "state")}
         self._output = folder / "bridge.out"
         self._child: Child | None = None
 
