@@ -73,8 +73,8 @@ def unpaired(games: int) -> Iterator[str]:
     """Say that the last game is without its twin, unless it is the only one."""
     if games > 1 and games % 2:
         yield (
-            f"note: {games} games are {games // 2} pairs and one game without its twin; "
-            f"--games {games + 1} would complete the last pair"
+            f"note: games come in pairs, and the last of {games} has no twin; "
+            f"--games {games + 1} would complete its pair"
         )
 
 

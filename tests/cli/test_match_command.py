@@ -36,14 +36,22 @@ def test_random_against_random(console: Console, tmp_path: Path) -> None:
     code, text = run(console, "random", "random", "--games", "3", "--pgn", str(pgn))
     assert code == 0
     lines = text.splitlines()
-    assert lines[0].startswith("game 1: random A - random B ")
-    assert lines[1].startswith("game 2: random B - random A ")
+    assert lines[0].startswith(
+        "note: games come in pairs, and the last of 3 has no twin; --games 4"
+    )
+    assert lines[1].startswith("game 1: random A - random B ")
+    assert lines[2].startswith("game 2: random B - random A ")
     assert "random A against random B, 3 games at 1000 ms a move" in lines
     assert any(line.startswith("Elo ") and "95 %, by pairs" in line for line in lines)
     with pgn.open() as stream:
         games = [chess.pgn.read_game(stream) for _ in range(4)]
     assert [game.headers["Round"] for game in games if game is not None] == ["1", "2", "3"]
     assert games[0] is not None and games[0].headers["Variant"] == "Fog of War"
+
+
+@pytest.mark.parametrize(("games", "notes"), [(1, 0), (2, 0), (3, 1), (10, 0)])
+def test_an_odd_game_is_told_unless_it_is_the_only_one(games: int, notes: int) -> None:
+    assert len(list(match.unpaired(games))) == notes
 
 
 def test_an_engine_of_a_command_line(console: Console) -> None:
