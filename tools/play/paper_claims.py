@@ -124,6 +124,17 @@ def render(loaded: Sequence[Loaded]) -> Iterator[str]:
     yield from table(["O", "claim", "paper", "ours", "status"], rows, "lllll")
 
 
+def statuses(loaded: Sequence[Loaded]) -> list[str]:
+    """Return the status of each claim, in the order of `CLAIMS`."""
+    findings = Findings.of(loaded)
+    return [claim.verdict(findings)[1] for claim in CLAIMS]
+
+
+def is_contrary(status: str) -> bool:
+    """Whether a status says that something came out otherwise than in the paper; it is bold then."""
+    return "**" in status
+
+
 # -- rules of judgement -------------------------------------------------------------------------
 
 
