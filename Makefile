@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo play test proofs warmup results pages dist clean distclean
+.PHONY: help setup demo play test proofs warmup results pages docs dist clean distclean
 
 help:
 	@echo 'make demo       set up, then watch the engine play'
@@ -31,6 +31,7 @@ help:
 	@echo 'make warmup     compile the kernels now, so that the first game starts at once'
 	@echo 'make results    run the commands of a page of docs/results again: PAGE=NAME [SECTION=NAME]'
 	@echo 'make pages      render the pages of docs/results from their raw files'
+	@echo 'make docs       build the documentation as a site into site/, and check its links'
 	@echo 'make dist       build the sdist and the wheel into dist/'
 	@echo 'make clean      remove the files that checks and builds have made'
 	@echo 'make distclean  remove these files and .venv'
@@ -132,6 +133,11 @@ $(BIN)/python:
 		false; \
 	fi || { rm -rf $(VENV); echo '$(NO_VENV)' >&2; exit 1; }
 
+# A link that leads nowhere, or a page that the index lacks, ends it with an error.
+docs: $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[docs]'
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 # `build` makes the wheel from the sdist, so this also shows that the sdist is complete.
 dist: $(DEV_READY)
 	@rm -rf dist
@@ -139,7 +145,7 @@ dist: $(DEV_READY)
 	@ls -l dist
 
 clean:
-	rm -rf $(DURATIONS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(DURATIONS) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean

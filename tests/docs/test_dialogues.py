@@ -1,4 +1,4 @@
-"""The dialogues of docs/protocol.md, held again with the real engine, come out as they are written.
+"""The dialogues of docs/first_dialogue.md, held again with the real engine, come out as they are written.
 
 What a search finds repeats itself bit for bit on one kind of machine with one version of the
 compilers and one network. Elsewhere only what hangs on none of these is compared.
@@ -35,7 +35,7 @@ def engine() -> Iterator[Process]:
 
 
 def test_the_dialogues_come_out_as_they_are_written(engine: Process) -> None:
-    found = dialogues(page("docs/protocol.md").text)
+    found = dialogues(page("docs/first_dialogue.md").text)
     assert len(found) == 2
     for where, written in found:
         exactly = where == circumstances()

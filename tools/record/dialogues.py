@@ -1,4 +1,4 @@
-"""Record the dialogues of docs/protocol.md anew: the same commands, what the engine answers now.
+"""Record the dialogues of docs/first_dialogue.md anew: the same commands, what the engine answers now.
 
     python -m tools.record.dialogues
 
@@ -24,7 +24,7 @@ from tests.uci.dialogue import Process
 from tools.common import given, tool_parser
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "protocol.md"
+PAGE = ROOT / "docs" / "first_dialogue.md"
 DIALOGUE = re.compile(r"<!-- dialogue: (.*?) -->\n\n```\n(.*?)```", re.DOTALL)
 
 
