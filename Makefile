@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help install uninstall wheel setup demo play test proofs warmup results pages dist clean distclean
+.PHONY: help install uninstall wheel setup demo play test proofs warmup results pages docs dist clean distclean
 
 help:
 	@echo 'make install    set up, and put the command obscuro into $(PREFIX)/bin'
@@ -38,6 +38,7 @@ help:
 	@echo 'make results    run the commands of a page of docs/results again: PAGE=NAME [SECTION=NAME]'
 	@echo 'make pages      render the pages of docs/results from their raw files'
 	@echo 'make wheel      build the wheel into dist/, for pipx, uv or another machine'
+	@echo 'make docs       build the documentation as a site into site/, and check its links'
 	@echo 'make dist       build the sdist and the wheel into dist/'
 	@echo 'make clean      remove the files that checks and builds have made'
 	@echo 'make distclean  remove these files and .venv'
@@ -162,6 +163,11 @@ wheel: $(RUN_READY)
 	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	@ls dist
 
+# A link that leads nowhere, or a page that the index lacks, ends it with an error.
+docs: $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --no-compile --editable '.[docs]'
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 # `build` makes the wheel from the sdist, so this also shows that the sdist is complete.
 dist: $(DEV_READY)
 	@rm -rf dist
@@ -169,7 +175,7 @@ dist: $(DEV_READY)
 	@ls -l dist
 
 clean:
-	rm -rf $(DURATIONS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(DURATIONS) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean

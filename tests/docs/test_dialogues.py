@@ -1,4 +1,4 @@
-"""The dialogues of docs/protocol.md, held again with the real engine, come out as they are written.
+"""The dialogues of docs/first_dialogue.md, held again with the real engine, come out as they are written.
 
 What a search finds repeats itself bit for bit on one kind of machine with one version of the
 compilers and one network. Elsewhere only what hangs on none of these is compared.
@@ -11,9 +11,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.docs.pages import page
 from tests.uci.dialogue import Process
-from tools.record.dialogues import circumstances, commands, dialogues, held, last_reports
+from tools.record.dialogues import (
+    PAGES,
+    circumstances,
+    commands,
+    dialogues,
+    held,
+    last_reports,
+)
 
 _TIMED = re.compile(r"\b(nps|time) \d+")
 _FOUND_BY_SEARCH = re.compile(
@@ -35,7 +41,7 @@ def engine() -> Iterator[Process]:
 
 
 def test_the_dialogues_come_out_as_they_are_written(engine: Process) -> None:
-    found = dialogues(page("docs/protocol.md").text)
+    found = [each for file in PAGES for each in dialogues(file.read_text(encoding="utf-8"))]
     assert len(found) == 3
     for where, written in found:
         exactly = where == circumstances()

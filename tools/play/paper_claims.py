@@ -1,40 +1,60 @@
-"""What Obscuro says of its play, claim by claim: confirmed by our measurements or not.
+"""What Obscuro says of its play, claim by claim, beside what we measured.
 
 The claims are those of its section 4 and its Appendices D and E. A status follows from the raw files
 by a rule, so it changes as games come in; claims that nothing here measures say why. The rules:
 
-- a score: confirmed if the whole 95 % interval lies on the paper's side of even, refuted if it lies on
-  the other one, open if it holds even;
-- a size: confirmed if it is within a factor of two of the paper's;
-- a share: confirmed if its 95 % interval lies on the paper's side of the bound that the claim has;
-- a mixture or a value of a position: confirmed if all searches agree, else the share that does.
+- a score: `same sign` if its whole 95 % interval lies on the paper's side of even, `other sign` if it
+  lies on the other one, `open` if it holds even. `same size` is more than `same sign`: the interval
+  holds the paper's score as well, and reaches at most `CLOSE` to either side.
+- a share: the same, with the bound that the claim has in place of even.
+- a mean of whole games: `same size` if its 95 % interval holds the paper's and reaches at most `CLOSE`
+  of the paper's to either side, `other size` if it does not hold it, else `open`.
+- a count without chance: `equal` or `not equal`.
+- a mixture or a value of a position: the number of searches that agree with the paper.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from statistics import fmean
+from itertools import pairwise
+from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from obscuro.matches.elo import Elo, Tally, elo_of_score, trinomial
+import chess
+
+from obscuro.matches.elo import Elo, Tally, elo_of_score, score_of_elo, trinomial
 from tools.common import table
-from tools.play.paper_experiments import ABLATION_LABELS, EXPERIMENTS, SCALING_RESULTS, percent
+from tools.play import first_moves as moves_tool
+from tools.play.paper_experiments import (
+    ABLATION_LABELS,
+    EXPERIMENTS,
+    SCALING_RESULTS,
+    WHITE_RESULT,
+    percent,
+)
 from tools.play.paper_positions import pawns_of
 from tools.play.paper_tables import Played, played
 from tools.play.white_score import tally_of
 from tools.results.manifest import Loaded
 from tools.speed.search_scale import PAPER, PAPER_PLIES, Look
 
-CONFIRMED, REFUTED, OPEN, UNPLAYED, UNTESTED = (
-    "confirmed",
-    "**not confirmed**",
+SAME_SIGN, SAME_SIZE, OTHER_SIGN, OTHER_SIZE = (
+    "same sign",
+    "same size",
+    "**other sign**",
+    "**other size**",
+)
+EQUAL, UNEQUAL, OPEN, UNPLAYED, UNTESTED = (
+    "equal",
+    "**not equal**",
     "open",
     "not yet played",
     "not tested",
 )
-FACTOR = 2.0
-"""Sizes that differ by no more count as the same."""
+CLOSE = 0.1
+"""How far an interval may reach to either side, so that it can tell a size: 10 points of a score."""
+EVEN = 0.5
 LOST_GAMES = ("losses_zs21", "losses_depth1")
 TOOL_RUNS = (
     *("positions", "white", "scale", "searches_white", "searches_black", "common_knowledge"),
@@ -49,8 +69,12 @@ QUICK_MILLISECONDS = 50
 """For a move, of most of the recorded games."""
 SHORT_SHARE = 0.01
 """Of all games: if fewer are short, few are."""
+PAPER_SHORT = 0.001
+"""The share of short games in the paper, 10 of 10,000."""
 FIGURE_5 = 2e9
 """Positions in an infoset, by Obscuro, E.1; its common-knowledge set has their square."""
+RARE = 0.05
+"""The share of first moves below which a move is hardly ever played."""
 LISTED = ("Nc6", "c6", "e6", "Nf6")
 """Black's first moves in 94 % of the paper's games."""
 
@@ -100,6 +124,17 @@ def render(loaded: Sequence[Loaded]) -> Iterator[str]:
     yield from table(["O", "claim", "paper", "ours", "status"], rows, "lllll")
 
 
+def statuses(loaded: Sequence[Loaded]) -> list[str]:
+    """Return the status of each claim, in the order of `CLAIMS`."""
+    findings = Findings.of(loaded)
+    return [claim.verdict(findings)[1] for claim in CLAIMS]
+
+
+def is_contrary(status: str) -> bool:
+    """Whether a status says that something came out otherwise than in the paper; it is bold then."""
+    return "**" in status
+
+
 # -- rules of judgement -------------------------------------------------------------------------
 
 
@@ -108,15 +143,63 @@ def not_tested(why: str) -> Verdictor:
     return lambda findings: (why, UNTESTED)
 
 
-def status_of(elo: Elo) -> str:
-    """Return the status of a claim that the first player is stronger."""
-    if elo.low > 0:
-        return CONFIRMED
-    return REFUTED if elo.high < 0 else OPEN
+class Interval(NamedTuple):
+    """A share or a score in [0, 1], or a size, with its 95 % interval."""
+
+    low: float
+    high: float
+
+    @property
+    def reach(self) -> float:
+        """How far the interval reaches to either side."""
+        return (self.high - self.low) / 2
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies in the interval, its ends included."""
+        return self.low <= value <= self.high
 
 
-def stronger(*names: str) -> Verdictor:
-    """Return the verdict on the first player's being stronger, in one or several experiments."""
+def interval_of(elo: Elo) -> Interval:
+    """Return the interval of a difference in Elo as one of the score, in [0, 1]."""
+    return Interval(score_of_elo(elo.low), score_of_elo(elo.high))
+
+
+def score_of(tally: Tally | None) -> float | None:
+    """Return the first player's score, in [0, 1]."""
+    return None if tally is None else tally.points / tally.games
+
+
+def status_of(ours: Interval, paper: float | None, bound: float = EVEN, above: bool = True) -> str:
+    """Return the status of a share or a score.
+
+    paper: its value there; None if it has none that can be compared. bound: what the claim says that
+    it is above, or else below.
+    """
+    if ours.holds(bound):
+        return OPEN
+    if (ours.low > bound) != above:
+        return OTHER_SIGN
+    same = paper is not None and ours.holds(paper) and ours.reach <= CLOSE
+    return SAME_SIZE if same else SAME_SIGN
+
+
+def status_of_size(ours: Interval, paper: float) -> str:
+    """Return the status of a mean of whole games."""
+    if not ours.holds(paper):
+        return OTHER_SIZE
+    return SAME_SIZE if ours.reach <= CLOSE * paper else OPEN
+
+
+def status_of_exact(same: bool) -> str:
+    """Return the status of what no chance is in."""
+    return EQUAL if same else UNEQUAL
+
+
+def stronger(*names: str, paper: float | None = None) -> Verdictor:
+    """Return the verdict on the first player's being stronger, in one or several experiments.
+
+    paper: the score that the paper has, if the experiments do not say it.
+    """
 
     def verdict(findings: Findings) -> Verdict:
         found = {name: findings.matches[name].row for name in names if name in findings.matches}
@@ -127,27 +210,34 @@ def stronger(*names: str) -> Verdictor:
             label = name.rpartition("-")[2] if len(names) > 1 else ""
             rules = f"{label} rules: " if label in ("paper", "default") else ""
             told.append(f"{rules}{percent(row.tally)} of {row.tally.games} ({row.elo})")
-            statuses.append(status_of(row.interval()))
+            score = paper if paper is not None else score_of(EXPERIMENTS[name].paper)
+            statuses.append(status_of(interval_of(row.interval()), score))
         return "; ".join(told), "; ".join(dict.fromkeys(statuses))
 
     return verdict
 
 
 def beats_random(findings: Findings) -> Verdict:
-    """Judge the games against random moves: confirmed if none of them was lost or drawn."""
+    """Judge the games against random moves: the paper's engine lost and drew none."""
     if "random" not in findings.matches:
         return "", UNPLAYED
-    tally = findings.matches["random"].row.tally
-    told = f"{tally.wins} of {tally.games} won"
-    return told, CONFIRMED if tally.wins == tally.games else REFUTED
+    row = findings.matches["random"].row
+    told = f"{row.tally.wins} of {row.tally.games} won"
+    if row.tally.wins < row.tally.games:
+        return told, OTHER_SIZE
+    return told, status_of(interval_of(trinomial(row.tally)), score_of(EXPERIMENTS["random"].paper))
 
 
 def scaling(findings: Findings) -> Verdict:
     """Judge that each step of twice the time gains strength."""
-    rows = [findings.matches[name].row for name in _steps() if name in findings.matches]
-    if not rows:
+    found = {name: findings.matches[name].row for name in _steps() if name in findings.matches}
+    if not found:
         return "", UNPLAYED
-    statuses = [status_of(row.interval()) for row in rows]
+    rows = list(found.values())
+    statuses = [
+        status_of(interval_of(row.interval()), score_of(EXPERIMENTS[name].paper))
+        for name, row in found.items()
+    ]
     gains = [(row.interval().difference, row.elo) for row in rows]
     told = ", ".join(f"{gain:+.0f}" if math.isfinite(gain) else elo for gain, elo in gains)
     counts = "; ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
@@ -168,7 +258,12 @@ def diminishing(findings: Findings) -> Verdict:
     difference = fmean(elo.difference for elo in first) - fmean(elo.difference for elo in last)
     error = math.hypot(_error(first), _error(last))
     told = f"{difference:+.0f} ± {error:.0f} Elo between the means of both halves"
-    return told, status_of(Elo(difference, difference - error, difference + error))
+    return told, _status_of_difference(difference, error)
+
+
+def _status_of_difference(elo: float, error: float) -> str:
+    """Return the status of a difference in Elo that should be above 0 and has no size in the paper."""
+    return status_of(interval_of(Elo(elo, elo - error, elo + error)), None)
 
 
 def _error(found: Sequence[Elo]) -> float:
@@ -185,13 +280,13 @@ def white(findings: Findings) -> Verdict:
     if "self-play" in findings.matches:
         tally = findings.matches["self-play"].row.white_tally()
         told.append(f"from the start {percent(tally)} of {tally.games} ({trinomial(tally)})")
-        statuses.append(status_of(trinomial(tally)))
+        statuses.append(status_of(interval_of(trinomial(tally)), score_of(WHITE_RESULT)))
     if "white" in findings.data:
         tally = Tally()
         for row in findings.data["white"]["rows"]:
             tally += tally_of(row)
         told.append(f"all recorded games {percent(tally)} of {tally.games} ({trinomial(tally)})")
-        statuses.append(status_of(trinomial(tally)))
+        statuses.append(status_of(interval_of(trinomial(tally)), score_of(WHITE_RESULT)))
     return "; ".join(told), "; ".join(dict.fromkeys(statuses)) or UNPLAYED
 
 
@@ -202,13 +297,15 @@ def white_in_chess(findings: Findings) -> Verdict:
     tally = findings.matches["self-play"].row.white_tally()
     elo, chess = trinomial(tally), elo_of_score(CHESS_SCORE)
     shifted = Elo(elo.difference - chess, elo.low - chess, elo.high - chess)
-    return f"{percent(tally)} of {tally.games} ({elo})", status_of(shifted)
+    return f"{percent(tally)} of {tally.games} ({elo})", status_of(interval_of(shifted), None)
 
 
-def first_moves(run: str, moves: Sequence[str], holds: Callable[[float], bool]) -> Verdictor:
+def first_moves(
+    run: str, moves: Sequence[str], paper: float, bound: float = EVEN, above: bool = True
+) -> Verdictor:
     """Return the verdict on how often the engine begins with some moves.
 
-    run: the searches. holds: whether the paper agrees with a share.
+    run: the searches. paper: the share there. bound: what the claim says that it is above, or below.
     """
 
     def verdict(findings: Findings) -> Verdict:
@@ -217,8 +314,7 @@ def first_moves(run: str, moves: Sequence[str], holds: Callable[[float], bool]) 
             return "", UNPLAYED
         share, error = _share(sum(each["move"] in moves for each in searches), len(searches))
         told = f"{share:.1%} ± {error:.1%} of {len(searches)} searches"
-        sure = holds(share - error) == holds(share + error)
-        return told, (CONFIRMED if holds(share) else REFUTED) if sure else OPEN
+        return told, status_of(Interval(share - error, share + error), paper, bound, above)
 
     return verdict
 
@@ -243,7 +339,7 @@ def better_list(findings: Findings) -> Verdict:
     difference = listed.difference - other.difference
     error = math.hypot(listed.high - listed.low, other.high - other.low) / 2
     told = f"{difference:+.0f} ± {error:.0f} Elo"
-    return told, status_of(Elo(difference, difference - error, difference + error))
+    return told, _status_of_difference(difference, error)
 
 
 def knowledge(findings: Findings) -> Verdict:
@@ -253,13 +349,14 @@ def knowledge(findings: Findings) -> Verdict:
     found = findings.data["common_knowledge"]
     ours = (len(found["steps"]), found["longest"])
     told = f"{ours[0]}, {ours[1]}, over all {found['histories']:,} games of 4 plies"
-    return told, CONFIRMED if ours == (9, 10) else REFUTED
+    return told, status_of_exact(ours == (9, 10))
 
 
 def infoset_size(findings: Findings) -> Verdict:
-    """Count the positions of Fig. 5 again."""
+    """Count the positions of Fig. 5 again; the paper rounds them to one digit."""
     count = 12 * 12 * math.perm(22, 6) // 4
-    return f"{count:,} and its square, counted again", like(count, FIGURE_5)
+    told = f"{count:,} and its square, counted again"
+    return told, status_of_exact(float(f"{count:.0e}") == FIGURE_5)
 
 
 def short_games(findings: Findings) -> Verdict:
@@ -274,8 +371,10 @@ def short_games(findings: Findings) -> Verdict:
     slow_short, slow_games = _sums([each for each in every if each[0]])
     told = f"{short} of {games:,}; {slow_short} of the {slow_games:,} at more than "
     share, error = _share(short, games)
-    few, sure = share < SHORT_SHARE, abs(share - SHORT_SHARE) > error
-    return f"{told}{QUICK_MILLISECONDS} ms", (CONFIRMED if few else REFUTED) if sure else OPEN
+    status = status_of(
+        Interval(share - error, share + error), PAPER_SHORT, SHORT_SHARE, above=False
+    )
+    return f"{told}{QUICK_MILLISECONDS} ms", status
 
 
 def _sums(rows: Sequence[tuple[bool, int, int]]) -> tuple[int, int]:
@@ -289,7 +388,7 @@ def one_turn(findings: Findings) -> Verdict:
         return "", UNPLAYED
     found = sum("ply" in row for row in rows)
     told = f"{found} of {len(rows)} games that the engine lost have one turn that lost them"
-    verdict = status_of(trinomial(Tally(found, 0, len(rows) - found)))
+    verdict = status_of(interval_of(trinomial(Tally(found, 0, len(rows) - found))), None)
     return f"{told} ([the root](root.md))", verdict
 
 
@@ -297,27 +396,40 @@ def size(name: str) -> Verdictor:
     """Return the verdict on a mean size of searches in whole games at 5 s."""
 
     def verdict(findings: Findings) -> Verdict:
-        if "scale" not in findings.data or not findings.data["scale"]["looks"]:
+        scale = findings.data.get("scale", {"looks": [], "games": []})
+        looks = [getattr(Look(*each), name) for each in scale["looks"]]
+        if not looks:
             return "", UNPLAYED
-        looks = [Look(*each) for each in findings.data["scale"]["looks"]]
-        ours = fmean(getattr(each, name) for each in looks)
-        return f"{ours:,.0f}" if ours >= 100 else f"{ours:.1f}", like(ours, PAPER[name])
+        ends = [game["searches"] for game in scale["games"]]
+        games = [looks[start:end] for start, end in pairwise([0, *ends])]
+        means = [fmean(game) for game in games if game]
+        digits = 0 if fmean(looks) >= 100 else 1
+        return _size(fmean(looks), means, digits, PAPER[name])
 
     return verdict
 
 
 def game_length(findings: Findings) -> Verdict:
     """Judge the mean number of plies of the games at 5 s."""
-    games = findings.data.get("scale", {}).get("games", [])
-    if not games:
-        return "", UNPLAYED
-    plies = fmean(game["plies"] for game in games)
-    return f"{plies:.1f}, {len(games)} games", like(plies, PAPER_PLIES)
+    plies = [game["plies"] for game in findings.data.get("scale", {}).get("games", [])]
+    return _size(fmean(plies), plies, 1, PAPER_PLIES) if plies else ("", UNPLAYED)
 
 
-def like(ours: float, paper: float) -> str:
-    """Return whether two sizes are within the factor of each other."""
-    return CONFIRMED if paper / FACTOR <= ours <= paper * FACTOR else REFUTED
+def _size(ours: float, games: Sequence[float], digits: int, paper: float) -> Verdict:
+    """Return the verdict on a mean. games: the mean of each game; the interval comes from these."""
+    error = error_of_mean(games)
+    told = f"{ours:,.{digits}f} ± {error:,.{digits}f}, {len(games)} games"
+    return told, status_of_size(Interval(ours - error, ours + error), paper)
+
+
+def error_of_mean(samples: Sequence[float]) -> float:
+    """Return how far the 95 % interval of a mean reaches, by Student's t; infinite for one sample."""
+    from scipy.stats import t  # noqa: PLC0415 - takes a second, and no other claim needs it
+
+    count = len(samples)
+    if count < 2:
+        return math.inf
+    return float(t.ppf(0.975, count - 1)) * stdev(samples) / math.sqrt(count)
 
 
 def position(
@@ -343,8 +455,8 @@ def position(
         if not lines:
             return "", UNPLAYED
         agree, count = (sum(each) for each in zip(*statuses, strict=True))
-        status = CONFIRMED if agree == count else REFUTED if not agree else f"{agree} of {count}"
-        return "; ".join(lines), status
+        status = f"{agree} of {count} searches"
+        return "; ".join(lines), status if agree else f"**{status}**"
 
     return verdict
 
@@ -420,6 +532,15 @@ def _paper_halves() -> str:
     return f"{fmean(gains[:half]) - fmean(gains[half:]):+.0f} Elo between the halves"
 
 
+def _first(
+    text: str, side: chess.Color, moves: Sequence[str], bound: float = EVEN, above: bool = True
+) -> Claim:
+    paper = sum(moves_tool.PAPER[side][move] for move in moves) / 100
+    run = "searches_white" if side == chess.WHITE else "searches_black"
+    verdict = first_moves(run, moves, paper, bound, above)
+    return Claim("Table 1", text, f"{100 * paper:.1f} %", verdict)
+
+
 _PEOPLE = not_tested("no person has played")
 _PICTURE = not_tested("the position is printed as a picture only")
 CLAIMS: Sequence[Claim] = (
@@ -439,7 +560,8 @@ CLAIMS: Sequence[Claim] = (
     Claim("§4.2", "twice the time is stronger, 1/16 s to 16 s", _paper_steps(), scaling),
     Claim(
         *("§4.2", "three of its steps at once, 1/16 s to 1/2 s"),
-        *(f"{sum(_paper_gains()[:3]):+.0f} Elo, added up", stronger("eight-times")),
+        f"{sum(_paper_gains()[:3]):+.0f} Elo, added up",
+        stronger("eight-times", paper=score_of_elo(sum(_paper_gains()[:3]))),
     ),
     Claim("§4.2", "more time gains less and less", _paper_halves(), diminishing),
     Claim("§4.2", "it wins all games against random moves", "1,000 of 1,000", beats_random),
@@ -478,24 +600,9 @@ CLAIMS: Sequence[Claim] = (
     ),
     Claim("E.3", "White scores more than half", "57.5 % of 10,000", white),
     Claim("E.3", "White scores more than in chess", "57.5 % against 55 %", white_in_chess),
-    Claim(
-        "Table 1",
-        "White begins with d4 or c4",
-        "96.0 %",
-        first_moves("searches_white", ("d4", "c4"), lambda share: share > 0.5),
-    ),
-    Claim(
-        "Table 1",
-        "Black closes the diagonal at once, with Nc6 or c6",
-        "57.6 %",
-        first_moves("searches_black", ("Nc6", "c6"), lambda share: share > 0.5),
-    ),
-    Claim(
-        "Table 1",
-        "Black hardly ever begins with d5",
-        "0.9 %",
-        first_moves("searches_black", ("d5",), lambda share: share < 0.05),
-    ),
+    _first("White begins with d4 or c4", chess.WHITE, ("d4", "c4")),
+    _first("Black closes the diagonal at once, with Nc6 or c6", chess.BLACK, ("Nc6", "c6")),
+    _first("Black hardly ever begins with d5", chess.BLACK, ("d5",), RARE, above=False),
     Claim("Table 1", "Nc6, c6, e6 and Nf6 are better than c5", "94.2 % against 4.8 %", better_list),
     Claim("E.3", "few games are over after 12 plies", "10 of 10,000", short_games),
     Claim(

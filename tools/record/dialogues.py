@@ -1,9 +1,9 @@
-"""Record the dialogues of docs/protocol.md anew: the same commands, what the engine answers now.
+"""Record the dialogues of some pages anew: the same commands, what the engine answers now.
 
     python -m tools.record.dialogues
 
 A dialogue is a code block after a mark `<!-- dialogue ... -->`. Its lines with `>` are the commands.
-All dialogues of the page are held with one engine process, one after the other. Of each search the
+All dialogues of the PAGES are held with one engine process, one after the other. Of each search the
 last report is kept; lines about compiling are left out. The mark says what the numbers of the
 searches depend on: the versions of numba and numpy, the kind of CPU, and the network that `nnue`
 evaluates with.
@@ -24,7 +24,7 @@ from tests.uci.dialogue import Process
 from tools.common import given, tool_parser
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "protocol.md"
+PAGES = (ROOT / "docs" / "first_dialogue.md", ROOT / "docs" / "protocol.md")
 DIALOGUE = re.compile(r"<!-- dialogue: (.*?) -->\n\n```\n(.*?)```", re.DOTALL)
 
 
@@ -35,11 +35,11 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Write the page anew; returns the exit code."""
+    """Write the pages anew; returns the exit code."""
     make_parser().parse_args(given(words))
-    page = PAGE.read_text(encoding="utf-8")
     with Process() as engine:
-        PAGE.write_text(recorded(page, engine), encoding="utf-8")
+        for page in PAGES:
+            page.write_text(recorded(page.read_text(encoding="utf-8"), engine), encoding="utf-8")
     return 0
 
 

@@ -1,6 +1,7 @@
 """The manifest docs/results/manifest.toml: which command makes which raw file, and what shows it.
 
-A page `NAME` is the table `[NAME]`, and has
+A page `NAME` is the table `[NAME]`. It is the file `NAME.md` beside the manifest, unless `[NAME]` has
+`file`, a path from there. It has
 
 - `[NAME.runs.RUN]`: `command`, exactly as one types it at the top of the repository; `raw`, the file
   under docs/results/raw; `label`, what a table calls it;
@@ -9,7 +10,8 @@ A page `NAME` is the table `[NAME]`, and has
   into lines of Markdown, or `render_runs`, one that does so for all of them (`Loaded`); perhaps
   `planned = true`: then runs without a raw file are still to come and are left out, and the
   function says what made the others; perhaps `others`, runs of other pages that the function gets
-  as well, each written `PAGE.RUN`;
+  as well, each written `PAGE.RUN`, or `PAGE:SECTION` for all of a section. A section without runs of
+  its own says nothing of what made its figures, and needs `render_runs`;
 - `[NAME.pictures.PICTURE]`: `file`, beside the page; `run`, or `section` for all of its runs; `draw`, a
   function that gets the path and the run's data, or a list of all of them;
 - `[NAME.by_hand]`: parts of the page that no command makes, each with the reason.
@@ -62,7 +64,7 @@ class Section(NamedTuple):
     render: str = ""
     render_runs: str = ""
     planned: bool = False
-    others: tuple[str, ...] = ()  # runs of other pages that it reads as well, PAGE.RUN
+    others: tuple[str, ...] = ()  # of other pages, read as well: PAGE.RUN or PAGE:SECTION
 
 
 class Picture(NamedTuple):
@@ -94,6 +96,7 @@ class Page:
     sections: dict[str, Section] = field(default_factory=dict)
     pictures: dict[str, Picture] = field(default_factory=dict)
     by_hand: dict[str, str] = field(default_factory=dict)
+    file: str = ""  # from the manifest's folder; empty for NAME.md
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class Manifest:
 
     def page_file(self, page: Page) -> Path:
         """Return where a page is."""
-        return self.folder / f"{page.name}.md"
+        return (self.folder / (page.file or f"{page.name}.md")).resolve()
 
     def raw_file(self, run: Run) -> Path:
         """Return where a run's raw file is."""
@@ -128,8 +131,12 @@ class Manifest:
         """Yield the runs that a section reads, those of other pages last."""
         yield from (page.runs[name] for name in section.runs)
         for other in section.others:
-            name, _, run = other.partition(".")
-            yield self.page(name).runs[run]
+            name, colon, part = other.partition(":")
+            if colon:
+                yield from self.runs_of(self.page(name), self.page(name).sections[part])
+            else:
+                name, _, run = other.partition(".")
+                yield self.page(name).runs[run]
 
     def runs(self) -> Iterator[Run]:
         """Yield all runs of all pages."""
@@ -150,6 +157,7 @@ def load(file: Path = MANIFEST) -> Manifest:
             raise ManifestError(f"{_at(run)}: {raws[run.raw].name} has the raw file {run.raw} too")
         raws[run.raw] = run
     known = {f"{run.page}.{run.name}" for run in manifest.runs()}
+    known |= {f"{page.name}:{part}" for page in manifest.pages.values() for part in page.sections}
     for page in manifest.pages.values():
         for section in page.sections.values():
             if unknown := set(section.others) - known:
@@ -171,14 +179,14 @@ def find_function(reference: str) -> Callable[..., Any]:
 
 def _page(name: str, value: Any) -> Page:
     parts = ("runs", "kept", "sections", "pictures", "by_hand")
-    fields = _fields(name, value, dict.fromkeys(parts, dict))
+    fields = _fields(name, value, {**dict.fromkeys(parts, dict), "file": str})
     runs = {
         each: Run(name, each, **_fields(f"{name}.runs.{each}", told, _RUN, ("command", "raw")))
         for each, told in fields.get("runs", {}).items()
     }
     sections = {}
     for each, told in fields.get("sections", {}).items():
-        found = _fields(f"{name}.sections.{each}", told, _SECTION, ("runs",))
+        found = {"runs": [], **_fields(f"{name}.sections.{each}", told, _SECTION)}
         lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
         sections[each] = Section(name, each, **{**found, **lists})
     pictures = {
@@ -191,7 +199,7 @@ def _page(name: str, value: Any) -> Page:
     by_hand = _fields(f"{name}.by_hand", notes, dict.fromkeys(notes, str))
     files = fields.get("kept", {})
     kept = _fields(f"{name}.kept", files, dict.fromkeys(files, str))
-    page = Page(name, runs, kept, sections, pictures, by_hand)
+    page = Page(name, runs, kept, sections, pictures, by_hand, fields.get("file", ""))
     _check(page)
     return page
 
@@ -232,7 +240,7 @@ def _check(page: Page) -> None:
     used: set[str] = set()
     for section in page.sections.values():
         used.update(section.runs)
-        if not section.runs:
+        if not section.runs and not section.render_runs:
             raise ManifestError(f"{_at(section)} has no runs")
         if bool(section.render) == bool(section.render_runs):
             raise ManifestError(f"{_at(section)} needs either render or render_runs")

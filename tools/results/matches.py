@@ -18,6 +18,7 @@ from obscuro.matches.elo import Elo, Tally, pentanomial, trinomial
 from tools.common import table
 from tools.results.manifest import Loaded
 from tools.results.raw import Raw, RawFileError, open_text
+from tools.results.render import origins
 
 SCORES = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
 
@@ -118,3 +119,12 @@ def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
         cells = [each.run.label or each.run.name, row.time, row.tally.games, tally]
         rows.append([*cells, score, row.elo, kept])
     yield from table(headings, rows, "llrrrrl")
+
+
+def render_planned(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield what made the matches, and their table; of matches that are to come, only that."""
+    if not loaded:
+        yield "Not yet played."
+        return
+    yield from origins(loaded)
+    yield from render_runs(loaded)

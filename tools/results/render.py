@@ -85,7 +85,7 @@ def render_section(manifest: Manifest, page: Page, section: Section) -> Iterator
     Where an earlier section of the page shows the same runs, that one says what made them.
     """
     loaded = load_runs(manifest, manifest.runs_of(page, section))
-    if section.planned:
+    if section.planned or not section.runs:
         yield from find_function(section.render_runs)(loaded)
         return
     first = next(each for each in page.sections.values() if each.runs == section.runs)
