@@ -15,6 +15,7 @@ prints the traceback of a fault. The exit code is 1 if there was a fault.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
 import json
 import os
@@ -58,8 +59,10 @@ with (
 
 MOST_SECONDS = 1.0
 """An input may take so much time of the processor."""
-HANG_SECONDS = 30.0
-"""An input that has not ended after this time hangs."""
+HANG_SECONDS = 120.0
+"""An input that has not ended after this time hangs; on a busy machine all is slow."""
+START_SECONDS = 1200.0
+"""A process may take so long to load, and to compile."""
 WARM_SHARE = 0.25
 """Memory is first measured after this share of the time: caches and the corpus are full then."""
 MOST_GROWTH = 0.2
@@ -68,6 +71,8 @@ MOST_FINDINGS = 20
 _MIB = 1 << 20
 _LONGEST_SHOWN = 2000
 _ERROR, _SLOW, _HANG = "error", "slow", "hang"
+PRESENT = "present"
+"""The file with the input that is tried at the moment, for the case that the process dies of it."""
 
 
 class HangError(BaseException):
@@ -88,6 +93,7 @@ class Watch:
         self._folder = folder
         self._seconds = seconds
         self._begun = time.monotonic()
+        self._processor = time.process_time()
         self._told = 0.0
         self._process = psutil.Process()
         self._seen: set[str] = set()
@@ -95,6 +101,7 @@ class Watch:
         self._warm: dict[str, int] | None = None
         self.runs = 0
         self._slowest = 0.0
+        self._present = os.open(folder / PRESENT, os.O_CREAT | os.O_RDWR)
 
     @property
     def left(self) -> float:
@@ -105,6 +112,7 @@ class Watch:
         """Try one input. It raises nothing."""
         if self.runs == 0:
             signal.signal(signal.SIGALRM, _hang)
+        os.ftruncate(self._present, os.pwrite(self._present, data, 0))
         begun = time.process_time()
         signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
         try:
@@ -140,6 +148,7 @@ class Watch:
         figures = {
             "runs": self.runs,
             "seconds": round(now - self._begun, 1),
+            "processor": round(time.process_time() - self._processor, 1),
             "slowest": round(self._slowest, 3),
             "before": self._warm,
             "after": self._memory() if self.left < 2 else None,
@@ -169,7 +178,7 @@ def _place(error: BaseException) -> str:
 
 
 def fuzz_here(target: Target, folder: Path, seconds: float, seed: int, *, guided: bool) -> None:
-    """Try inputs in this process. With atheris it does not return: libFuzzer ends the process."""
+    """Try inputs in this process. With atheris it does not return but ends the process."""
     work = folder / "work"
     work.mkdir()
     watch = Watch(target.start(work), folder, seconds)
@@ -182,6 +191,13 @@ def fuzz_here(target: Target, folder: Path, seconds: float, seed: int, *, guided
             watch(data)
         watch.tell()
         return
+
+    def try_until_the_end(data: bytes) -> None:
+        watch(data)
+        if watch.left <= 0:
+            watch.tell()
+            os._exit(0)
+
     corpus, dictionary = folder / "corpus", folder / "words"
     corpus.mkdir()
     for number, data in enumerate(seeds):
@@ -192,7 +208,6 @@ def fuzz_here(target: Target, folder: Path, seconds: float, seed: int, *, guided
         [
             sys.argv[0],
             str(corpus),
-            f"-max_total_time={int(seconds)}",
             f"-dict={dictionary}",
             f"-max_len={max(4096, 2 * longest)}",
             f"-seed={seed}",
@@ -201,7 +216,7 @@ def fuzz_here(target: Target, folder: Path, seconds: float, seed: int, *, guided
             "-rss_limit_mb=0",
             "-verbosity=0",
         ],
-        watch,
+        try_until_the_end,
     )
     atheris.Fuzz()
 
@@ -275,7 +290,9 @@ def fuzz(
         findings = found.pop("findings")
         confirmed = [each for each in findings if each["kind"] != _SLOW or _is_slow(name, each)]
         if code != 0:
-            confirmed.append({"kind": "death", "what": f"exit code {code}", "trace": last})
+            what = {"kind": "death", "what": f"exit code {code}", "trace": last}
+            present = folder / PRESENT
+            confirmed.append(what | ({"file": str(present)} if present.exists() else {}))
         before, after = found.get("before"), found.get("after")
         if before and after and after["blocks"] > (1 + MOST_GROWTH) * before["blocks"]:
             confirmed.append({"kind": "memory", "what": "Python's memory grows", "trace": ""})
@@ -293,14 +310,16 @@ def fuzz(
 def _waited(child: subprocess.Popen[bytes], folder: Path, seconds: float) -> int:
     """Wait for a process; return its exit code. One that hangs beyond help is killed."""
     figures = folder / "figures.json"
-    limit = 2 * HANG_SECONDS + 60
-    end = time.monotonic() + seconds + limit
+    limit = 2 * HANG_SECONDS
+    end = time.monotonic() + START_SECONDS + seconds + limit
     while True:
         try:
             return child.wait(5.0)
         except subprocess.TimeoutExpired:
             quiet = time.time() - figures.stat().st_mtime if figures.exists() else 0.0
             if quiet > limit or time.monotonic() > end:
+                child.send_signal(signal.SIGUSR1)  # it says where it is
+                time.sleep(1.0)
                 child.kill()
                 return child.wait()
         except BaseException:
@@ -351,7 +370,16 @@ def fuzz_all(
 
 def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield a table with a row for each target."""
-    headings = ["target", "what is fed", "inputs by", "inputs", "minutes", "slowest, s", "MiB"]
+    headings = [
+        "target",
+        "what is fed",
+        "inputs by",
+        "inputs",
+        "minutes",
+        "of the processor",
+        "slowest, s",
+        "MiB",
+    ]
     rows = []
     for each in figures:
         memory = [
@@ -365,17 +393,22 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
                 "coverage" if each["guided"] else "chance",
                 f"{each.get('runs', 0):,}",
                 f"{each.get('seconds', 0) / 60:.1f}",
+                f"{each.get('processor', 0) / 60:.1f}",
                 f"{each.get('slowest', 0):.2f}",
                 " → ".join(memory),
                 len(each["findings"]),
             ]
         )
-    yield from table([*headings, "faults"], rows, "lllrrrrr")
+    yield from table([*headings, "faults"], rows, "lllrrrrrr")
     yield ""
     runs = sum(each.get("runs", 0) for each in figures)
     minutes = sum(each.get("seconds", 0) for each in figures) / 60
     faults = sum(len(each["findings"]) for each in figures)
-    yield f"{runs:,} inputs in {minutes:.0f} minutes of {len(figures)} targets; {faults} faults."
+    used = sum(each.get("processor", 0) for each in figures) / 60
+    yield (
+        f"{len(figures)} targets, {runs:,} inputs, {minutes:.0f} minutes, {used:.0f} of them on a "
+        f"processor; {faults} faults."
+    )
 
 
 def make_parser() -> ArgumentParser:
@@ -413,6 +446,7 @@ def main(words: Sequence[str] | None = None) -> int:
         target = TARGETS[names[0]]
         if arguments.input is not None:
             return try_file(target, arguments.input)
+        faulthandler.register(signal.SIGUSR1)
         guided = bool(os.environ.get(GUIDED))
         fuzz_here(target, arguments.here, arguments.seconds, arguments.seed, guided=guided)
         return 0

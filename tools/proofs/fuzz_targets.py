@@ -61,8 +61,9 @@ from tests.matches.events import match_event, scripted_workers
 from tests.uci.games import FENS, random_moves, turns_of
 
 TryOne = Callable[[bytes], None]
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 100.0
 """Something hangs if it says nothing for this long; the machine may be busy."""
+COMPILING_SECONDS = 900.0
 MOST_LINES = 64
 """The most lines of an input that a target reads one by one."""
 
@@ -197,11 +198,11 @@ def _start_fog(folder: Path) -> TryOne:
     output = _Listener()
     session = Session(output, OBSCURO)
 
-    def say(*lines: str) -> None:
+    def say(*lines: str, patience: float = PATIENCE_SECONDS) -> None:
         output.ready.clear()
         for line in (*lines, "isready"):
             session.handle(line, 0.0)
-        if not output.ready.wait(PATIENCE_SECONDS):
+        if not output.ready.wait(patience):
             raise AssertionError("the engine hangs")
         output.check()
 
@@ -212,8 +213,8 @@ def _start_fog(folder: Path) -> TryOne:
         ("Max Positions", "2000"),
         ("Seed", "1"),
     ):
-        say(f"setoption name {name} value {value}")
-    say("position startpos", "go nodes 1")
+        session.handle(f"setoption name {name} value {value}", 0.0)
+    say("position startpos", "go nodes 1", patience=COMPILING_SECONDS)
 
     def try_one(data: bytes) -> None:
         say("ucinewgame")

@@ -82,7 +82,10 @@ def test_a_fault_is_in_the_table_and_in_the_exit_code(
 
     monkeypatch.setattr(fuzz, "fuzz", run)
     assert main(["log", "toml", "--at-once", "2"]) == 1
-    assert "14 inputs in 2 minutes of 2 targets; 1 faults." in capsys.readouterr().out
+    assert (
+        "2 targets, 14 inputs, 2 minutes, 0 of them on a processor; 1 faults."
+        in capsys.readouterr().out
+    )
     assert main(["log"]) == 0
 
 
