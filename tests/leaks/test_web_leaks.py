@@ -20,7 +20,7 @@ from obscuro.web.play.game_room import state_message
 from obscuro.web.play.game_setup import UNTIMED_MOVE, GameSetup
 from obscuro.web.play.hosted_game import HostedGame
 from tests.bots.movers import QuickMover
-from tests.leaks.twins import STARTS, Twins, named_twins, twins
+from tests.leaks.twins import STARTS, Twins, named_twins, plies_of, twins
 from tests.sizes import quick_among
 from tests.web.rooms import (
     browser,
@@ -76,9 +76,7 @@ class Played:
         return self
 
     def _choose(self, think: Think) -> str:
-        """Return the hidden move of this ply; the position names each ply's observation."""
-        plies = sum("/" in word for word in think.position.partition(" turns")[2].split())
-        return self._moves[plies]
+        return self._moves[plies_of(think.position)]
 
     def _play(self, client: TestClient, until_ply: int) -> bool:
         """Play until the connection is lost, or up to a ply; return whether that is reached."""

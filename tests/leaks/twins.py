@@ -49,11 +49,6 @@ class Twins(NamedTuple):
         one, other = (after(self.start, moves[:plies]) for moves in self.games)
         return one, other
 
-    def until_own_turn(self) -> Twins:
-        """Return the pair up to the last position in which the side is to move."""
-        own = len(self.one) - (self.boards()[0].turn != self.side)
-        return self._replace(one=self.one[:own], other=self.other[:own])
-
 
 def after(start: str, moves: Iterable[str]) -> FogOfWarBoard:
     """Return the board after moves."""
@@ -61,6 +56,11 @@ def after(start: str, moves: Iterable[str]) -> FogOfWarBoard:
     for uci in moves:
         board.push_uci(uci)
     return board
+
+
+def plies_of(position: str) -> int:
+    """Return the number of plies that a command `position fog` tells of; each has an observation."""
+    return sum("/" in word for word in position.partition(" turns")[2].split())
 
 
 def check(pair: Twins) -> None:
