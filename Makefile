@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo play test proofs warmup results pages dist clean distclean
+.PHONY: help setup demo play test proofs warmup results pages dist sbom clean distclean
 
 help:
 	@echo 'make demo       set up, then watch the engine play'
@@ -32,6 +32,7 @@ help:
 	@echo 'make results    run the commands of a page of docs/results again: PAGE=NAME [SECTION=NAME]'
 	@echo 'make pages      render the pages of docs/results from their raw files'
 	@echo 'make dist       build the sdist and the wheel into dist/'
+	@echo 'make sbom       list in dist/ all packages that a release needs (CycloneDX)'
 	@echo 'make clean      remove the files that checks and builds have made'
 	@echo 'make distclean  remove these files and .venv'
 
@@ -136,6 +137,21 @@ $(BIN)/python:
 dist: $(DEV_READY)
 	@rm -rf dist
 	@$(BIN)/python -m build
+	@ls -l dist
+
+# The list is of what pip installs beside the program today, and of the browser parts in the lock.
+SBOM := build/sbom
+sbom: | $(BIN)/python
+	@rm -rf $(SBOM)
+	@mkdir -p dist
+	@$(BIN)/python -m venv $(SBOM)/installed
+	@$(BIN)/python -m venv $(SBOM)/lister
+	@$(SBOM)/installed/bin/python -m pip install --quiet --no-compile '.[bridge,web]'
+	@$(SBOM)/lister/bin/python -m pip install --quiet --no-compile 'cyclonedx-bom>=7.5'
+	@$(SBOM)/lister/bin/cyclonedx-py environment $(SBOM)/installed --pyproject pyproject.toml \
+		--mc-type application --output-reproducible --output-file dist/obscuro.cdx.json
+	@npm sbom --prefix obscuro/viewer/browser_parts --package-lock-only --omit dev \
+		--sbom-format cyclonedx >dist/browser_parts.cdx.json
 	@ls -l dist
 
 clean:
