@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help install uninstall wheel setup demo play test proofs warmup results pages docs dist clean distclean
+.PHONY: help install uninstall wheel setup demo play test proofs warmup results pages docs dist sbom clean distclean
 
 help:
 	@echo 'make install    set up, and put the command obscuro into $(PREFIX)/bin'
@@ -40,6 +40,7 @@ help:
 	@echo 'make wheel      build the wheel into dist/, for pipx, uv or another machine'
 	@echo 'make docs       build the documentation as a site into site/, and check its links'
 	@echo 'make dist       build the sdist and the wheel into dist/'
+	@echo 'make sbom       list in dist/ all packages that a release needs (CycloneDX)'
 	@echo 'make clean      remove the files that checks and builds have made'
 	@echo 'make distclean  remove these files and .venv'
 
@@ -172,6 +173,21 @@ docs: $(BIN)/python
 dist: $(DEV_READY)
 	@rm -rf dist
 	@$(BIN)/python -m build
+	@ls -l dist
+
+# The list is of what pip installs beside the program today, and of the browser parts in the lock.
+SBOM := build/sbom
+sbom: | $(BIN)/python
+	@rm -rf $(SBOM)
+	@mkdir -p dist
+	@$(BIN)/python -m venv $(SBOM)/installed
+	@$(BIN)/python -m venv $(SBOM)/lister
+	@$(SBOM)/installed/bin/python -m pip install --quiet --no-compile '.[bridge,web]'
+	@$(SBOM)/lister/bin/python -m pip install --quiet --no-compile 'cyclonedx-bom>=7.5'
+	@$(SBOM)/lister/bin/cyclonedx-py environment $(SBOM)/installed --pyproject pyproject.toml \
+		--mc-type application --output-reproducible --output-file dist/obscuro.cdx.json
+	@npm sbom --prefix obscuro/viewer/browser_parts --package-lock-only --omit dev \
+		--sbom-format cyclonedx >dist/browser_parts.cdx.json
 	@ls -l dist
 
 clean:

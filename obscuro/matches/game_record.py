@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -188,6 +189,7 @@ class RecordData(msgspec.Struct, kw_only=True):
 
     def record(self) -> GameRecord:
         """Play the moves again. Raises KeyError or ValueError, above all for an illegal move."""
+        datetime.datetime.fromisoformat(self.started)
         board = BOARDS[self.stalemate](self.start)
         plies = []
         for each in self.turns:

@@ -19,6 +19,7 @@ from obscuro.uci.positions import start_board
 VARIANT = "Fog of War"
 MOST_MOVE_NUMBER = 9_999
 """No game begins at a later move."""
+RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 
 
 class GameFileError(ValueError):
@@ -41,6 +42,9 @@ class _FogGameBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
 
     def end_headers(self) -> None:
         self.game.headers.setdefault("Variant", VARIANT)
+        # The result ends the moves of the game as text; another word there would be read as a move.
+        if self.game.headers["Result"] not in RESULTS:
+            self.game.headers["Result"] = "*"
 
     def end_variation(self) -> None:
         # Texts may close what was not opened, and python-chess closes what was skipped.

@@ -409,3 +409,14 @@ def test_a_journal_of_version_0_2_is_read() -> None:
     assert game.plies[0].turn == replace(FULL, coverage=Coverage(True, True, False, 0.0031))
     assert (game.result, game.ending, game.opening) == ("0-1", "white resigned", "one")
     assert game.told == {chess.WHITE: EVERYTHING, chess.BLACK: OWN_OBSERVATIONS}
+
+
+def test_a_game_without_a_day_is_damage(path: Path) -> None:
+    """Its PGN could not be written."""
+    text = path.read_text(encoding="utf-8")
+    first, game, *rest = text.splitlines(keepends=True)
+    line = json.loads(game)
+    line["record"]["started"] = "2026-13-01"
+    path.write_text("".join([first, json.dumps(line) + "\n", *rest]), encoding="utf-8")
+    with pytest.raises(JournalError, match="line 2 is damaged"):
+        read_journal(path)

@@ -44,8 +44,6 @@ def test_a_tool_reads_the_commands_of_its_docstring(tool: str) -> None:
 
 
 def test_unknown_words_are_refused(tool: str) -> None:
-    if tool == "tools.proofs.fuzz_protocol":
-        pytest.skip("what it doesn't know goes to libFuzzer")
     with pytest.raises(SystemExit) as left:
         importlib.import_module(tool).main(["--no-such-option"])
     assert left.value.code == 2

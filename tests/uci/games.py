@@ -24,7 +24,7 @@ def random_moves(seed: int, plies: int, fen: str = START) -> list[str]:
     """Return the moves of a random game, which may be over before so many plies."""
     rng = random.Random(seed)
     board = FogOfWarBoard(fen)
-    moves = []
+    moves: list[str] = []
     while len(moves) < plies and not board.is_game_over():
         move = rng.choice(sorted(board.legal_moves, key=str))
         moves.append(move.uci())

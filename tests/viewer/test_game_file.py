@@ -56,6 +56,15 @@ def test_the_variant_may_have_any_of_its_names_or_none(tmp_path: Path, variant: 
     assert board.is_variant_end()
 
 
+@pytest.mark.parametrize("result", ["0-0", "e2e4", "[x", ""])
+def test_a_result_that_is_none_does_not_become_a_move_when_the_game_is_written(
+    result: str,
+) -> None:
+    (game,) = games_of_text(f'[White "a"]\n[Result "{result}"]\n\n1. e4 f6 2. Nf3 *\n').games
+    (again,) = games_of_text(str(game)).games
+    assert list(again.mainline_moves()) == list(game.mainline_moves())
+
+
 def test_a_game_may_begin_anywhere(tmp_path: Path) -> None:
     game = game_of('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 7"]\n\n7... Ke7 8. e4 *\n', tmp_path)
     assert [node.move.uci() for node in game.mainline()] == ["e8e7", "e2e4"]

@@ -1,8 +1,10 @@
-"""The browser gets only what its player sees: every message is read, and nothing else is in it."""
+"""The browser gets only what its player sees: every message is read, and nothing else is in it.
+
+`tests/leaks` compares games that differ in the fog.
+"""
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from itertools import product
@@ -14,11 +16,9 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from obscuro.client.engine import PlayResult
-from obscuro.client.move_report import Report
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.side_view import SideView
-from obscuro.web.play.game_room import state_message
 from obscuro.web.play.game_setup import UNTIMED_MOVE, GameSetup
 from obscuro.web.play.game_store import GameStore
 from obscuro.web.play.hosted_game import HostedGame
@@ -162,89 +162,6 @@ def board_at(store: GameStore, game: str, ply: int) -> FogOfWarBoard:
     for each in stored.plies[:ply]:
         board.push_uci(each.turn.uci)
     return board
-
-
-def played(moves: list[str], side: chess.Color) -> list[str]:
-    """Return the messages of a game with these moves, as text."""
-    setup = GameSetup(side, UNTIMED_MOVE, dict.fromkeys(chess.COLORS), takebacks=True)
-    game = HostedGame("abcdefghijkl", setup)
-    game.ready(0.0)
-    messages = [json.dumps(state_message(game, "idle", 0.0))]
-    for ply, uci in enumerate(moves):
-        think = game.think()
-        if think is None:
-            game.move(uci, ply, float(ply))
-        else:
-            game.chosen(think.number, PlayResult(uci, Report(centipawns=10 * ply)), float(ply))
-        messages.append(json.dumps(state_message(game, "idle", float(ply))))
-    return messages
-
-
-def twins(seed: int, side: chess.Color) -> tuple[list[str], list[str]]:
-    """Return the moves of two games that look the same to a side, and differ in the fog."""
-    chance = random.Random(seed)
-    one, other = FogOfWarBoard(), FogOfWarBoard()
-    pair: tuple[list[str], list[str]] = ([], [])
-    while len(pair[0]) < 120 and one.outcome() is None and other.outcome() is None:
-        moves = list(one.legal_moves)
-        chance.shuffle(moves)
-        if one.turn == side:
-            common = [m for m in moves if same_after(one, m, other, m, side)]
-            if not common:
-                break
-            chosen = common[0], common[0]
-        else:
-            answers = list(other.legal_moves)
-            chance.shuffle(answers)
-            both = [
-                (m, answer)
-                for m in moves[:6]
-                for answer in answers
-                if m != answer and same_after(one, m, other, answer, side)
-            ]
-            both = both or [(m, m) for m in moves if same_after(one, m, other, m, side)]
-            if not both:
-                break
-            chosen = both[0]
-        for board, move_, made in zip((one, other), chosen, pair, strict=True):
-            board.push(move_)
-            made.append(move_.uci())
-    return pair
-
-
-def same_after(
-    one: FogOfWarBoard, first: chess.Move, other: FogOfWarBoard, second: chess.Move, side: bool
-) -> bool:
-    """Tell whether two games still look the same to a side after a move in each."""
-    if second not in other.legal_moves:
-        return False
-    seen = []
-    for board, each in ((one, first), (other, second)):
-        board.push(each)
-        seen.append((board.observation(side), board.outcome() is None))
-        board.pop()
-    return seen[0] == seen[1]
-
-
-@pytest.mark.parametrize("side", chess.COLORS)
-@pytest.mark.parametrize("seed", quick_among(range(8), lambda seed: seed == 0))
-def test_two_games_that_look_the_same_to_the_player_give_the_same_messages_byte_for_byte(
-    seed: int, side: chess.Color
-) -> None:
-    one, other = twins(seed, side)
-    assert sum(a != b for a, b in zip(one, other, strict=True)) >= 2
-    assert played(one, side) == played(other, side)
-
-
-def test_the_twins_would_differ_if_the_whole_board_were_told() -> None:
-    one, other = twins(0, chess.WHITE)
-    boards = []
-    for moves in (one, other):
-        board = FogOfWarBoard()
-        for uci in moves:
-            board.push_uci(uci)
-        boards.append(board.board_fen())
-    assert boards[0] != boards[1]
 
 
 def test_the_engine_learns_what_its_side_sees_and_nothing_else() -> None:

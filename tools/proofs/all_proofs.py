@@ -5,8 +5,9 @@
     python -m tools.proofs.all_proofs --list
 
 Runs one command after the other. If one fails, the others are run all the same, and the exit code is
-1 in the end. The whole takes about half an hour on two cores. With --raw, the last run is stored with its
-date, commit and machine, for the page docs/results/proofs.md; Ctrl-C stores what was run.
+1 in the end. The whole takes about half an hour on two cores, and an hour of fuzzing for each of nine
+targets, as many at once as there are cores. With --raw, the last run is stored with its date, commit
+and machine, for the page docs/results/proofs.md; Ctrl-C stores what was run.
 """
 
 from __future__ import annotations
@@ -88,6 +89,11 @@ PROOFS = (
         "bare_install",
         "a bare Debian becomes a machine that plays, in each way that the pages name",
         "python -m tools.proofs.bare_install",
+    ),
+    Proof(
+        "fuzz",
+        "nothing that a stranger says is fatal, hangs, or fills the memory",
+        "python -m tools.proofs.fuzz --seconds 3600",
     ),
     Proof(
         "tests",
