@@ -343,7 +343,7 @@ def check_play(root: BareRoot, way: Way) -> None:
             raise StepError(f"{way.name}: `doctor` does not find: {wanted}\n{doctor}")
     root.run(f"{way.obscuro} demo --movetime 100 --max-moves 4 --seed 1", user=way.user)
     board = (
-        f"{way.obscuro} web --port 8765 --no-browser --data /tmp/games & server=$!; "
+        f"{way.obscuro} web --port 8765 --no-browser --data $(mktemp -d) & server=$!; "
         "for i in $(seq 60); do sleep 1; "
         "python3 -c 'import urllib.request as r; print(r.urlopen(\"http://127.0.0.1:8765/\").status)'"
         " 2>/dev/null && break; done; kill $server; wait $server || true"
