@@ -119,7 +119,7 @@ def test_the_belief_is_all_that_explains_what_pychess_shows() -> None:
 
 @pytest.mark.slow
 def test_the_belief_is_exact_in_many_games() -> None:
-    kinds = followed(range(8, 150))
+    kinds = followed(range(8, 60))
     assert all(kinds[kind] > 10 for kind in ("shown", "lit", "unknown")), kinds
 
 

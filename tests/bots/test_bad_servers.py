@@ -268,7 +268,7 @@ def test_no_move_is_sent_before_its_time(raw: RawServer, steps: list[tuple[int, 
         for _ in range(10):
             with suppress(ApiError):
                 client.move("game0001", "e2e4", NOBODY)
-    assert len(script.asked) >= 10 and not script.too_early
+    assert script.asked and not script.too_early
 
 
 # -- a bridge that lives through it -----------------------------------------------------------------

@@ -560,8 +560,13 @@ def test_a_stream_that_is_refused_after_its_headers_is_opened_in_the_end(
 )
 def test_moves_arrive_in_the_end(server: BotServer, fault: Fault) -> None:
     with living(server, most_games=1) as live:
-        time = FakeTime()  # which passes as the move waits
-        live.client._clock, live.client._wait = time.clock, time.wait
+        time = FakeTime()  # which passes as the move waits; the server needs some real time
+
+        def wait(cancel: threading.Event, seconds: float) -> bool:
+            time.wait(cancel, seconds)
+            return cancel.wait(min(seconds, 0.02))
+
+        live.client._clock, live.client._wait = time.clock, wait
         server.fail("/move/", fault, fault, fault)
         game = server.game(server.challenge())
         play_out(server, game, seed=8)
@@ -869,16 +874,16 @@ def test_a_decline_that_hangs_holds_nothing_up(server: BotServer) -> None:
     assert set(server.declined) == set(first)
 
 
-def test_a_last_word_that_hangs_delays_no_other_game(server: BotServer) -> None:
-    with living(server, settings=GameSettings(farewell="Bye")) as live:
+def test_a_last_word_that_hangs_delays_no_other_game(lichess: BotServer) -> None:
+    with living(lichess, settings=GameSettings(farewell="Bye")) as live:
         hangs = threading.Event()
         live.client.say = lambda game, text, cancel: hangs.wait(HANG_SECONDS)
-        game = server.game(server.challenge())
-        server.until(lambda: len(game.moves) == 1)
+        game = lichess.game(lichess.challenge())
+        lichess.until(lambda: len(game.moves) == 1)
         game.end("resign", game.bot)
-        again = next_game(server)
-        server.until(lambda: len(again.moves) == 1)
-        server.until(lambda: any(ended.busy for ended in live.bridge._ended))
+        again = next_game(lichess)
+        lichess.until(lambda: len(again.moves) == 1)
+        lichess.until(lambda: any(ended.busy for ended in live.bridge._ended))
         hangs.set()
     assert live.error is None
 

@@ -19,13 +19,12 @@ pytest.importorskip("websockets", reason="websockets is not installed: make setu
 from websockets.sync.server import ServerConnection, serve
 
 from obscuro.cli.arguments import parse
-from obscuro.cli.bridge_command import find_token
 from obscuro.cli.bridge_file import with_file
 from tests.processes import is_running
 from tools.proofs import real_pychess
 from tools.proofs.pychess import processes, whole_run
 from tools.proofs.pychess.human import Human, HumanGame, session_cookie
-from tools.proofs.pychess.processes import BridgeProcess, Child, NotAsExpectedError, until
+from tools.proofs.pychess.processes import TOKEN, BridgeProcess, Child, NotAsExpectedError, until
 from tools.proofs.pychess.stage import Row, Scenario, Stage, play
 from tools.proofs.pychess.whole_run import SCENARIOS
 
@@ -191,9 +190,9 @@ def test_the_bridge_gets_the_token_by_its_environment_alone(
     )
     BridgeProcess("http://127.0.0.1:1", "secret", tmp_path, []).launch()
     ((command, added),) = started
-    assert "secret" not in " ".join((*command, *added.values()))
+    assert added[TOKEN] == "secret" and "secret" not in " ".join(command)
     words = with_file(parse(list(command[command.index("bridge") :])))
-    assert find_token({}, words.token_file) == "secret"
+    assert words.url == "http://127.0.0.1:1" and words.en_passant == "hidden"
 
 
 # -- the human ------------------------------------------------------------------------------------

@@ -203,11 +203,11 @@ class PychessServer:
 
 ONLINE_SECONDS = 180.0
 """With a cold cache the engine compiles its kernels."""
+TOKEN = "OBSCURO_BOT_TOKEN"
 GREETING = "Good luck"
 FAREWELL = "Thank you"
 CONFIGURATION = f"""\
 url = "URL"
-token_file = "token"
 log = "bridge.log"
 games_file = "games.json"
 pgn = "games.pgn"
@@ -230,12 +230,13 @@ class BridgeProcess:
         self.pgn = folder / "games.pgn"
         file = folder / "bridge.toml"
         file.write_text(CONFIGURATION.replace("URL", url))
-        token_file = folder / "token"
-        token_file.touch(mode=0o600)
-        token_file.write_text(token)
         program = (sys.executable, "-P", "-m", "obscuro.cli.main")
         self._command = [*program, "bridge", "--config", str(file), *arguments]
-        self._environment = {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder / "state")}
+        self._environment = {
+            TOKEN: token,
+            "PYTHONPATH": str(ROOT),
+            "XDG_STATE_HOME": str(folder / "state"),
+        }
         self._output = folder / "bridge.out"
         self._child: Child | None = None
 
