@@ -11,7 +11,7 @@ import yaml
 from tests.tables import rows
 from tools.common import ROOT
 from tools.play import paper_claims
-from tools.results import front_page, render
+from tools.results import front_page, matches, render
 from tools.results.manifest import Loaded, ManifestError, load
 from tools.results.render import RenderError, load_runs, render_page
 
@@ -102,3 +102,10 @@ def test_a_section_may_show_all_runs_of_another_one(tmp_path: Path) -> None:
 def test_a_section_without_runs_names_no_commands() -> None:
     lines = list(render.render_section(MANIFEST, PAGE, PAGE.sections["figures"]))
     assert lines[0].startswith("| what |")
+
+
+def test_a_match_that_is_to_come_says_so() -> None:
+    assert list(matches.render_planned([])) == ["Not yet played."]
+    kept = load_runs(MANIFEST, [MANIFEST.page("opponents").runs["greedy_random"]])
+    lines = list(matches.render_planned(kept))
+    assert lines[0] == "```" and len(rows("\n".join(lines))) == 1
