@@ -30,6 +30,7 @@ LEAST_PROGRESS = 8192
 FORWARDED = "X-Forwarded-For"
 """The one header of a proxy that is trusted; its last address is the one that the proxy saw."""
 
+_NEVER = 24 * 3600
 _FORWARDED = re.compile(rb"\r\n" + FORWARDED.encode() + rb":([^\r\n]*)", re.IGNORECASE)
 
 
@@ -222,6 +223,7 @@ def server_config(app: Any, limits: WebLimits, proxy: str | None, **others: Any)
         ws=_SocketProtocol,
         ws_max_size=limits.message,
         ws_per_message_deflate=False,
+        timeout_keep_alive=_NEVER,  # the table ends idle connections, and none that waits its turn
         **others,
     )
 
@@ -248,7 +250,6 @@ class _RequestProtocol(H11Protocol):
         connection.pending += data
         self.transport.pause_reading()
         if not waits:
-            self._unset_keepalive_if_required()
             self._table.wait_turn(connection, lambda: self._read(connection))
 
     def _read(self, connection: Connection) -> None:

@@ -91,7 +91,7 @@ def test_a_game_is_played_and_looked_at_under_a_path(browser: Browser, proxy: Ti
     board = BoardPage(browser.new_context(), f"{proxy.url}{ROOT}")
     page = board.page
     page.goto(f"{proxy.url}{ROOT}/")
-    page.get_by_text("White", exact=True).first.click()
+    page.get_by_role("radio", name="White").check()
     board.button("Play").click()
     page.wait_for_url(re.compile(f"{ROOT}/play/"))
     board.await_turn()
