@@ -186,8 +186,12 @@ sbom: | $(BIN)/python
 	@$(SBOM)/lister/bin/python -m pip install --quiet --no-compile 'cyclonedx-bom>=7.5'
 	@$(SBOM)/lister/bin/cyclonedx-py environment $(SBOM)/installed --pyproject pyproject.toml \
 		--mc-type application --output-reproducible --output-file dist/obscuro.cdx.json
-	@npm sbom --prefix obscuro/viewer/browser_parts --package-lock-only --omit dev \
-		--sbom-format cyclonedx >dist/browser_parts.cdx.json
+	@mkdir $(SBOM)/obscuro-browser-parts
+	@cp obscuro/viewer/browser_parts/package*.json $(SBOM)/obscuro-browser-parts
+	@cd $(SBOM)/obscuro-browser-parts && \
+		npm version --no-git-tag-version --allow-same-version 0.0.0 >/dev/null && \
+		npm sbom --package-lock-only --omit dev --sbom-format cyclonedx \
+			>$(CURDIR)/dist/browser_parts.cdx.json
 	@ls -l dist
 
 clean:

@@ -92,7 +92,8 @@ class _Listener(Output):
     """Takes what a session says. A failure in here is a finding; an error told to the user is not."""
 
     def __init__(self) -> None:
-        super().__init__(os.open(os.devnull, os.O_WRONLY), Log(None), lambda: None)
+        self._nowhere = os.open(os.devnull, os.O_WRONLY)
+        super().__init__(self._nowhere, Log(None), lambda: None)
         self.failed: list[str] = []
         self.ready = threading.Event()
 
@@ -115,7 +116,7 @@ class _Listener(Output):
             raise AssertionError(failed[0])
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        os.close(self._nowhere)
 
 
 def _start_protocol(folder: Path) -> TryOne:
