@@ -79,10 +79,10 @@ def test_the_page_of_the_web_server_has_its_limits() -> None:
             f"{limits.sockets:,}, of a person's game {limits.game_sockets}",
             f"{limits.address_sockets}",
         ),
-        "unfinished games of a visitor": ("", f"{limits.visitor_games}"),
-        "new games, rematches too": ("", often(limits.created_burst, limits.created_rate)),
-        "a message, a request": (f"{limits.message >> 10} KiB", ""),
-        "messages on a socket": ("", often(limits.message_burst, limits.message_rate)),
+        "unfinished games of a visitor": ("-", f"{limits.visitor_games}"),
+        "new games, rematches too": ("-", often(limits.created_burst, limits.created_rate)),
+        "a message, a request": (f"{limits.message >> 10} KiB", "-"),
+        "messages on a socket": ("-", often(limits.message_burst, limits.message_rate)),
     }
     assert limits.body == limits.message
     assert {name: written[name] for name in told} == told
