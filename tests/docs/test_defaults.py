@@ -63,23 +63,32 @@ def test_the_table_of_the_bridge_has_all_options_with_their_defaults() -> None:
 
 def test_the_page_of_the_web_server_has_its_limits() -> None:
     limits = WebLimits()
-    written = dict(rows("docs/web.md", "Safety"))
+    written = {name: (of_all, own) for name, of_all, own in rows("docs/web.md", "Safety")}
+
+    def often(burst: float, rate: float) -> str:
+        then = f"{rate:g} in a second" if rate > 1 else f"one in {1 / rate:g} s"
+        return f"{burst:g} at once, then {then}"
+
     told = {
-        "games that go on at the same time": f"`--max-games`, {limits.games}",
-        "unfinished games of a visitor": f"{limits.visitor_games}",
-        "new games of all visitors together": f"{limits.created_burst} at once, "
-        f"then one in {1 / limits.created_rate:g} s",
-        "sockets": f"{limits.sockets}, of a person's game {limits.game_sockets}",
-        "a PGN file": f"{limits.file >> 20} MiB",
-        "a message, a request": f"{limits.message >> 10} KiB",
-        "messages on a socket": f"{limits.message_burst} at once, "
-        f"then {limits.message_rate} in a second",
+        "connections": (f"{limits.connections:,}", f"{limits.address_connections}"),
+        "requests": (
+            "one after the other",
+            often(limits.request_burst, limits.request_rate),
+        ),
+        "sockets": (
+            f"{limits.sockets:,}, of a person's game {limits.game_sockets}",
+            f"{limits.address_sockets}",
+        ),
+        "unfinished games of a visitor": ("-", f"{limits.visitor_games}"),
+        "new games, rematches too": ("-", often(limits.created_burst, limits.created_rate)),
+        "a message, a request": (f"{limits.message >> 10} KiB", "-"),
+        "messages on a socket": ("-", often(limits.message_burst, limits.message_rate)),
     }
     assert limits.body == limits.message
     assert {name: written[name] for name in told} == told
     text = page("docs/web.md").text
     assert f"after {limits.sleep_after / 60:g} minutes" in text
-    assert f"The last {limits.stored:,} games" in text
+    assert f"all visitors {limits.stored:,} games" in text
     assert f"its clock shows {limits.pause_clock:g} s or less" in text
     assert limits.pause == 0.5  # half a second
 

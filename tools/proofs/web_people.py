@@ -33,6 +33,12 @@ from obscuro.web.web_server import WebService, make_app
 
 PATIENCE = 60.0
 """Seconds; a person gives up a connection that says nothing for so long."""
+_STARTER = """
+import sys
+from pathlib import Path
+from tools.proofs.web_people import serve
+serve(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+"""
 FAILURES = (OSError, WebSocketException, httpx.HTTPError, EOFError, asyncio.TimeoutError)
 
 
@@ -90,7 +96,7 @@ class ServerUnderTest:
         """Start it, and wait until it listens."""
         words = [str(self._folder), str(self.port), str(self._games)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tools.proofs.web_people", *words],
+            [sys.executable, "-c", _STARTER, *words],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -245,7 +251,3 @@ async def playing(people: list[Person]) -> Any:
     for task in tasks:
         if not task.cancelled():
             task.result()
-
-
-if __name__ == "__main__":
-    serve(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
