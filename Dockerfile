@@ -52,7 +52,7 @@ USER obscuro
 WORKDIR /home/obscuro
 
 # This puts the compiled kernels and Stockfish's network into the image, for the user who runs them.
-RUN mkdir -p .local/state/obscuro && obscuro warmup
+RUN obscuro warmup
 
 VOLUME /data
 ENTRYPOINT ["obscuro"]

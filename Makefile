@@ -185,7 +185,7 @@ sbom: | $(BIN)/python
 	@$(SBOM)/installed/bin/python -m pip install --quiet --no-compile '.[bridge,web]'
 	@$(SBOM)/lister/bin/python -m pip install --quiet --no-compile 'cyclonedx-bom>=7.5'
 	@$(SBOM)/lister/bin/cyclonedx-py environment $(SBOM)/installed --pyproject pyproject.toml \
-		--mc-type application --output-reproducible --output-file dist/obscuro.cdx.json
+		--mc-type application --output-reproducible --output-file dist/obscuro-fow.cdx.json
 	@mkdir $(SBOM)/obscuro-browser-parts
 	@cp obscuro/viewer/browser_parts/package*.json $(SBOM)/obscuro-browser-parts
 	@cd $(SBOM)/obscuro-browser-parts && \

@@ -113,7 +113,7 @@ def find_token(environment: MutableMapping[str, str], path: str | None) -> str:
     """
     if path is None:
         if not environment.get(TOKEN, "").strip():
-            raise CommandError(
+            raise UsageError(
                 f"the bot account's token is needed, in the environment, {TOKEN}=…, or --token-file"
             )
         return take_token(environment)

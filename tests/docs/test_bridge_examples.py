@@ -39,8 +39,8 @@ def test_the_compose_file_starts_the_bridge_of_the_image() -> None:
     folders = [volume.split(":")[1] for volume in service["volumes"]]
     dockerfile = (ROOT / "Dockerfile").read_text()
     assert parse(service["command"]).config in folders
-    (home,) = re.findall(r"WORKDIR (\S+)", dockerfile)
-    (made,) = re.findall(r"mkdir -p (\S+)", dockerfile)
-    assert f"{home}/{made}" in folders  # which the container's user must be able to write
+    (kept,) = re.findall(r"^VOLUME (\S+)$", dockerfile, re.MULTILINE)
+    assert kept in folders
+    assert f"-g obscuro {kept}" in dockerfile  # which the container's user must be able to write
     (extras,) = re.findall(r"/tmp/obscuro\[([\w,]+)\]", dockerfile)
     assert "bridge" in extras.split(",")

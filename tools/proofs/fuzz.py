@@ -5,7 +5,7 @@
     python -m tools.proofs.fuzz pgn --input FILE
 
 Without a name it takes all targets, as many at once as there are cores. Each runs in a process of
-its own. Coverage guides the inputs if atheris is installed (`pip install 'obscuro[fuzz]'`); else
+its own. Coverage guides the inputs if atheris is installed (`pip install '.[fuzz]'`); else
 seeds are changed at random. A fault is an exception, a process that dies, an input that takes more
 than a second of the processor, or memory that grows. A slow input counts if it is slow again in a
 process without atheris, which slows everything down. `--input` tries the bytes of one file, and
