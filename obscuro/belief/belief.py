@@ -169,6 +169,10 @@ class Belief:
         """P as a new array uint64[n, 8], in a random order; 64 bytes a position."""
         return unpacked(self._known, self.records)
 
+    def first_positions(self, count: int) -> Words:
+        """The first `count` positions of P, or all: uint64[k, 8]. They are a uniform sample."""
+        return unpacked(self._known, self.records[:count])
+
     def any_position(self) -> Words:
         """Some position of P: uint64[8]. What is ours is the same in all of them.
 

@@ -27,6 +27,8 @@ from obscuro.rules.position import from_fen, move_to_uci, to_fen
 Words = npt.NDArray[np.uint64]
 Report = Callable[[SearchInfo], None]
 
+MOST_SORTED = 10_000  # positions of a belief that are written out to sort them
+
 
 class LastTurn(NamedTuple):
     """When our last move was chosen."""
@@ -261,12 +263,14 @@ class GameFollower(ABC):
         """`count` positions of the belief, as FENs without counters, with their probabilities.
 
         The most likely ones come first. Without weights the first ones in sorted order come, and
-        None for each.
+        None for each; of more than MOST_SORTED positions it is a sample that comes, sorted.
         """
         belief = self.knowledge.belief
         weights = belief.weights
         if weights is None:
-            return dict.fromkeys(sorted(map(to_fen, belief.positions))[:count])
+            # P is in random order. To write out all of a large one takes minutes.
+            rows = len(belief) if len(belief) <= MOST_SORTED else count
+            return dict.fromkeys(sorted(map(to_fen, belief.first_positions(rows)))[:count])
         least = np.sort(weights)[-count:][:1] if count else np.inf
         rows = np.flatnonzero(weights >= least)
         found = zip(weights[rows].tolist(), map(to_fen, belief.positions[rows]), strict=True)

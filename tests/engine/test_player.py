@@ -183,6 +183,19 @@ def test_a_contradictory_observation_is_warned_of_once_and_play_goes_on():
     player.close()
 
 
+def test_of_a_large_belief_a_sample_is_listed(player, monkeypatch):
+    tell(player, 0, "e2e4 d7d5 e4d5 g8f6")
+    player.update()
+    whole = list(player.belief_fens(1000))
+    monkeypatch.setattr("obscuro.engine.game_follower.MOST_SORTED", len(whole) - 1)
+    written = []
+    monkeypatch.setattr(
+        "obscuro.engine.game_follower.to_fen", lambda words: written.append(0) or to_fen(words)
+    )
+    drawn = list(player.belief_fens(3))
+    assert len(drawn) == len(written) == 3 and set(drawn) < set(whole) and drawn == sorted(drawn)
+
+
 def test_positions_are_listed_by_their_probabilities_where_the_search_asks_for_weights(player):
     weighing = Player(options(posterior_draw=0.5), lambda text: None)
     for each in (player, weighing):
