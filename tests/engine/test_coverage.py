@@ -76,7 +76,9 @@ def test_a_position_that_was_expanded_while_it_searched_does_not_count_as_expand
     def without_expansions(search, deadline, stop):
         begin = search.begin
         expand_ours = search.expand_our_infoset
-        search.begin = lambda key, new, expansions, root_key=None: begin(key, new, [], root_key)
+        search.begin = lambda key, new, expansions, root_key=None, **more: begin(
+            key, new, [], root_key, **more
+        )
         search.expand_our_infoset = lambda chunk, late: None
         build(search, deadline, stop)
         search.begin, search.expand_our_infoset = begin, expand_ours

@@ -139,12 +139,9 @@ def on_a_server(
     return list(asked), sent, sorted(paths.keys() - sent), said
 
 
-@pytest.mark.parametrize(
-    "dialect", quick_among(("lichess", "pychess"), lambda name: name == "lichess")
-)
-@pytest.mark.parametrize(
-    ("name", "pair"), quick_among(named_twins(), lambda case: case in named_twins()[1:4:2])
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["lichess", "pychess"])
+@pytest.mark.parametrize(("name", "pair"), named_twins())
 def test_a_bot_on_a_server_tells_nothing_of_the_fog(
     dialect: Dialect, name: str, pair: Twins, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

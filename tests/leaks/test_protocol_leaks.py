@@ -48,7 +48,7 @@ def answers(engine: Process, log: Path, positions: list[str]) -> tuple[list[str]
 
     Times are left out, and reports on the way: a busy machine has more of them.
     """
-    engine.ask("ucinewgame")
+    engine.ask("setoption name Max Positions value 5000", "ucinewgame")
     begin = log.stat().st_size
     said = []
     for position in positions:

@@ -224,8 +224,9 @@ def test_positions_count_alike_or_by_how_plausibly_the_opponent_played(
 
 
 def test_a_belief_without_weights_is_shown_as_even_and_the_page_says_so(
-    opened: OpenPage, tmp_path: Path
+    opened: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("obscuro.belief.posterior.MOST_WEIGHTED", 4)
     path = tmp_path / "cut.html"
     path.write_text(html_page(make_document(game_of(SHORT_GAME, tmp_path), 5)), encoding="utf-8")
     page = opened.open(path, "#1")

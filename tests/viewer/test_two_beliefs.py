@@ -93,9 +93,12 @@ def test_a_belief_past_its_cap_is_a_sample_and_says_so() -> None:
         assert known.belief.size <= 50
 
 
-def test_a_belief_that_was_cut_has_no_weights_and_one_that_was_not_has() -> None:
+def test_a_belief_that_is_too_large_has_no_weights_and_a_sample_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     moves = list(read_game(GAME).mainline_moves())[:12]
-    for most, expected in ((1_000_000, True), (50, False)):
+    for most, weighted, expected in ((1_000_000, 2_000_000, True), (50, 50, True), (50, 5, False)):
+        monkeypatch.setattr("obscuro.belief.posterior.MOST_WEIGHTED", weighted)
         *_, last = replay(FogOfWarBoard(), moves, most)
         belief = last[chess.BLACK].belief
         assert belief is not None and belief.size > 1

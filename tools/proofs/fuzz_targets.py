@@ -427,7 +427,7 @@ def _start_events(folder: Path) -> TryOne:
         game = ServerGame("game0001", "Bot", GameSettings())
         carry_out(game, Connected(), 0.0)
         now = itertools.count(1.0, 7.0)
-        response = httpx.Response(200, content=data)
+        response = httpx.Response(200, stream=httpx.ByteStream(data))
         for said in itertools.islice(EventStream(response, "the stream"), MOST_LINES):
             event = Ping() if said is None else parse_event(said, "Bot")
             if isinstance(event, Challenge):

@@ -86,7 +86,6 @@ COLUMNS = {  # of the table of classes: the number's key and its decimal places
     "threads2_ratio": 2,
     "python_chess_mcps": 3,
     "times_python_chess": 0,
-    "weighted_times": 2,
 }
 TWO_THREADS_FROM = 10_000  # |P| before; smaller updates end before a thread has started
 MEGA = 1e6

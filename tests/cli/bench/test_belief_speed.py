@@ -63,7 +63,9 @@ def smallest() -> list[RecordedGame]:
 
 def made_up(parents: int, positions: int, one: list[float], two: list[float]) -> MeasuredUpdate:
     update = RecordedUpdate(9, parents, positions, 30 * parents)
-    return MeasuredUpdate("a game", update, (one, two), python_chess=[0.2])
+    return MeasuredUpdate(
+        "a game", update, (one, two), weighted=[2 * s for s in one], python_chess=[0.2]
+    )
 
 
 # -- measuring ------------------------------------------------------------------------------
@@ -89,7 +91,11 @@ def test_every_run_is_timed_and_nothing_else(
     assert all(seconds > 0 for one in measured for runs in one.runs for seconds in runs)
     for game in games:  # with one thread and two in turn, from the same state
         parents = game.updates[0].parents
-        assert [threads for threads, size in updated if size == parents] == [1, 2] * 3
+        assert [threads for threads, size in updated if size == parents] == [
+            1,
+            2,
+            1,
+        ] * 3  # the last one is weighted
 
 
 def test_an_update_that_is_not_what_was_recorded_is_an_error() -> None:

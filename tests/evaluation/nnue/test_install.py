@@ -328,7 +328,7 @@ def test_no_place_at_all_is_one_line(
 
 
 def test_no_stockfish_is_one_line() -> None:
-    with pytest.raises(NetworkError, match=r"no/such is missing, .*; run engine_bin/install"):
+    with pytest.raises(NetworkError, match=r"no/such is missing, .*; install Stockfish"):
         load_networks("no/such")
 
 

@@ -40,7 +40,15 @@ def record(
         coverage = Coverage(True, False, False, 0.0) if len(plies) == 4 else None
         plies.append(PlayedPly(board.turn, Turn(uci, coverage=coverage), board.san(move)))
         board.push(move)
-    return GameRecord(white, black, board, winner, "king captured", plies=plies)
+    return GameRecord(
+        white,
+        black,
+        board,
+        winner,
+        "king captured",
+        plies=plies,
+        started="2026-11-25T00:00:00+00:00",
+    )
 
 
 RECORDS = [

@@ -37,7 +37,7 @@ def test_a_missing_part_is_one_line_that_says_what_to_do(monkeypatch: pytest.Mon
     monkeypatch.setattr(parts.resources, "files", lambda package: _Nowhere())
     with pytest.raises(MissingPartsError) as caught:
         read_part("uplot.js")
-    assert "run engine_bin/install_browser_parts" in str(caught.value)
+    assert "engine_bin/install_browser_parts" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
