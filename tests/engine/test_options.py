@@ -2,6 +2,7 @@ import pytest
 
 from obscuro.engine.options import OPTIONS, SEARCH_KEYS, OptionError, Options, text_of
 from obscuro.search.parameters import SearchParameters
+from obscuro.uci.printing import LONGEST_MESSAGE
 
 
 def test_every_option_declares_itself_and_takes_its_own_default():
@@ -80,7 +81,7 @@ def test_a_bad_key_of_search_is_one_line_that_names_it_and_what_is_allowed(text,
     with pytest.raises(OptionError) as error:
         options.set("Search", f"puct_least_variance=0.5,{text}")
     assert said in str(error.value) and str(error.value).startswith("Search")
-    assert len(str(error.value)) <= 300, "a longer line is cut"
+    assert len(str(error.value)) <= LONGEST_MESSAGE, "a longer line is cut"
     assert options.get("Search") == "tau=5.0"
 
 

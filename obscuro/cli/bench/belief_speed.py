@@ -428,7 +428,6 @@ def print_report(console: Console, numbers: Summary) -> None:
         "ratio",
         "python-chess",
         "times faster",
-        "weighted",
     ):
         table.add_column(heading, justify="right")
     classes = numbers["classes"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,14 @@ from tests.sizes import quick_among
 from tools.proofs import fuzz
 from tools.proofs.fuzz import TARGETS, Watch, made_up, main
 from tools.proofs.fuzz_targets import Target
+
+
+@pytest.fixture(autouse=True)
+def logging_goes_on() -> Iterator[None]:
+    """Targets switch all logs off, for their process; other tests read them."""
+    yield
+    logging.disable(logging.NOTSET)
+
 
 KERNELS = "fog"
 """The target that compiles kernels where they are not kept."""
