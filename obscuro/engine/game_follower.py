@@ -269,8 +269,8 @@ class GameFollower(ABC):
         weights = belief.weights
         if weights is None:
             # P is in random order. To write out all of a large one takes minutes.
-            rows = len(belief) if len(belief) <= MOST_SORTED else count
-            return dict.fromkeys(sorted(map(to_fen, belief.first_positions(rows)))[:count])
+            wanted = len(belief) if len(belief) <= MOST_SORTED else count
+            return dict.fromkeys(sorted(map(to_fen, belief.first_positions(wanted)))[:count])
         least = np.sort(weights)[-count:][:1] if count else np.inf
         rows = np.flatnonzero(weights >= least)
         found = zip(weights[rows].tolist(), map(to_fen, belief.positions[rows]), strict=True)
