@@ -12,7 +12,7 @@ from obscuro.version import version
 
 DRAW_SHARE = 0.1
 """Share of draws in `wdl` at value 0. It is a convention, and not measured."""
-LONGEST_MESSAGE = 400
+LONGEST_MESSAGE = 360
 """Characters of an error or a warning at most; the line that it quotes may be much longer."""
 
 COMMANDS: tuple[tuple[str, str], ...] = (
