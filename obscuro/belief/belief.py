@@ -22,7 +22,6 @@ from obscuro.belief.posterior import (
     draw_by_weight,
     merged,
     scaled,
-    weights_of,
 )
 from obscuro.belief.rebuild import REMEMBERED, ContradictionError, Recollection, rebuild
 from obscuro.belief.record import (
@@ -178,7 +177,7 @@ class Belief:
 
         Raises IndexError if P is empty.
         """
-        position: Words = unpacked(self._known, self.records[:1])[0]
+        position: Words = self.first_positions(1)[0]
         return position
 
     @property
@@ -410,7 +409,7 @@ class Belief:
         if weights is None or not len(positions):
             return np.ones(len(positions), dtype=np.float32)
         wanted = packed(np.ascontiguousarray(positions, dtype=np.uint64), self.side)
-        return weights_of(wanted, self.records, weights)
+        return merged(self.records, weights, wanted)
 
     def sample(
         self,

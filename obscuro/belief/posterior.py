@@ -278,18 +278,10 @@ def carry_weights(
                 sums[slot, 0] += scratch.shares[k]
 
 
-def weights_of(wanted: Records, records: Records, weights: Weights) -> Weights:
-    """The weights float32[k] of `wanted` records uint64[k, 3]; 0 where a record is not there.
-
-    Goes through all records, uint64[n, 3] with weights float32[n], once.
-    """
-    return merged(records, weights, wanted)
-
-
 def merged(parents: Records, weights: Weights, records: Records) -> Weights:
     """The sums of the weights float32[n] of equal parents uint64[n, 3], for each record: float32[m].
 
-    records: uint64[m, 3].
+    records: uint64[m, 3]; one that is no parent has 0. Goes through all parents once.
     """
     sums, unit = _sums_of(records), _unit(float(weights.sum(dtype=np.float64)))
     add_weights(parents, weights, unit, sums)
