@@ -163,9 +163,9 @@ def test_games_that_are_looked_at_leave_a_place_for_another_address(tmp_path: Pa
             room.attach()
             if number < 2:
                 await until(room, plays)
-        other = lobby.create(GAME, "other", "2.2.2.2")
+        other = lobby.create(replace(GAME, human=chess.BLACK), "other", "2.2.2.2")
         other.attach()
-        await until(other, plays)
+        await until(other, lambda game: game.human_turn)  # so an engine has moved
 
     in_lobby(tmp_path, test, games=2)
 

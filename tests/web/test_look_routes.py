@@ -85,7 +85,7 @@ def opened(client: TestClient, text: str = SHORT_GAME) -> str:
 
 
 class Stepper:
-    """Two engines that make the moves of MOVES, each when it may."""
+    """Two engines that make the moves of MOVES, each when it may, and all after a `with` block."""
 
     def __init__(self) -> None:
         self.left = list(MOVES)
@@ -93,6 +93,12 @@ class Stepper:
 
     def mover(self) -> QuickMover:
         return QuickMover(self._pick)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        self.may.release(len(self.left))
 
     def _pick(self, think: Think) -> str:
         assert self.may.acquire(timeout=HANG_SECONDS)
@@ -274,7 +280,7 @@ class TestLimits:
         """Each time both beliefs are worked out anew."""
         limits = replace(QUICK, look_burst=3, look_rate=0)
         stepper = Stepper()
-        with browser(quick_app(tmp_path, stepper.mover, limits=limits)) as client:
+        with browser(quick_app(tmp_path, stepper.mover, limits=limits)) as client, stepper:
             game = start_match(client)
             paths = ["document", "pgn", "document", "document", "pgn"]
             answers = [client.get(f"/api/games/{game}/{path}") for path in paths]
@@ -289,7 +295,7 @@ class TestLimits:
     def test_a_game_that_is_open_is_not_worked_out_again(self, tmp_path: Path) -> None:
         limits = replace(QUICK, look_burst=1, look_rate=0)
         stepper = Stepper()
-        with browser(quick_app(tmp_path, stepper.mover, limits=limits)) as client:
+        with browser(quick_app(tmp_path, stepper.mover, limits=limits)) as client, stepper:
             game = start_match(client)
             with look(client, game) as socket:
                 first(socket, "document")
