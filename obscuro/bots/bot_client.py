@@ -368,6 +368,8 @@ class BotClient:
         self._wait_to_open(cancel, lane)
         patience = self._patience
         timeout = httpx.Timeout(patience.silence, connect=patience.connect)
+        # A stream shuts its connection down when it ends, so no other request may have it by then.
+        headers = {**(headers or {}), "Connection": "close"}
         request = self._http.build_request("GET", path, headers=headers, timeout=timeout)
         try:
             response = self._http.send(request, stream=True)

@@ -14,6 +14,8 @@ STOP_SECONDS = 0.02
 """How long a search may take to end after `stop`; `stop` is answered within 50 ms."""
 FLAG_SECONDS = 0.02
 """A move is played without waiting for the search when the clock has only this much time left."""
+LONGEST_SECONDS = 1e9
+"""A timer waits no longer: Python refuses times past some hundreds of years."""
 Answer = Callable[[], None]
 
 
@@ -171,7 +173,7 @@ class SearchOrder:
             self._after(seconds, late)
 
     def _after(self, seconds: float, action: Answer) -> None:
-        timer = threading.Timer(max(0.0, seconds), action)
+        timer = threading.Timer(min(max(0.0, seconds), LONGEST_SECONDS), action)
         timer.daemon = True
         self._timers.append(timer)
         timer.start()

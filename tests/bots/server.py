@@ -45,13 +45,14 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked of the server."""
+    """What was asked of the server. port: the client's, by which its connections are told apart."""
 
     method: str
     path: str
     form: dict[str, str]
     agent: str
     capabilities: str | None = None
+    port: int = 0
 
 
 @dataclass(frozen=True)
@@ -464,7 +465,8 @@ class _Handler(BaseHTTPRequestHandler):
         with server.news:
             agent = self.headers.get("User-Agent", "")
             capabilities = self.headers.get(CAPABILITIES_HEADER)
-            server.requests.append(Request(self.command, path, form, agent, capabilities))
+            port = self.client_address[1]
+            server.requests.append(Request(self.command, path, form, agent, capabilities, port))
             fault = server.fault(path)
             server.news.notify_all()
         if fault is not None and fault.drop:
@@ -529,19 +531,21 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/x-ndjson")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        self.close_connection = True
         if conflict:  # the error comes where a chunk should be
+            self.close_connection = True
             self.wfile.write(b"HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n")
             return
         try:
-            self._write_lines(server, lines)
+            if not self._write_lines(server, lines):
+                self.close_connection = True
         finally:
             with server.news:
                 if lines in feed.queues:
                     feed.queues.remove(lines)
                 server.news.notify_all()
 
-    def _write_lines(self, server: BotServer, lines: queue.SimpleQueue[bytes | Cut]) -> None:
+    def _write_lines(self, server: BotServer, lines: queue.SimpleQueue[bytes | Cut]) -> bool:
+        """Write what comes; return whether the stream has an end, so that the connection is good."""
         ping = PING if server.dialect == "pychess" else b"\n"
         while True:
             try:
@@ -549,13 +553,10 @@ class _Handler(BaseHTTPRequestHandler):
             except queue.Empty:
                 item = ping
             if self._client_is_gone():
-                return  # and what was to be said is lost
+                return False  # and what was to be said is lost
             if isinstance(item, Cut):
-                if item.half:
-                    self._chunk(item.half)  # and not the chunk that ends it
-                else:
-                    self._chunk(b"")
-                return
+                self._chunk(item.half)  # half a line is not followed by the chunk that ends all
+                return not item.half
             self._chunk(item)
 
     def _client_is_gone(self) -> bool:

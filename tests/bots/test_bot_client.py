@@ -19,6 +19,7 @@ from obscuro.bots.bot_client import (
     TOO_MANY_REQUESTS_SECONDS,
     ApiError,
     BotClient,
+    EventStream,
     Patience,
     Refused,
     Unauthorized,
@@ -376,6 +377,24 @@ def test_closing_wakes_who_reads(client: BotClient, server: BotServer) -> None:
     stream.close()
     reader.join(30)
     assert not reader.is_alive() and len(heard) == 1
+
+
+def test_the_connection_of_a_stream_is_used_for_nothing_else(
+    client: BotClient, server: BotServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = EventStream.close
+
+    def ask_and_close(stream: EventStream) -> None:
+        client.account(NOBODY)  # as another thread may, between the stream's end and this
+        close(stream)
+
+    monkeypatch.setattr(EventStream, "close", ask_and_close)
+    stream = client.events(NOBODY)
+    with server.news:
+        server.events.send(Cut())
+    assert list(stream) == []
+    opened, asked = server.requests
+    assert opened.port != asked.port
 
 
 def test_a_stream_that_is_refused(client: BotClient, server: BotServer) -> None:

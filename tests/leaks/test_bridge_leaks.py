@@ -121,8 +121,9 @@ def on_a_server(
     ):
         start = None if pair.start == chess.STARTING_FEN else pair.start
         game = server.game(server.challenge(bot=pair.side, fen=start))
+        first = game.board.turn
         for ply, uci in enumerate(moves):
-            if game.board.turn == pair.side:
+            if (ply % 2 == 0) == (first == pair.side):  # it may have been made already
                 server.until(lambda ply=ply: len(game.moves) > ply)
             else:
                 game.play(uci)

@@ -325,6 +325,20 @@ def test_a_move_is_played_before_the_clock_runs_out(fakes: Fakes, talk: InProces
     fakes.late.set()
 
 
+@pytest.mark.parametrize("before", ["", "ponder "])
+def test_a_clock_may_show_any_time(talk: InProcess, before: str) -> None:
+    longest = "9" * 15
+    talk.say(f"go {before}wtime {longest} btime {longest} winc {longest}")
+    talk.until("info string play")
+    talk.ask("ponderhit")
+    talk.say("stop")
+    talk.until("bestmove")
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer) and thread.is_alive():  # else it has just begun
+            thread.join(HANG_SECONDS)
+    assert not any(line.startswith(ERROR) for line in [*talk.heard, *talk.ask()])
+
+
 def test_depth_ends_a_search(talk: InProcess) -> None:
     talk.say("go depth 10")  # the fake says 10.7
     talk.until("bestmove")

@@ -43,8 +43,9 @@ def in_lobby(
     folder: Path,
     test: Callable[[GameLobby, Hours], Coroutine[None, None, None]],
     pause: float = 0.0,
+    games: int = QUICK.games,
 ) -> list[QuickMover]:
-    """Run a test with a lobby; return the engines that it made."""
+    """Run a test with a lobby; return the engines that it made. games: how many have one at once."""
     made: list[QuickMover] = []
 
     def make() -> QuickMover:
@@ -54,7 +55,7 @@ def in_lobby(
     async def run() -> None:
         hours = Hours()
         store = GameStore(folder)
-        pool = GameEngines(make, QUICK.games)
+        pool = GameEngines(make, games)
         limits = replace(QUICK, sleep_after=600.0, pause=pause)
         lobby = GameLobby(GameServices(store, pool, game_options, limits, hours))
         try:
@@ -131,6 +132,42 @@ def test_a_game_that_is_looked_at_does_not_sleep(tmp_path: Path) -> None:
         assert not lobby.is_awake(room.game.id)
 
     in_lobby(tmp_path, test)
+
+
+@pytest.mark.parametrize("setup", [GAME, CLOCKS])
+def test_a_game_that_is_looked_at_keeps_no_engine_while_nothing_happens(
+    tmp_path: Path, setup: GameSetup
+) -> None:
+    async def test(lobby: GameLobby, hours: Hours) -> None:
+        room = lobby.create(setup, "visitor")
+        room.attach()
+        await until(room, plays)
+        assert room.may_yield  # it has its engine
+        hours.now = 599.0
+        lobby.sweep()
+        assert room.may_yield
+        hours.now = 6000.0
+        lobby.sweep()
+        assert not room.may_yield
+        room.change(lambda now: room.game.move("e2e4", 0, 0.0))
+        await until(room, lambda game: game.human_turn)
+        assert room.may_yield  # and got it back for its move
+
+    in_lobby(tmp_path, test)
+
+
+def test_games_that_are_looked_at_leave_a_place_for_another_address(tmp_path: Path) -> None:
+    async def test(lobby: GameLobby, hours: Hours) -> None:
+        for number in range(3):
+            room = lobby.create(GAME, "visitor", "1.1.1.1")
+            room.attach()
+            if number < 2:
+                await until(room, plays)
+        other = lobby.create(replace(GAME, human=chess.BLACK), "other", "2.2.2.2")
+        other.attach()
+        await until(other, lambda game: game.human_turn)  # so an engine has moved
+
+    in_lobby(tmp_path, test, games=2)
 
 
 def test_a_finished_game_leaves_the_memory_with_its_last_browser(tmp_path: Path) -> None:

@@ -235,11 +235,12 @@ class TestTheEngine:
             state = until(socket, lambda m: my_turn(m) and m["ply"] == 2)
             assert state["note"] == "the engine failed, and makes any move"
 
+    @pytest.mark.parametrize("error", [EngineError("can't run it"), OSError("no"), KeyError("a")])
     def test_one_that_does_not_start_is_tried_again(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
     ) -> None:
         monkeypatch.setattr(game_room, "RETRY_SECONDS", 0.0)
-        failures = [EngineError("can't run it")] * 3
+        failures = [error] * 3
 
         class LateMover(QuickMover):
             def prepare(self) -> None:
@@ -251,6 +252,26 @@ class TestTheEngine:
             join(client, start_game(client)) as socket,
         ):
             assert until(socket, my_turn)["note"] == "the engine does not start; trying again"
+
+    def test_one_that_fails_in_any_way_is_asked_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(game_room, "RETRY_SECONDS", 0.0)
+        failures = [EngineError("gone"), OSError("no"), KeyError("a"), ValueError("b")]
+
+        def pick(think: Think) -> str:
+            if failures:
+                raise failures.pop()
+            return "e7e5"
+
+        with (
+            browser(quick_app(tmp_path, lambda: QuickMover(pick))) as client,
+            join(client, start_game(client)) as socket,
+        ):
+            socket.send_json(move(until(socket, my_turn), "e2e4"))
+            state = until(socket, lambda m: my_turn(m) and m["ply"] == 2)
+            assert state["note"] == "the engine failed; trying again"
+        assert not failures
 
 
 class TestTheFile:

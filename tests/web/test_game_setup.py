@@ -75,6 +75,9 @@ def test_the_colour_may_be_left_to_chance() -> None:
         {"fen": "8/8/8/8/8/8/8/8 w - - 0 1"},
         {"fen": "4k3/8/8/8/8/8/8/4K3"},
         {"fen": 7},
+        {"fen": "QQQQQQQQ/QQQQQQQ1/8/8/8/7k/8/K7 w - - 0 1"},  # 15 queens
+        {"fen": f"4k3/8/8/8/8/8/4P3/4K3 w - - 0 {'9' * 32}"},
+        {"fen": f"4k3/8/8/8/8/8/4P3/4K3 w - - {'9' * 32} 1"},
         {"fen": "8/8/8/8/8/p1p5/ppPp4/kn1K4 b - - 0 1"},  # the game is over there
         {"takebacks": 1},
         {"stalemate": "win"},

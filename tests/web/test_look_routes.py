@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
 import threading
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +16,25 @@ from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
 from obscuro.client.engine import Think
-from obscuro.viewer.game_file import games_of_text
+from obscuro.viewer.game_file import (
+    KEPT_LIMITS,
+    TEXT_LIMITS,
+    GamesOfText,
+    TextLimits,
+    games_of_text,
+)
 from obscuro.viewer.make_document import make_document
+from obscuro.web.look import watched_games
+from obscuro.web.look.file_reader import FileReader, ReadFile
+from obscuro.web.look.look_store import FILE
 from obscuro.web.look.watched_game import LookLimits
-from obscuro.web.web_requests import UNKNOWN_GAME
+from obscuro.web.web_requests import TOO_BUSY, UNKNOWN_GAME
 from tests.bots.movers import QuickMover
 from tests.hanging import HANG_SECONDS
 from tests.viewer.recorded import ADVICE, SHORT_GAME
 from tests.web.rooms import (
     ORIGIN,
+    QUICK,
     QuickAnalyst,
     browser,
     is_over,
@@ -71,7 +85,7 @@ def opened(client: TestClient, text: str = SHORT_GAME) -> str:
 
 
 class Stepper:
-    """Two engines that make the moves of MOVES, each when it may."""
+    """Two engines that make the moves of MOVES, each when it may, and all after a `with` block."""
 
     def __init__(self) -> None:
         self.left = list(MOVES)
@@ -80,9 +94,20 @@ class Stepper:
     def mover(self) -> QuickMover:
         return QuickMover(self._pick)
 
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        self.may.release(len(self.left))
+
     def _pick(self, think: Think) -> str:
         assert self.may.acquire(timeout=HANG_SECONDS)
         return self.left.pop(0)
+
+
+def assert_outside_of_a_loop() -> None:
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        asyncio.get_running_loop()
 
 
 def start_match(client: TestClient) -> str:
@@ -179,10 +204,136 @@ class TestFiles:
             assert answer.status_code == status
             assert error in answer.json()["error"] and "\n" not in answer.json()["error"]
 
+    def test_can_be_opened_again_however_long_their_lines_become(self, tmp_path: Path) -> None:
+        """Each line of the file is short enough; a single line with all of them is not."""
+        comment = "x" * (TEXT_LIMITS.line - 100)
+        text = "".join(f"{ply}\n{{{comment}}}\n" for ply in ("1. e4", "1... e5", "2. Nf3")) + "*\n"
+        with browser(quick_app(tmp_path, make_analyst=QuickAnalyst)) as client:
+            game = opened(client, text)
+            document = document_of(client, game)
+            assert [each["text"] for each in document["moves"]] == [comment] * 3
+            pgn = client.get(f"/api/games/{game}/pgn")
+            assert (pgn.status_code, pgn.text.count(comment)) == (200, 3)
+            assert client.post(f"/api/games/{game}/advice", json={"ply": 1}).status_code == 200
+        with browser(quick_app(tmp_path)) as later:
+            later.cookies = client.cookies
+            with look(later, game) as socket:
+                assert first(socket, "document")["document"] == document
+
+    @pytest.mark.parametrize(
+        "damaged",
+        ["", "1. e4 e5 2. Ke3 *", '[Variant "Atomic"]\n\n1. e4 *', "x" * (KEPT_LIMITS.line + 1)],
+        ids=["nothing", "illegal", "variant", "line"],
+    )
+    def test_that_can_no_longer_be_read_are_told_in_a_line(
+        self, tmp_path: Path, damaged: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with browser(quick_app(tmp_path, make_analyst=QuickAnalyst)) as client:
+            game = opened(client)
+            with closing(sqlite3.connect(tmp_path / FILE)) as file, file:
+                file.execute("UPDATE games_of_files SET pgn = ?", (damaged,))
+            for answer in (
+                client.get(f"/api/games/{game}/document"),
+                client.get(f"/api/games/{game}/pgn"),
+                client.post(f"/api/games/{game}/advice", json={"ply": 0}),
+                client.post(f"/api/games/{game}/analysis"),
+            ):
+                assert answer.status_code == 409
+                assert answer.json()["error"].startswith("the game can't be read: ")
+            with look(client, game) as socket:
+                assert "the game can't be read: " in socket.receive_json()["error"]
+                with pytest.raises(WebSocketDisconnect) as closed:
+                    socket.receive_json()
+            assert closed.value.code == UNKNOWN_GAME
+            assert client.get("/api/games").status_code == 200
+        assert "Traceback" not in caplog.text
+
+    def test_are_read_outside_of_the_event_loop(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A stranger's file by another process, a kept game by a thread: moves do not wait."""
+        read = FileReader.read
+
+        def read_file(reader: FileReader, text: bytes) -> ReadFile:
+            assert_outside_of_a_loop()
+            return read(reader, text)
+
+        def read_kept(text: str, limits: TextLimits) -> GamesOfText:
+            assert_outside_of_a_loop()
+            return games_of_text(text, limits)
+
+        monkeypatch.setattr(FileReader, "read", read_file)
+        monkeypatch.setattr(watched_games, "games_of_text", read_kept)
+        with browser(quick_app(tmp_path)) as client:
+            game = opened(client)
+            document_of(client, game)
+            assert client.get(f"/api/games/{game}/pgn").status_code == 200
+
     @pytest.mark.parametrize("game", ["abcdefghijkl", "x", "..%2f..%2fetc", "ABCDEFGHIJKL"])
     def test_there_is_no_game_of_an_unknown_id(self, tmp_path: Path, game: str) -> None:
         with browser(quick_app(tmp_path)) as client:
             assert client.get(f"/api/games/{game}/document").status_code == 404
+
+
+class TestLimits:
+    def test_games_of_two_engines_are_opened_so_often_at_most(self, tmp_path: Path) -> None:
+        """Each time both beliefs are worked out anew."""
+        limits = replace(QUICK, look_burst=3, look_rate=0)
+        stepper = Stepper()
+        with browser(quick_app(tmp_path, stepper.mover, limits=limits)) as client, stepper:
+            game = start_match(client)
+            paths = ["document", "pgn", "document", "document", "pgn"]
+            answers = [client.get(f"/api/games/{game}/{path}") for path in paths]
+            assert [each.status_code for each in answers] == [200, 200, 200, 429, 429]
+            assert answers[-1].json() == {"error": "too many games were opened; wait a little"}
+            with look(client, game) as socket:
+                assert socket.receive_json()["error"] == answers[-1].json()["error"]
+                with pytest.raises(WebSocketDisconnect) as closed:
+                    socket.receive_json()
+            assert closed.value.code == TOO_BUSY
+
+    def test_a_game_that_is_open_is_not_worked_out_again(self, tmp_path: Path) -> None:
+        limits = replace(QUICK, look_burst=1, look_rate=0)
+        stepper = Stepper()
+        with browser(quick_app(tmp_path, stepper.mover, limits=limits)) as client, stepper:
+            game = start_match(client)
+            with look(client, game) as socket:
+                first(socket, "document")
+                for _ in range(3):
+                    document_of(client, game)
+
+    def test_an_address_looks_at_so_many_games_at_most(self, tmp_path: Path) -> None:
+        limits = replace(QUICK, looked_at=2)
+        app = quick_app(tmp_path, limits=limits)
+        with browser(app) as client, ExitStack() as sockets:
+            games = [opened(client) for _ in range(3)]
+            for game in games[:2]:
+                first(sockets.enter_context(look(client, game)), "document")
+            refused = client.get(f"/api/games/{games[2]}/document")
+            assert refused.status_code == 429
+            assert refused.json() == {"error": "you look at 2 games, which is the most; close one"}
+            assert client.get(f"/api/games/{games[0]}/document").status_code == 200
+            sockets.close()
+            assert document_of(client, games[2])
+
+    def test_the_address_that_looks_at_most_games_makes_place_for_others(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(watched_games, "MOST_WATCHED", 2)
+        with browser(quick_app(tmp_path)) as client, ExitStack() as sockets:
+            games = [opened(client) for _ in range(3)]
+            seen = [sockets.enter_context(look(client, game)) for game in games[:2]]
+            for socket in seen:
+                first(socket, "document")
+            other = TestClient(
+                client.app, base_url=ORIGIN, headers={"origin": ORIGIN}, client=("10.1.1.1", 1)
+            )
+            other.cookies = client.cookies
+            other.portal = client.portal  # one event loop for both
+            document_of(other, games[2])
+            with pytest.raises(WebSocketDisconnect):
+                seen[1].receive_json()
+            assert client.get(f"/api/games/{games[0]}/document").status_code == 200
 
 
 class TestTwoEngines:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,6 +51,58 @@ def test_old_games_make_place(store: LookStore, monkeypatch: pytest.MonkeyPatch)
     store.add_games([replace(GAME, id=name * 12) for name in "abc"])
     assert store.game("a" * 12, "visitor") is None
     assert store.game("b" * 12, "visitor") is not None
+
+
+def of_visitor(visitor: str, name: str, size: int) -> FileGame:
+    """Return a game whose PGN has a size in bytes; its letters have two bytes each."""
+    return replace(GAME, id=name * 12, visitor=visitor, pgn="é" * (size // 2))
+
+
+def test_a_visitors_games_take_so_many_bytes_at_most(
+    store: LookStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look_store, "OWN_FILE_BYTES", 1000)
+    store.add_games([of_visitor("other", "x", 900)])
+    store.add_games([of_visitor("visitor", name, 400) for name in "abc"])
+    assert [each.id[0] for each in store.games_of("visitor", 10)] == ["b", "c"]
+    assert store.game("x" * 12, "other") is not None
+    store.add_games([of_visitor("visitor", "d", 2000)])  # a game alone is kept
+    assert [each.id[0] for each in store.games_of("visitor", 10)] == ["d"]
+
+
+def test_all_games_of_files_take_so_many_bytes_at_most(
+    store: LookStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look_store, "MOST_FILE_BYTES", 2000)
+    store.add_games([of_visitor("small", "x", 200)])
+    for name in "abcdef":
+        store.add_games([of_visitor("large", name, 400)])
+    assert store.game("x" * 12, "small") is not None, "who has most makes place"
+    assert [each.id[0] for each in store.games_of("large", 10)] == list("cdef")
+
+
+def test_documents_take_so_many_bytes_at_most(
+    store: LookStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = make_document(games_of_text(SHORT_GAME).games[0], 100)
+    size = len(zlib.compress(json.dumps(document, separators=(",", ":")).encode()))
+    monkeypatch.setattr(look_store, "MOST_DOCUMENT_BYTES", 2 * size)
+    for name in "abc":
+        store.save_document(name, document)
+    assert [store.document(name) is not None for name in "abc"] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"x", zlib.compress(b"{"), zlib.compress(b"[]"), zlib.compress(b'{"a":1}')]
+)
+def test_a_damaged_document_is_made_anew(
+    store: LookStore, tmp_path: Path, caplog: pytest.LogCaptureFixture, body: bytes
+) -> None:
+    store.save_document("x", make_document(games_of_text(SHORT_GAME).games[0], 100))
+    with closing(sqlite3.connect(tmp_path / FILE)) as file, file:
+        file.execute("UPDATE documents SET body = ?", (body,))
+    assert store.document("x") is None
+    assert "the document of game x is damaged" in caplog.text
 
 
 def test_a_document_is_kept_as_it_is(store: LookStore, tmp_path: Path) -> None:

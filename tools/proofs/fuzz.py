@@ -76,7 +76,14 @@ PRESENT = "present"
 
 
 class HangError(BaseException):
-    """An input has not ended; raised by an alarm wherever the input is. No handler catches it."""
+    """An input has not ended; raised by an alarm wherever the input is. No handler catches it.
+
+    stacks: where all threads were.
+    """
+
+    def __init__(self, stacks: str) -> None:
+        super().__init__()
+        self.stacks = stacks
 
 
 # -- in a target's process -----------------------------------------------------------------------
@@ -112,13 +119,18 @@ class Watch:
         """Try one input. It raises nothing."""
         if self.runs == 0:
             signal.signal(signal.SIGALRM, _hang)
+            threading.excepthook = self._thread_failed
         os.ftruncate(self._present, os.pwrite(self._present, data, 0))
         begun = time.process_time()
         signal.setitimer(signal.ITIMER_REAL, HANG_SECONDS)
         try:
             self._try(data)
-        except HangError:
-            self._keep(_HANG, f"not over after {HANG_SECONDS:g} s", traceback.format_exc(), data)
+        except HangError as error:
+            spent = (
+                time.process_time() - begun
+            )  # little of it: a thread waits, or the machine is busy
+            what = f"not over after {HANG_SECONDS:g} s, {spent:.0f} of them on a processor"
+            self._keep(_HANG, what, error.stacks, data)
         except Exception as error:
             self._keep(_ERROR, _place(error), traceback.format_exc(), data)
         finally:
@@ -130,6 +142,14 @@ class Watch:
         self.runs += 1
         if time.monotonic() - self._told > 1:
             self.tell()
+
+    def _thread_failed(self, failure: threading.ExceptHookArgs) -> None:
+        """Keep the error of a thread with the present input, which may come after the one to blame."""
+        error = failure.exc_value
+        if error is not None:
+            trace = "".join(traceback.format_exception(error))
+            data = os.pread(self._present, os.fstat(self._present).st_size, 0)
+            self._keep(_ERROR, f"in a thread: {_place(error)}", trace, data)
 
     def _keep(self, kind: str, what: str, trace: str, data: bytes) -> None:
         if what in self._seen or len(self._files) >= MOST_FINDINGS:
@@ -166,7 +186,13 @@ class Watch:
 
 
 def _hang(number: int, frame: FrameType | None) -> None:
-    raise HangError
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    frames = sys._current_frames()
+    stacks = [
+        f"{names.get(ident, ident)}:\n{''.join(traceback.format_stack(each))}"
+        for ident, each in frames.items()
+    ]
+    raise HangError("".join(stacks))
 
 
 def _place(error: BaseException) -> str:

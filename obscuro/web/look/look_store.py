@@ -127,7 +127,7 @@ class LookStore:
             return None
         try:
             return in_present_form(json.loads(zlib.decompress(rows[0][0])))
-        except (ValueError, zlib.error):
+        except (ValueError, TypeError, KeyError, zlib.error):
             logger.error("the document of game %s is damaged in the file; it is made anew", game_id)
             return None
 

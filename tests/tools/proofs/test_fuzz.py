@@ -6,6 +6,7 @@ import itertools
 import json
 import logging
 import random
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,8 +70,27 @@ def test_an_input_that_hangs_is_broken_off(tmp_path: Path, monkeypatch: pytest.M
     for data in (b"endless", b"good"):
         watch(data)
     watch.tell()
-    assert [each["kind"] for each in figures(tmp_path)["findings"]] == ["hang"]  # type: ignore[index, attr-defined]
+    (finding,) = figures(tmp_path)["findings"]  # type: ignore[misc]
+    assert finding["kind"] == "hang" and "on a processor" in finding["what"]
+    assert "in endless" in finding["trace"]
     assert watch.runs == 2
+
+
+def test_what_fails_in_a_thread_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+
+    def try_one(data: bytes) -> None:
+        thread = threading.Thread(target=lambda: planted(data))
+        thread.start()
+        thread.join()
+
+    watch = Watch(try_one, tmp_path, 60.0)
+    for data in (b"good", b"bad one", b"good"):
+        watch(data)
+    watch.tell()
+    (finding,) = figures(tmp_path)["findings"]  # type: ignore[misc]
+    assert finding["what"].startswith("in a thread: KeyError")
+    assert Path(finding["file"]).read_bytes() == b"bad one"
 
 
 def test_a_slow_input_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
