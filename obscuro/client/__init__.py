@@ -3,7 +3,7 @@
 from obscuro.client.engine import Engine, PlayResult, engine_command
 from obscuro.client.engine_pool import EnginePool
 from obscuro.client.limit import Limit
-from obscuro.client.move_report import BeliefAnswer, Report
+from obscuro.client.move_report import BeliefAnswer, MarginalsAnswer, Report
 from obscuro.client.uci_process import EngineError, MachineFault, SilentEngineError
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "EnginePool",
     "Limit",
     "MachineFault",
+    "MarginalsAnswer",
     "PlayResult",
     "Report",
     "SilentEngineError",
