@@ -1,5 +1,11 @@
 """The client of an engine's process, for this package and for other programs (docs/client.md)."""
 
+from obscuro.client.analysis_client import (
+    AnalysisClient,
+    AnalysisQueryError,
+    RunningAnalysis,
+    analysis_command,
+)
 from obscuro.client.engine import Engine, PlayResult, engine_command
 from obscuro.client.engine_pool import EnginePool
 from obscuro.client.limit import Limit
@@ -7,6 +13,8 @@ from obscuro.client.move_report import BeliefAnswer, MarginalsAnswer, Report
 from obscuro.client.uci_process import EngineError, MachineFault, SilentEngineError
 
 __all__ = [
+    "AnalysisClient",
+    "AnalysisQueryError",
     "BeliefAnswer",
     "Engine",
     "EngineError",
@@ -16,6 +24,8 @@ __all__ = [
     "MarginalsAnswer",
     "PlayResult",
     "Report",
+    "RunningAnalysis",
     "SilentEngineError",
+    "analysis_command",
     "engine_command",
 ]

@@ -334,7 +334,7 @@ class Engine:
 
     def play(
         self,
-        position: Position,
+        position: Position | None,
         limit: Limit,
         *,
         game: object = None,
@@ -344,11 +344,12 @@ class Engine:
     ) -> PlayResult:
         """Let the engine search, and return its move, which need not be legal.
 
-        A referee's board is told from the side to move, and whole to an engine that can't read
-        observations. game: any object; the engine is told of a new game when it is another one than
-        before. patience: the most seconds to wait; None: what the limit allows for the longer clock
-        and 20 seconds. cancel: if it is set, the search ends as soon as it has begun. on_report:
-        called with each report that has a strategy, in this thread.
+        position: None: the one that the last question was about, which the engine then need not
+        follow again. A referee's board is told from the side to move, and whole to an engine that
+        can't read observations. game: any object; the engine is told of a new game when it is
+        another one than before. patience: the most seconds to wait; None: what the limit allows for
+        the longer clock and 20 seconds. cancel: if it is set, the search ends as soon as it has
+        begun. on_report: called with each report that has a strategy, in this thread.
 
         Raises EngineError: SilentEngineError if there is no answer in time, MachineFault if
         something outside killed the process.
@@ -360,10 +361,11 @@ class Engine:
             if game is not None and self._game != (process, game):
                 process.send("ucinewgame")
                 self._game = process, game
-            text = self._position_text(position)
+            text = None if position is None else self._position_text(position)
             begin = time.monotonic()
             with self._lock:
-                process.send(text)
+                if text is not None:
+                    process.send(text)
                 process.send(limit.command)
                 self._searching = process
                 if cancel is not None and cancel.is_set():
