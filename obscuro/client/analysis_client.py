@@ -122,7 +122,7 @@ class AnalysisClient:
         self._lock = threading.Lock()  # of the three below
         self._running: dict[str, RunningAnalysis] = {}
         self._count = 0
-        self._gone: EngineError | None = None
+        self._gone = False  # whether no answer will come any more
         self._writing = threading.Lock()
         self._reader = threading.Thread(target=self._read, name="analysis-client", daemon=True)
         self._reader.start()
@@ -240,8 +240,8 @@ class AnalysisClient:
     def _send(self, request: AnalysisRequest, identifier: str) -> RunningAnalysis:
         running = RunningAnalysis(self, identifier)
         with self._lock:
-            if self._gone is not None:
-                raise self._gone
+            if self._gone:
+                raise self._end_error()
             if identifier in self._running:
                 raise ValueError(f"a query {identifier!r} has not ended yet")
             self._running[identifier] = running
@@ -264,7 +264,7 @@ class AnalysisClient:
                     self._take(decoder.decode(line))
         error = self._end_error()
         with self._lock:
-            self._gone = error
+            self._gone = True
             running, self._running = self._running, {}
         for each in running.values():
             each.answers.put(error)

@@ -108,7 +108,7 @@ def test_a_query_ends_with_its_last_track() -> None:
 def test_a_full_queue_says_so() -> None:
     queue = Queue(most=2, most_bytes=10)
     queue.hold("a", line="12345678")
-    with pytest.raises(QueryError, match="queue is full.*8 bytes.*send it again later") as raised:
+    with pytest.raises(QueryError, match=r"queue is full.*8 bytes.*send it again later") as raised:
         queue.check("b", 3)
     assert (raised.value.field, raised.value.id) == (None, "b")
     queue.hold("b", line="12")
