@@ -36,6 +36,8 @@ SERVICE_OPTIONS = ("Threads", "Hash", "Ponder", "UCI_Variant", "Stockfish")
 """Options that a query can't set: the command line sets them, or they make no sense here."""
 BOUNDED_OPTIONS = ("Max Positions", "eval_cache")
 """A query can make these smaller only: they bound the memory."""
+NODES_MOVETIME = 600_000
+"""The ms after which a search that is limited by nodes alone ends."""
 MOST_UNKNOWN = 10
 """Unknown fields that are warned of, in one message."""
 _FIELD_NAMES = {
@@ -164,7 +166,7 @@ def check_query(query: AnalysisQuery, base: Options) -> CheckedQuery:
         raise QueryError("a query needs nodes, movetime or both", "nodes", query.id)
     return CheckedQuery(
         query,
-        Limit(query.movetime, query.nodes),
+        Limit(query.movetime or NODES_MOVETIME, query.nodes),
         {option.name: text_of(options.get(option.name)) for option in options.table},
         views,
         options.number("tau"),

@@ -13,7 +13,7 @@ from obscuro.cli.arguments import ANALYSIS_QUEUE
 from obscuro.client import analysis_messages
 from obscuro.client.analysis_messages import SCHEMA, AnalysisAnswer, AnalysisQuery
 from obscuro.queries.analysis_service import QUEUE_BYTES
-from obscuro.queries.query_reader import BOUNDED_OPTIONS, SERVICE_OPTIONS
+from obscuro.queries.query_reader import BOUNDED_OPTIONS, NODES_MOVETIME, SERVICE_OPTIONS
 from obscuro.uci.channel import LONGEST_LINE
 from tests.docs.pages import page
 from tests.queries.answers import ANSWERS, REQUESTS, answers_to
@@ -88,6 +88,7 @@ def test_the_page_tells_the_limits() -> None:
         assert f"{getattr(analysis_messages, limit):,}" in TEXT, limit
     assert f"{LONGEST_LINE >> 20} MiB | is dropped" in TEXT
     assert f"{QUEUE_BYTES >> 20} MiB of them" in TEXT
+    assert NODES_MOVETIME == 600_000  # ten minutes
     assert (
         f"`--queue N` | so many queries may be there that have not ended; {ANALYSIS_QUEUE:,}"
         in TEXT

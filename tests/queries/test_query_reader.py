@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obscuro.client.analysis_messages import AnalysisQuery, TerminateAction
+from obscuro.client.limit import Limit
 from obscuro.engine.options import Options
-from obscuro.queries.query_reader import CheckedQuery, QueryError, check_query, read_request
+from obscuro.queries.query_reader import (
+    NODES_MOVETIME,
+    CheckedQuery,
+    QueryError,
+    check_query,
+    read_request,
+)
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.uci.positions import account_position
@@ -170,6 +177,12 @@ def test_options_are_those_of_the_service_and_of_the_query() -> None:
     assert checked.options["Search"] == "tau=3.0,posterior_draw=0.5"
     assert checked.tau == 3
     assert base.text("Stalemate") == "loss"
+
+
+def test_a_search_by_nodes_ends_some_time() -> None:
+    assert read(game()).limit == Limit(NODES_MOVETIME, 10)
+    assert read(game(movetime=50)).limit == Limit(50, 10)
+    assert read({"id": "a", "moves": [], "movetime": 50}).limit == Limit(50)
 
 
 def test_unknown_fields_are_warned_of_once() -> None:
