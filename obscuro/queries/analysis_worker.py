@@ -61,6 +61,7 @@ class AnalysisWorker:
         self._send = send
         self._set: dict[str, str] = {}  # the engine's options
         self._id: str | None = None
+        self._error = ""  # the engine's last one at this turn
 
     def run(self) -> None:
         """Analyse until nothing is left, then end the engine."""
@@ -127,16 +128,20 @@ class AnalysisWorker:
             except EngineError as error:
                 text = f"the engine failed twice at ply {number}: {error}"
                 self.engine.kill()
+            except Exception as error:  # a fault of ours costs one turn
+                self.engine.kill()
+                return f"the analysis failed at ply {number}: {error or type(error).__name__}"
         return text
 
     def _result(
         self, held: HeldQuery, checked: CheckedQuery, view: GameView, number: int
     ) -> AnalysisResult:
         query, engine = checked.query, self.engine
+        self._error = ""
         side: SideWord = "white" if view.side else "black"
         belief = engine.belief(view.position(number), query.positions)
         if belief is None or not belief.size:
-            raise EngineError(f"{engine.name} does not say which positions are possible")
+            raise EngineError(self._error or "it does not say which positions are possible")
         marginals = engine.marginals() if query.marginals else None
         search = played = coverage = None
         if view.is_own_turn(number):
@@ -163,6 +168,8 @@ class AnalysisWorker:
         )
 
     def _warn(self, text: str) -> None:
+        if text.startswith("error "):
+            self._error = text.removeprefix("error ")
         if not text.startswith(_NO_ANSWER):
             self._send(AnalysisWarning(warning=one_line(f"engine: {text}"), id=self._id))
 

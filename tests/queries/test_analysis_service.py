@@ -220,7 +220,7 @@ def test_the_end_of_the_input_waits_for_all_queries(service: Make) -> None:
     assert ended == {f"q{number}" for number in range(5)}
 
 
-def test_a_fault_of_ours_ends_one_query_only(
+def test_a_fault_of_ours_costs_a_turn_and_the_rest_goes_on(
     service: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*arguments: object) -> None:
@@ -229,9 +229,9 @@ def test_a_fault_of_ours_ends_one_query_only(
     talk = service()
     with monkeypatch.context() as patch:
         patch.setattr("obscuro.queries.analysis_worker.analysed_belief", fail)
-        talk.say(query("a", side="white"))
+        talk.say(query("a", side="white", plies=[0]))
         error, done = talk.until("done")
-    assert "out of cheese" in error["error"] and error["id"] == "a"
+    assert "out of cheese" in error["error"] and (error["id"], error["ply"]) == ("a", 0)
     assert (done["results"], done["errors"]) == (0, 1)
     talk.say(query("b", side="white"))
     assert talk.until("done")[-1]["results"] == 3
