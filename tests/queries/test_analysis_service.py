@@ -60,6 +60,11 @@ class Service:
             assert answer["warning"].startswith("engine: ")
         return answer
 
+    def wait_for_work(self, identifier: str) -> None:
+        """Wait until a worker has this query: the fake warns as it gets ready for it."""
+        answer = self._answers.get(timeout=HANG_SECONDS)
+        assert (answer["type"], answer["id"]) == ("warning", identifier)
+
     def until(self, kind: str) -> list[dict[str, Any]]:
         answers = [self.hear()]
         while answers[-1]["type"] != kind:
@@ -152,6 +157,7 @@ def test_a_turn_at_which_the_engine_fails_twice_is_an_error_and_the_rest_goes_on
 def test_terminate_ends_a_search_with_what_it_has(service: Make) -> None:
     talk = service("wait")
     talk.say(query(side="white"), query("b", side="white"))
+    talk.wait_for_work("a")
     talk.say({"id": "t", "action": "terminate", "terminate_id": "a"})
     heard = [talk.hear() for _ in range(3)]
     (result,) = [answer for answer in heard if answer["type"] == "result"]
@@ -160,12 +166,12 @@ def test_terminate_ends_a_search_with_what_it_has(service: Make) -> None:
     assert said == {"type": "terminated", "id": "t", "terminate_id": "a", "queries": 1}
     (done,) = [answer for answer in heard if answer["type"] == "done"]
     assert done == {"type": "done", "id": "a", "results": 1, "errors": 0, "terminated": True}
+    talk.wait_for_work("b")
     talk.say({"action": "terminate_all"})
-    heard = [talk.hear() for _ in range(2)]
-    while heard[-1]["type"] != "done":
-        heard.append(talk.hear())
-    assert [each["queries"] for each in heard if each["type"] == "terminated"] == [1]
-    assert heard[-1]["id"] == "b" and heard[-1]["terminated"]
+    by_type = {answer["type"]: answer for answer in (talk.hear() for _ in range(3))}
+    assert by_type["terminated"]["queries"] == 1
+    assert by_type["result"]["terminated"]
+    assert (by_type["done"]["id"], by_type["done"]["terminated"]) == ("b", True)
     talk.say(query("c", plies=[]), query("a", plies=[0]))
     talk.say({"action": "terminate", "terminate_id": "a"})
     assert talk.until("done")[-1]["id"] == "c", "a query after terminate is carried out"
