@@ -189,8 +189,9 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
         engines = f"{figures['workers']} engines"
         headings = [engines, "turns a second, median", "the service beside it, median", "range"]
         yield from table(headings, rows, "lrrr")
-    if held:
+    if rates["service"] and held:
         yield ""
+    if held:
         headings = ["queries", "service, MiB", "its files", "its threads", "an engine, MiB"]
         yield from table(
             [*headings, "its files"],
