@@ -17,6 +17,8 @@ from obscuro.web.web_limits import WebLimits
 Parsers: TypeAlias = "argparse._SubParsersAction[SuggestingParser]"
 SHELLS = ("bash", "zsh", "fish")
 """The shells that `obscuro completion` knows. bash was tried."""
+ANALYSIS_QUEUE = 1000
+"""Queries that `obscuro analyse` holds at most."""
 PLAY_MOVETIME = 1000
 """Milliseconds for each move of the engine in `obscuro play`, without a clock."""
 DRAW_SCORE, DRAW_MOVES = -100, 20
@@ -31,6 +33,7 @@ examples:
   obscuro match obscuro random --games 10 --movetime 200 --pgn games.pgn
   obscuro tournament scaling.toml           play a tournament, with a rating list and a report
   obscuro show games.pgn                    write its first game as a page to look at
+  obscuro analyse                           answer questions about many games, in JSON
   obscuro bridge                            play as a bot on pychess.org
   obscuro mistboard                         serve a Mistboard server as an engine
   obscuro uci --log session.log             speak UCI and write everything down
@@ -77,6 +80,16 @@ examples:
   obscuro show games.pgn --analyse 1000
 
 The page needs no server and no network. Open it in any browser of the last years.
+"""
+
+_ANALYSE_EXAMPLES = """\
+examples:
+  obscuro analyse < queries.jsonl > answers.jsonl
+  obscuro analyse --workers 4 --option Search=posterior_draw=0.5
+  obscuro analyse --schema                  print the JSON Schema of the messages
+
+Each line of the input is a query; docs/analyse.md describes it. At the end of the input the program
+answers what is left, then it ends. SIGTERM and Ctrl-C end it at once.
 """
 
 _BRIDGE_EXAMPLES = """\
@@ -146,6 +159,7 @@ def build_parser() -> SuggestingParser:
         _add_match,
         _add_tournament,
         _add_show,
+        _add_analyse,
         _add_bridge,
         _add_mistboard,
         _add_web,
@@ -378,6 +392,19 @@ def _add_show(commands: Parsers) -> None:
 
 
 # -- servers ------------------------------------------------------------------------------------
+
+
+def _add_analyse(commands: Parsers) -> None:
+    about = "answer questions about many games: lines of JSON in, lines of JSON out"
+    parser = _add_command(commands, "analyse", about, _ANALYSE_EXAMPLES)
+    _add_number(
+        parser, "--workers", "engines that work at the same time; default: one for each core"
+    )
+    _add_number(parser, "--queue", "most queries that have not ended", default=ANALYSIS_QUEUE)
+    _add_option(parser, "set an option of all engines")
+    parser.add_argument(
+        "--schema", action="store_true", help="print the JSON Schema of the messages, and leave"
+    )
 
 
 def _add_bridge(commands: Parsers) -> None:

@@ -7,7 +7,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -16,10 +16,12 @@ import chess
 from obscuro.client.limit import Limit
 from obscuro.client.move_report import (
     BeliefAnswer,
+    MarginalsAnswer,
     Report,
     read_belief,
     read_comparison,
     read_coverage,
+    read_marginals,
 )
 from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.engine.player_kind import OBSCURO
@@ -30,6 +32,7 @@ from obscuro.rules.stalemate import DRAW
 from obscuro.uci.positions import account_position, whole_position
 
 READS_OBSERVATIONS, TELLS_COVERAGE, COMPARES = "position-fog", "coverage", "compare"
+TELLS_MARGINALS = "marginals"
 """The words of the line `info string capabilities` (docs/protocol.md)."""
 VARIANT_OPTION, VARIANT = "UCI_Variant", "fogofwar"
 SEED, STALEMATE = "Seed", "Stalemate"
@@ -331,19 +334,22 @@ class Engine:
 
     def play(
         self,
-        position: Position,
+        position: Position | None,
         limit: Limit,
         *,
         game: object = None,
         patience: float | None = None,
         cancel: threading.Event | None = None,
+        on_report: Callable[[Report], None] | None = None,
     ) -> PlayResult:
         """Let the engine search, and return its move, which need not be legal.
 
-        A referee's board is told from the side to move, and whole to an engine that can't read
-        observations. game: any object; the engine is told of a new game when it is another one than
-        before. patience: the most seconds to wait; None: what the limit allows for the longer clock
-        and 20 seconds. cancel: if it is set, the search ends as soon as it has begun.
+        position: None: the one that the last question was about, which the engine then need not
+        follow again. A referee's board is told from the side to move, and whole to an engine that
+        can't read observations. game: any object; the engine is told of a new game when it is
+        another one than before. patience: the most seconds to wait; None: what the limit allows for
+        the longer clock and 20 seconds. cancel: if it is set, the search ends as soon as it has
+        begun. on_report: called with each report that has a strategy, in this thread.
 
         Raises EngineError: SilentEngineError if there is no answer in time, MachineFault if
         something outside killed the process.
@@ -355,16 +361,17 @@ class Engine:
             if game is not None and self._game != (process, game):
                 process.send("ucinewgame")
                 self._game = process, game
-            text = self._position_text(position)
+            text = None if position is None else self._position_text(position)
             begin = time.monotonic()
             with self._lock:
-                process.send(text)
+                if text is not None:
+                    process.send(text)
                 process.send(limit.command)
                 self._searching = process
                 if cancel is not None and cancel.is_set():
                     process.send("stop")
             try:
-                *lines, last = process.until("bestmove", patience)
+                *lines, last = _reported(process.until("bestmove", patience), on_report)
             finally:
                 with self._lock:
                     self._searching = None
@@ -427,11 +434,20 @@ class Engine:
         position: where; None: in the last one. None is returned if the engine does not say it.
         Raises EngineError.
         """
-        if position is not None:
-            with self._killed_on_error():
-                self.start().send(self._position_text(position))
+        self._set_position(position)
         lines = self._ask(f"belief {count}", BELIEF_SECONDS, BELIEF_SILENCE_SECONDS)
         return read_belief(lines)
+
+    def marginals(self, position: Position | None = None) -> MarginalsAnswer | None:
+        """Ask how likely each enemy piece is on each square.
+
+        position: where; None: in the last one. None is returned if the engine lacks the capability,
+        or gives no answer. Raises EngineError.
+        """
+        self._set_position(position)
+        if TELLS_MARGINALS not in self.capabilities:
+            return None
+        return read_marginals(self._ask("marginals", BELIEF_SECONDS, BELIEF_SILENCE_SECONDS))
 
     def coverage(self, board: chess.Board) -> Coverage | None:
         """Ask what the last search knew of a position, such as the true one.
@@ -452,6 +468,12 @@ class Engine:
         return read_comparison(self._ask(f"compare {move} {other or ''}".rstrip()))
 
     # -- inside -----------------------------------------------------------------------------
+
+    def _set_position(self, position: Position | None) -> None:
+        """Send a position, if there is one."""
+        if position is not None:
+            with self._killed_on_error():
+                self.start().send(self._position_text(position))
 
     def _ask(
         self, question: str, seconds: float | None = None, silence: float | None = None
@@ -503,6 +525,17 @@ class Engine:
         with self._lock:
             process, self._process = self._process, None
         return process
+
+
+def _reported(lines: Iterable[str], on_report: Callable[[Report], None] | None) -> Iterator[str]:
+    """Pass on the lines of a search, and call on_report after the last line of each report."""
+    report = Report()
+    for line in lines:
+        yield line
+        if on_report is not None:
+            report = report.with_line(line)
+            if line.startswith("info string play "):
+                on_report(report)
 
 
 def _offers(process: UciProcess, option: str, choice: str) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
+import chess
+
 from obscuro.engine.report import (
     ComparedMove,
     Comparison,
@@ -15,12 +17,14 @@ from obscuro.engine.report import (
     RootReport,
     SearchInfo,
 )
+from obscuro.rules.observation import PLANES
 
 Policy = tuple[tuple[str, float], ...]
 
 _COVERAGE = "info string coverage "
 _COMPARE = "info string compare "
 _BECAUSE = "info string because fen "
+_MARGINALS = "info string marginals "
 _FLAGS = {"true": True, "false": False}
 _MATE_CENTIPAWNS = 10_000.0
 _INFO_NUMBERS = {"depth": "depth", "nodes": "nodes", "time": "milliseconds"}
@@ -133,6 +137,34 @@ def read_belief(lines: Iterable[str]) -> BeliefAnswer | None:
         return None
     known = tuple(shares) if len(shares) == len(fens) else ()
     return replace(answer, fens=tuple(fens), shares=known)
+
+
+@dataclass(frozen=True, slots=True)
+class MarginalsAnswer:
+    """An engine's answer to `marginals`: how likely each enemy piece is on each square, [0, 1].
+
+    Both map `any`, `pawn` … `king` to 64 probabilities, from a1 and b1 to h8. even: all possible
+    positions count alike. weighted: each counts by how plausibly the opponent has played; None if
+    the engine does not weigh them.
+    """
+
+    even: Mapping[str, tuple[float, ...]]
+    weighted: Mapping[str, tuple[float, ...]] | None = None
+
+
+def read_marginals(lines: Iterable[str]) -> MarginalsAnswer | None:
+    """Read the answer to `marginals`; None if there is none."""
+    views: dict[str, dict[str, tuple[float, ...]]] = {"even": {}, "weighted": {}}
+    for line in lines:
+        if line.startswith(_MARGINALS):
+            view, piece, *numbers = line.removeprefix(_MARGINALS).split()
+            shares = [_number(number) for number in numbers]
+            if view in views and piece in PLANES and len(shares) == len(chess.SQUARES):
+                views[view][piece] = tuple(share or 0.0 for share in shares)
+    even, weighted = views["even"], views["weighted"]
+    if len(even) != len(PLANES):
+        return None
+    return MarginalsAnswer(even, weighted if len(weighted) == len(PLANES) else None)
 
 
 def read_coverage(lines: Iterable[str]) -> Coverage | None:

@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
+from obscuro.belief.marginals import Marginals, marginals
 from obscuro.engine.knowledge import GameError, Knowledge
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
 from obscuro.engine.turn_time import BELIEF_SHARE, TurnTime, share_of, turn_time
 from obscuro.evaluation.scale import centipawns_of_value
 from obscuro.rules.account import Ply
+from obscuro.rules.fen_order import fen_order
 from obscuro.rules.layout import STATE
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_fen, move_to_uci, to_fen
@@ -27,7 +29,7 @@ from obscuro.rules.position import from_fen, move_to_uci, to_fen
 Words = npt.NDArray[np.uint64]
 Report = Callable[[SearchInfo], None]
 
-MOST_SORTED = 10_000  # positions of a belief that are written out to sort them
+MOST_SORTED = 10_000  # positions of a belief that are sorted to list the first ones
 
 
 class LastTurn(NamedTuple):
@@ -267,15 +269,26 @@ class GameFollower(ABC):
         """
         belief = self.knowledge.belief
         weights = belief.weights
+        if not count:
+            return {}
         if weights is None:
-            # P is in random order. To write out all of a large one takes minutes.
+            # P is in random order. To sort a large one takes long.
             wanted = len(belief) if len(belief) <= MOST_SORTED else count
-            return dict.fromkeys(sorted(map(to_fen, belief.first_positions(wanted)))[:count])
-        least = np.sort(weights)[-count:][:1] if count else np.inf
+            positions = belief.first_positions(wanted)
+            return dict.fromkeys(map(to_fen, positions[fen_order(positions)[:count]]))
+        least = np.sort(weights)[-count:][:1]
         rows = np.flatnonzero(weights >= least)
-        found = zip(weights[rows].tolist(), map(to_fen, belief.positions[rows]), strict=True)
-        likeliest = sorted(found, key=lambda each: (-each[0], each[1]))[:count]
-        return {fen: weight / len(belief) for weight, fen in likeliest}
+        positions, shares = belief.positions[rows], weights[rows]
+        order = fen_order(positions)
+        order = order[np.argsort(-shares[order], kind="stable")[:count]]
+        return {
+            to_fen(position): share / len(belief)
+            for position, share in zip(positions[order], shares[order].tolist(), strict=True)
+        }
+
+    def marginals(self) -> Marginals:
+        """How likely each enemy piece is on each square, as far as the belief is up to date."""
+        return marginals(self.knowledge.belief)
 
     def belief_contains(self, words: Words) -> bool:
         """Bring the belief up to date; return whether it holds a position uint64[8]."""

@@ -3,17 +3,22 @@
 The import loads no package, so that `obscuro doctor` can run without any.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Event
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from obscuro.engine.options import OPTIONS, Option, Options
 from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, SearchInfo
 from obscuro.installation import how_to_add
 from obscuro.rules.account import PlyListener
+
+if TYPE_CHECKING:  # it loads numba
+    from obscuro.belief.marginals import Marginals
 
 
 class AnyPlayer(PlyListener, Protocol):
@@ -59,6 +64,9 @@ class AnyPlayer(PlyListener, Protocol):
         The most likely ones come first. A player that does not know how likely they are lists them
         in sorted order, with None.
         """
+
+    def marginals(self) -> Marginals | None:
+        """How likely each enemy piece is on each square; None for a player without a belief."""
 
     def ponder(self, stop: Event) -> None:
         """Use the other side's time; ends soon after `stop` is set."""
@@ -145,6 +153,6 @@ OBSCURO = PlayerKind(
     OPTIONS,
     made_by("obscuro.engine.player:Player"),
     "obscuro.engine.player",
-    capabilities=("position-fog", "coverage", "compare"),
+    capabilities=("position-fog", "coverage", "compare", "marginals"),
 )
 """The engine itself."""

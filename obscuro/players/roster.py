@@ -86,7 +86,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             made_by("obscuro.players.depth1:Depth1Player"),
             "obscuro.players.depth1",
             title="Obscuro depth1",
-            capabilities=("position-fog", "coverage"),
+            capabilities=("position-fog", "coverage", "marginals"),
         ),
         PlayerKind(
             "zs21",
@@ -95,7 +95,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
             made_by("obscuro.research.zs21.zs21_player:Zs21Player"),
             "obscuro.research.zs21.zs21_player",
             title="Obscuro zs21",
-            capabilities=("position-fog", "coverage"),
+            capabilities=("position-fog", "coverage", "marginals"),
             extra=("highspy", "zs21"),
         ),
     )

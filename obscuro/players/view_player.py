@@ -88,6 +88,9 @@ class ViewPlayer:
         """Return None: there is no tree."""
         return None
 
+    def marginals(self) -> None:
+        """Return None: there is no belief."""
+
     def ponder(self, stop: Event) -> None:
         """Do nothing: there is nothing to think about."""
 

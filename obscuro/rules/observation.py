@@ -29,6 +29,8 @@ UNTOLD = "?"
 EMPTY = "."
 PIECES = "pnbrqk"
 """The letters of the first six of `Boards`, in their order."""
+PLANES = ("any", "pawn", "knight", "bishop", "rook", "queen", "king")
+"""Rows of a table of one side's pieces by square: a piece of any type, then the types as chess counts."""
 
 _MOST_PIECES = 16
 _STRAY = re.compile(r"[^1-8pnbrqkPNBRQK*?]")

@@ -30,6 +30,7 @@ from obscuro.uci.printing import (
     comparison_lines,
     coverage_line,
     info_lines,
+    marginal_lines,
 )
 
 Job = Callable[[], None]
@@ -255,6 +256,18 @@ class Playing:
                 self._output.error(f"belief: the player {self._kind.name} keeps no belief")
                 return
             self._output.lines(*belief_lines(size, exact, player.belief_fens(count)))
+
+    def marginals(self, history: History) -> None:
+        """Answer `marginals`: how likely each enemy piece is on each square."""
+        if history.over is not None:
+            self._output.error(f"marginals: the game is over: {history.over}")
+            return
+        with self._failing("marginals"):
+            found = self._updated(history).marginals()
+            if found is None:
+                self._output.error(f"marginals: the player {self._kind.name} keeps no belief")
+                return
+            self._output.lines(*marginal_lines(found))
 
     def coverage(self, fen: str) -> None:
         """Answer `coverage`: what the player's last search knew of a position.

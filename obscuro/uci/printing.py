@@ -1,14 +1,21 @@
 """The lines that the engine prints. These are pure functions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import chess
 
 from obscuro.engine.player_kind import OBSCURO, PlayerKind
 from obscuro.engine.report import Comparison, Coverage, SearchInfo
+from obscuro.rules.observation import PLANES
 from obscuro.uci.positions import History
 from obscuro.version import version
+
+if TYPE_CHECKING:  # it loads numba
+    from obscuro.belief.marginals import Marginals
 
 DRAW_SHARE = 0.1
 """Share of draws in `wdl` at value 0. It is a convention, and not measured."""
@@ -34,6 +41,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("ponderhit", "the move pondered on was played: go on, with the clock running"),
     ("d", "the board as our side sees it"),
     ("belief [n]", "how many positions are possible, and the n likeliest if that is known"),
+    ("marginals", "how likely each enemy piece is on each square"),
     ("coverage <FEN>", "what the last search knew of a position"),
     ("compare <move> [<move>]", "what the last search thinks of a move, and of another"),
     ("debug (on | off)", "read, and without effect"),
@@ -137,6 +145,16 @@ def belief_lines(size: int, exact: bool, fens: Mapping[str, float | None]) -> li
             f"info string belief fen {fen}" + ("" if share is None else f" share {share:.4g}")
             for fen, share in fens.items()
         ),
+    ]
+
+
+def marginal_lines(found: Marginals) -> list[str]:
+    """Return the answer to `marginals`: a line for each view and piece, squares from a1 to h8."""
+    return [
+        f"info string marginals {view} {piece} " + " ".join(f"{share:.4g}" for share in row)
+        for view, shares in found._asdict().items()
+        if shares is not None
+        for piece, row in zip(PLANES, shares.tolist(), strict=True)
     ]
 
 

@@ -27,7 +27,8 @@ class Session:
     the order of their commands.
 
     A command that changes the game, the options or the search ends a running search first; this
-    search still says its `bestmove`. `d` and `belief` are answered after a running search.
+    search still says its `bestmove`. `d`, `belief` and `marginals` are answered after a running
+    search.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Session:
             "ponderhit": self._ponderhit,
             "d": self._d,
             "belief": self._belief,
+            "marginals": self._marginals,
             "coverage": self._coverage,
             "compare": self._compare,
             "debug": lambda text: None,
@@ -155,6 +157,10 @@ class Session:
     def _belief(self, text: str) -> None:
         history, count = self._history, parse_belief(text)
         self._post(lambda: self._playing.belief(history, count))
+
+    def _marginals(self, text: str) -> None:
+        history = self._history
+        self._post(lambda: self._playing.marginals(history))
 
     def _coverage(self, text: str) -> None:
         fen = start_text(start_board(text))

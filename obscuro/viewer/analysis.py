@@ -174,7 +174,7 @@ class Analyst:
             engine.belief(account) is None
         ):  # asked first, so that the search has its time for itself
             raise EngineError(f"{engine.name} does not say how many positions are possible")
-        found = engine.play(account, self.limit)
+        found = engine.play(None, self.limit)
         return Consultation(
             self._name,
             found.move,

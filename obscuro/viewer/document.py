@@ -18,7 +18,9 @@ SideName = Literal["white", "black"]
 class ShownHeat(TypedDict):
     """How likely a belief makes things, in one of its two views."""
 
-    shares: str  # base64 of 7 x 64 bytes, by piece (see `two_beliefs.PLANES`) and square from a1;
+    shares: (
+        str  # base64 of 7 x 64 bytes, by piece (see `rules.observation.PLANES`) and square from a1;
+    )
     # 0 = in no position, 255 = in all, else a share in 255ths
     truth: float | None  # the true position, in [0, 1]; 0: it is not among them
 

@@ -15,20 +15,10 @@ from obscuro.rules.observation import Observation
 if TYPE_CHECKING:
     from obscuro.belief.belief import Belief
 
-Records = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.float64]
-Weights = npt.NDArray[np.float32]
 Levels = npt.NDArray[np.uint8]
 
-PLANES = ("any", "pawn", "knight", "bishop", "rook", "queen", "king")
-"""What each row of the results is about: a piece of any type, then the types as chess counts."""
-
-SQUARES = 64
 CERTAIN = 255
-CHUNK = 1 << 16  # records at a time, so that what lies in between stays in the cache
-
-_BYTES = 8  # of a bitboard, a rank each
-_BITS = np.unpackbits(np.arange(256, dtype=np.uint8).reshape(-1, 1), axis=1, bitorder="little")
 
 
 class HeatMap(NamedTuple):
@@ -146,7 +136,8 @@ def heat_maps(belief: Belief, board: FogOfWarBoard) -> tuple[HeatMap, HeatMap | 
 
     board: the true position. Raises ValueError for a belief without positions.
     """
-    from obscuro.rules.position import from_board  # noqa: PLC0415 - loads numba, as above
+    from obscuro.belief.marginals import piece_counts  # noqa: PLC0415 - loads numba, as above
+    from obscuro.rules.position import from_board  # noqa: PLC0415
 
     size, weights, truth = len(belief), belief.weights, from_board(board)
     counts = piece_counts(belief.records)
@@ -156,41 +147,6 @@ def heat_maps(belief: Belief, board: FogOfWarBoard) -> tuple[HeatMap, HeatMap | 
     sums = piece_counts(belief.records, weights)
     weight = float(belief.weights_of(truth.reshape(1, -1))[0]) if even.truth else 0.0
     return even, HeatMap(levels(sums, counts, size), weight / size)
-
-
-def piece_counts(records: Records, weights: Weights | None = None) -> Counts:
-    """Count in how many positions an enemy piece stands on a square: float64[7, 64].
-
-    records: the positions of a belief, uint64[n, 3]; see `obscuro.belief.record`. weights:
-    float32[n], what each position counts; None: 1. The rows of the result are those of `PLANES`; a1
-    comes first.
-    """
-    tallies = np.zeros((len(PLANES), _BYTES, 256))  # by rank and by its bits
-    for start in range(0, len(records), CHUNK):
-        part = slice(start, start + CHUNK)
-        each = None if weights is None else weights[part]
-        for plane, boards in enumerate(_planes(records[part])):
-            ranks = boards.astype("<u8").view(np.uint8).reshape(-1, _BYTES)
-            for rank in range(_BYTES):
-                tallies[plane, rank] += np.bincount(ranks[:, rank], each, minlength=256)
-    counts: Counts = (tallies @ _BITS.astype(np.float64)).reshape(len(PLANES), SQUARES)
-    return counts
-
-
-def _planes(records: Records) -> list[Records]:
-    """Return the bitboards uint64[n] of each of `PLANES`."""
-    a, b, c = records.T
-    rook = a & c  # one that may castle has a bit in b too
-    single = ~(a & b | a & c | b & c)
-    return [
-        a | b | c,
-        c & single,
-        b & single,
-        b & c & ~a,
-        rook,
-        a & b & ~c,
-        a & single,
-    ]
 
 
 def levels(weights: Counts, counts: Counts, positions: int) -> Levels:

@@ -17,6 +17,7 @@ import sys
 import threading
 from pathlib import Path
 
+from obscuro.rules.observation import PLANES
 from obscuro.uci.positions import PositionReader
 
 GREETING = (
@@ -28,7 +29,7 @@ GREETING = (
     "option name Stalemate type combo default loss var loss var draw",
     "uciok",
 )
-ABLE = "info string capabilities position-fog dances coverage compare"
+ABLE = "info string capabilities position-fog dances coverage compare marginals"
 FORCED = {"illegal": "bestmove a1a8", "none": "bestmove (none)", "empty": "bestmove"}
 
 
@@ -88,6 +89,8 @@ def main(path: Path | None) -> None:
             case "belief":
                 answer.append("info string belief size 2 exact true")
                 answer += ["info string belief fen 4k3/8/8/8/8/8/8/4K3 w - -"] * int(rest)
+            case "marginals":
+                answer += [f"info string marginals even {piece}{' 0.5' * 64}" for piece in PLANES]
             case "coverage":
                 answer.append("info string coverage belief true search none")
             case "compare":

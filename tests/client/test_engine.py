@@ -98,6 +98,7 @@ class TestWhatItIsTold:
         assert engine.play(board, QUICK).move
         assert whole_position(board) in engine.heard
         assert engine.coverage(board) is None and engine.compare("e2e4") is None
+        assert engine.marginals() is None
         with pytest.raises(EngineError, match="position-fog"):
             engine.play(Account(board, chess.WHITE), QUICK)
 
@@ -148,6 +149,9 @@ class TestWhatItIsTold:
         engine, board = fake(), board_after()
         belief = engine.belief(board, 1)
         assert belief is not None and (belief.size, belief.exact, len(belief.fens)) == (2, True, 1)
+        marginals = engine.marginals(board)
+        assert marginals is not None and marginals.even["king"] == (0.5,) * 64
+        assert marginals.weighted is None
         coverage, comparison = engine.coverage(board), engine.compare("e2e4")
         assert coverage is not None and coverage.in_belief
         assert comparison is not None and [each.move for each in comparison.moves] == [

@@ -29,7 +29,7 @@ def commands(text: str) -> Iterator[list[str]]:
     """Yield the commands of a shell text, as words, without their leading assignments."""
     for line in text.replace("\\\n", " ").splitlines():
         code = re.sub(r"(^|\s)#.*", "", line).strip()
-        for part in re.split(r"\s(?:&&|\||;|>)\s", code):
+        for part in re.split(r"\s(?:&&|\||;|>|<)\s", code):
             try:
                 words = shlex.split(part)
             except ValueError:

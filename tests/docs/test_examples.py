@@ -47,7 +47,13 @@ def test_a_game_of_ones_own_is_checked_solved_and_played(printed: Print) -> None
     assert re.search(r"payoff=-?[01]\.0", played)
 
 
-CLIENT = (("1",), ("None 4",), ("20 True 2", "True", "True"), ("2",), ("can't run no-such-engine",))
+CLIENT = (
+    ("1",),
+    ("None 4",),
+    ("20 True 2", "True", "True", "True None"),
+    ("2",),
+    ("can't run no-such-engine",),
+)
 
 
 @pytest.mark.parametrize("number", range(len(CLIENT)))
@@ -56,6 +62,19 @@ def test_the_client_finds_moves_and_beliefs(printed: Print, number: int) -> None
     lines = printed("docs/client.md", number)
     assert len(lines) == len(CLIENT[number])
     assert all(word in line for word, line in zip(CLIENT[number], lines, strict=True))
+
+
+def test_an_independent_program_analyses_a_game(printed: Print) -> None:
+    imported = re.findall(r"^(?:import|from) (\w+)", examples("docs/analyse.md")[0], re.MULTILINE)
+    assert imported == ["json", "subprocess", "sys"]
+    size, worst, code = printed("docs/analyse.md", 0)
+    assert size == "20 positions are possible"
+    assert worst in ("d1h5 lost most", "h5f7 lost most")
+    assert code == "exit code 0"
+
+
+def test_the_client_of_the_analysis_analyses_games(printed: Print) -> None:
+    assert printed("docs/analyse.md", 1) == ["[0, 1, 2, 3, 4, 5] 20", "True 3", "6 0"]
 
 
 def test_klss_harms_the_blueprint_everywhere_and_not_where_it_is_safe(printed: Print) -> None:

@@ -93,3 +93,4 @@ def test_it_has_no_belief() -> None:
     assert onlooker.belief_size is None and not onlooker.belief_exact
     assert tuple(onlooker.belief_fens(5)) == ()
     assert onlooker.compare("e2e4") is None
+    assert onlooker.marginals() is None

@@ -14,6 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import cast
 
+import chess
+import numpy as np
+
+from obscuro.belief.marginals import Marginals
 from obscuro.engine.options import Options
 from obscuro.engine.player_kind import OBSCURO, MakePlayer
 from obscuro.engine.report import (
@@ -25,7 +29,7 @@ from obscuro.engine.report import (
     Reason,
     SearchInfo,
 )
-from obscuro.rules.observation import Observation
+from obscuro.rules.observation import PLANES, Observation
 from obscuro.uci.channel import read_lines
 from obscuro.uci.positions import FogGame, start_board
 from obscuro.uci.uci import run
@@ -292,6 +296,12 @@ class FakePlayer:
 
     def belief_fens(self, count: int) -> Mapping[str, float | None]:
         return dict.fromkeys(["a w - -", "b w - -", "c w - -"][:count])
+
+    def marginals(self) -> Marginals:
+        even = np.zeros((len(PLANES), len(chess.SQUARES)))
+        even[-1, chess.E8] = 1
+        even[0, chess.E8] = 1 / 3
+        return Marginals(even, None)
 
     def coverage_of_fen(self, fen: str) -> Coverage:
         self._fakes.record(("coverage", fen))

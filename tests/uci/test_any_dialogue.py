@@ -38,6 +38,7 @@ OTHERS = [
     "compare e2e4",
     "compare e2e4 d2d4",
     "compare e2",
+    "marginals",
     "uci",
     "help",
     "nonsense",

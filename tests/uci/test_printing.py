@@ -4,14 +4,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import chess
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obscuro.belief.marginals import Marginals
+from obscuro.client.move_report import MarginalsAnswer, read_marginals
 from obscuro.engine.options import OPTIONS
 from obscuro.engine.player_kind import OBSCURO
 from obscuro.engine.report import Coverage, SearchInfo
 from obscuro.evaluation.evaluator import CacheUse
+from obscuro.rules.observation import PLANES
 from obscuro.uci.positions import PositionReader
 from obscuro.uci.printing import (
     COMMANDS,
@@ -22,6 +26,7 @@ from obscuro.uci.printing import (
     coverage_line,
     help_lines,
     info_lines,
+    marginal_lines,
     one_line,
     uci_lines,
     win_draw_loss,
@@ -122,6 +127,27 @@ def test_uci_declares_the_capabilities_between_the_author_and_the_end() -> None:
 )
 def test_coverage_is_a_line(coverage: Coverage, said: str) -> None:
     assert coverage_line(coverage) == f"info string coverage {said}"
+
+
+def test_marginals_have_a_line_for_each_piece_of_each_view() -> None:
+    even = np.zeros((len(PLANES), 64))
+    even[6, 4], even[0, 63] = 1, 1 / 3
+    lines = marginal_lines(Marginals(even, even / 2))
+    assert len(lines) == 2 * len(PLANES)
+    assert lines[6].split()[3:] == ["even", "king", *("1" if n == 4 else "0" for n in range(64))]
+    assert lines[0].endswith(" 0.3333") and lines[7].endswith(" 0.1667")
+    assert read_marginals(lines) == MarginalsAnswer(
+        *(
+            {
+                piece: tuple(round(share, 4) for share in row)
+                for piece, row in zip(PLANES, view.tolist(), strict=True)
+            }
+            for view in (even, even / 2)
+        )
+    )
+    assert read_marginals(lines[1:]) is None
+    alone = read_marginals(marginal_lines(Marginals(even, None)))
+    assert alone is not None and alone.weighted is None
 
 
 def test_help_has_a_line_for_each_command() -> None:

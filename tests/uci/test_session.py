@@ -38,6 +38,11 @@ COMPARED = [
     r"info string compare d2d4 value 0\.5000 policy 1\.0000 nodes 12$",
     r"info string because fen 8/8 w - - share 0\.75 e2e4 -1\.0000 d2d4 0\.5000$",
 ]
+_SQUARES = r"(?: [0-9.]+){64}$"
+MARGINALS = [
+    rf"info string marginals even {piece}{_SQUARES}"
+    for piece in ("any", "pawn", "knight", "bishop", "rook", "queen", "king")
+]
 COVERED = "info string coverage belief true infoset true expanded false weight 0.25$"
 BEST = [*INFO_LINES, "bestmove [a-h]"]
 
@@ -158,6 +163,13 @@ DIALOGUES: dict[str, list[tuple[str, list[str]]]] = {
         ("ucinewgame", []),
         (f"coverage {START}", [ERROR + "coverage: there is no search to ask about$"]),
     ],
+    "marginals": [
+        ("marginals", MARGINALS),
+        ("position fog white startpos turns", []),
+        ("marginals", MARGINALS),
+        ("position fen 8/8/8/8/8/8/8/K1k5 b - - 0 1 moves c1b1 a1b1", []),
+        ("marginals", [ERROR + "marginals: the game is over: king captured$"]),
+    ],
     "compare": [
         ("compare e2e4", [ERROR + "compare: there is no search to ask about$"]),
         ("go nodes 1", BEST),
@@ -176,7 +188,7 @@ DIALOGUES: dict[str, list[tuple[str, list[str]]]] = {
             [
                 "id name Obscuro",
                 "id author ",
-                "info string capabilities position-fog coverage compare$",
+                "info string capabilities position-fog coverage compare marginals$",
             ]
             + ["option name "] * len(OPTIONS)
             + ["uciok$"],

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import chess
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from obscuro.belief.belief import Belief
-from obscuro.rules.account import plies
+from obscuro.belief.marginals import piece_counts
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.rules.position import from_board, to_board
+from obscuro.rules.position import from_board
 from obscuro.viewer.game_file import read_game
 from obscuro.viewer.make_document import read_remark
-from obscuro.viewer.two_beliefs import (
-    CHUNK,
-    PLANES,
-    SQUARES,
-    SideKnowledge,
-    TwoBeliefs,
-    heat_maps,
-    levels,
-    piece_counts,
-)
+from obscuro.viewer.two_beliefs import SideKnowledge, TwoBeliefs, heat_maps, levels
+from tests.belief.test_marginals import LINE, belief_after, board_after, naive_counts
 from tests.docs.pages import ROOT
 
 GAME = ROOT / "docs" / "pictures" / "game.pgn"
 SHOWN = ROOT / "docs" / "pictures" / "shown.pgn"
-LINE = "e4 d5 exd5 Nf6 Nc3 g6 Bc4 Bg7 Nf3 O-O"  # with Black's castling rights known and unknown
 
 
 def replay(
@@ -125,46 +114,6 @@ def test_a_draw_by_repetition_ends_no_belief() -> None:
 # -- the shares of pieces -------------------------------------------------------------------
 
 
-def board_after(sans: str) -> FogOfWarBoard:
-    board = FogOfWarBoard()
-    for san in sans.split():
-        board.push_san(san)
-    return board
-
-
-def belief_after(sans: str, side: chess.Color) -> Belief:
-    board = board_after(sans)
-    belief = Belief(from_board(FogOfWarBoard()), int(not side), weighted=True)
-    for ply in plies(board, side):
-        assert ply.observation is not None
-        if ply.move is not None:
-            belief.after_own_move(ply.move, ply.observation)
-        else:
-            belief.after_opponent_move(ply.observation)
-    return belief
-
-
-def naive_counts(
-    positions: npt.NDArray[np.uint64], enemy: chess.Color, weights: Iterable[float] | None = None
-) -> npt.NDArray[np.float64]:
-    """Count by looking at every square of every position; weights: what each counts, not 1."""
-    counts = np.zeros((len(PLANES), SQUARES))
-    for words, weight in zip(positions, weights or [1.0] * len(positions), strict=True):
-        for square, piece in to_board(words).piece_map().items():
-            if piece.color == enemy:
-                counts[0, square] += weight
-                counts[piece.piece_type, square] += weight
-    return counts
-
-
-@pytest.mark.parametrize("side", chess.COLORS)
-@pytest.mark.parametrize("plies_made", [0, 1, 5, 6])
-def test_counts_equal_those_of_a_look_at_every_piece(side: chess.Color, plies_made: int) -> None:
-    belief = belief_after(" ".join(LINE.split()[:plies_made]), side)
-    expected = naive_counts(belief.positions, not side)
-    assert np.array_equal(piece_counts(belief.records), expected)
-
-
 @pytest.mark.parametrize("side", chess.COLORS)
 def test_weights_count_as_in_a_look_at_every_piece(side: chess.Color) -> None:
     board, belief = board_after(LINE), belief_after(LINE, side)
@@ -187,25 +136,6 @@ def test_a_position_that_is_not_in_the_belief_has_no_share() -> None:
     even, weighted = heat_maps(belief_after("e4 d5", chess.BLACK), board_after("d4 d5"))
     assert weighted is not None
     assert (even.truth, weighted.truth) == (0.0, 0.0)
-
-
-def test_many_records_are_counted_in_parts() -> None:
-    records = np.zeros((2 * CHUNK + 3, 3), dtype=np.uint64)
-    records[:, 2] = 1 << 8  # a pawn on a2
-    records[CHUNK:, 0] = 1 << 63  # a king on h8
-    counts = piece_counts(records)
-    assert counts[1, 8] == len(records)
-    assert counts[6, 63] == CHUNK + 3
-    assert counts.sum() == 2 * (2 * len(records) - CHUNK)  # each piece is also one of any type
-    weights = np.zeros(len(records), dtype=np.float32)
-    weights[CHUNK:] = 0.5
-    counts = piece_counts(records, weights)
-    assert counts[1, 8] == counts[6, 63] == (CHUNK + 3) / 2
-
-
-def test_a_rook_that_may_castle_is_a_rook() -> None:
-    counts = piece_counts(belief_after("", chess.WHITE).records)
-    assert counts[PLANES.index("rook")].nonzero()[0].tolist() == [chess.A8, chess.H8]
 
 
 def test_levels_are_near_the_shares_and_keep_what_is_certain_apart() -> None:
