@@ -27,7 +27,7 @@ from obscuro.rules.stalemate import DRAW, LOSS
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import start_board
 from obscuro.viewer.game_text import VARIANT, RawGame, raw_games
-from obscuro.viewer.move_text import RESULTS, MoveTextError, read_moves
+from obscuro.viewer.move_text import RESULTS, MoveTextError, names_a_square, read_moves
 
 MOST_MOVE_NUMBER = 9_999
 """No game begins at a later move."""
@@ -80,7 +80,7 @@ def read_game(path: Path, number: int = 1) -> chess.pgn.Game:
     """
     found = 0
     with _stored_games(path) as games:
-        for found, raw in enumerate(games, 1):  # noqa: B007 - counts
+        for found, raw in enumerate(games, 1):
             if found == number:
                 game = _read(raw, found)
                 if isinstance(game, GameFault):
@@ -99,7 +99,7 @@ def all_games(
     """
     number = 0
     with _stored_games(path) as games:
-        for number, raw in enumerate(games, 1):  # noqa: B007 - counts
+        for number, raw in enumerate(games, 1):
             game = _read(raw, number)
             if not isinstance(game, GameFault):
                 yield game
@@ -264,7 +264,7 @@ def _read(
     if isinstance(raw, chess.pgn.Game):
         return raw
     if raw.fault is not None:
-        return GameFault(number, None, raw.fault)
+        return GameFault(number, raw.ply, raw.fault)
     game = chess.pgn.Game()
     for name, value in raw.headers:
         game.headers[_SEATS.get(name, name)] = value
@@ -285,9 +285,8 @@ def _read(
     try:
         read_moves(game, raw.moves, cast("FogOfWarBoard", board), visit)
     except MoveTextError as error:
-        if not raw.headers and game.is_end():
-            return GameFault(number, None, "it has neither headers nor moves")
-        return GameFault(number, error.ply, str(error))
+        if raw.headers or names_a_square(raw.moves):
+            return GameFault(number, error.ply, str(error))
     if not raw.headers and game.is_end():
         return GameFault(number, None, "it has neither headers nor moves")
     return game
@@ -299,9 +298,8 @@ def _wrong_headers(headers: chess.pgn.Headers) -> str | None:
     headers["Result"] = RESULTS.get(result, "*")
     rules = " ".join(headers.get(name, "") for name in ("RuleVariants", "SubVariant", "Rules"))
     variant = headers.get("Variant", "").strip()
-    if (variant in _SERVER_VARIANTS and _OURS.search(rules)) or variant.lower() in PLAIN_CHESS:
-        headers["Variant"] = VARIANT
-    elif _OURS.search(variant):
+    named = f"{variant} {rules}" if variant in _SERVER_VARIANTS else variant
+    if variant.lower() in PLAIN_CHESS or _OURS.search(named):
         headers["Variant"] = VARIANT
     start = headers.get("StartFen4", _SERVER_START).strip()
     if start not in (_SERVER_START, "") and "FEN" not in headers:

@@ -23,16 +23,20 @@ _OPEN_HEADER = re.compile(r'\s*\[\s*[A-Za-z]\w*\s+"[^"]*')
 _RESULT_LAST = re.compile(r"(?:1-0|0-1|1/2-1/2|\*)\s*")
 _GOES_ON = re.compile(r"(?!1\s*\.)\d+\s*\.|[{(;$]|1-0|0-1|1/2|\*")
 _BRACES = re.compile(r"[{};]")
-_JSON = re.compile(r'\s*(?:\{\s*["}]|\[\s*["\[{\]])')
+_JSON = re.compile(r'\s*(?:\{\s*(?:["}]|$)|\[\s*(?:["\[{\]]|$))')
 _NO_WORD = re.compile(r"[\s{}();]")
 
 
 class RawGame(NamedTuple):
-    """A game as it was written. fault: why there is none; its moves are empty then."""
+    """A game as it was written.
+
+    fault: why there is none; its moves are empty then. ply: the move that the fault is about, from 1.
+    """
 
     headers: list[tuple[str, str]]
     moves: str
     fault: str | None = None
+    ply: int | None = None
 
 
 def raw_games(lines: Iterable[str]) -> Iterator[RawGame]:
@@ -208,12 +212,11 @@ def _type(event: Any) -> Any:
 
 
 def _is_game(value: Sequence[Any]) -> bool:
-    """Tell whether a list holds the moves of one game, and not games."""
-    if all(isinstance(each, str) for each in value):
-        return not any(" " in each.strip() for each in value)
-    return all(isinstance(each, dict) and not _has_moves(each) for each in value) and bool(
-        _move_text(value[0])
-    )
+    """Tell whether a list holds the moves of one game, and not games; its first item tells it."""
+    first = value[0]
+    if isinstance(first, str):
+        return " " not in first.strip()
+    return isinstance(first, dict) and not _has_moves(first) and bool(_move_text(first))
 
 
 def _raw(game: dict[str, Any], moves: Any) -> RawGame:
@@ -224,7 +227,7 @@ def _raw(game: dict[str, Any], moves: Any) -> RawGame:
     for ply, move in enumerate(moves, 1):
         word = _move_text(move)
         if not word or _NO_WORD.search(word):
-            return RawGame(headers, "", f"ply {ply}: {str(move)[:40]!r} is no move")
+            return RawGame(headers, "", f"{str(move)[:40]!r} is no move", ply)
         words.append(word)
     return RawGame(headers, " ".join(words))
 

@@ -65,9 +65,9 @@ _NULL = frozenset({"--", "Z0", "0000", "@@@@", "null", "pass"})
 
 
 class MoveTextError(ValueError):
-    """A text of moves can't be read. ply: where, from 1; None: it is about no move."""
+    """A text of moves can't be read. ply: where, from 1."""
 
-    def __init__(self, ply: int | None, why: str) -> None:
+    def __init__(self, ply: int, why: str) -> None:
         super().__init__(why)
         self.ply = ply
 
@@ -116,7 +116,7 @@ def read_moves(
                     move = reader.read(word.text)
                 except MoveTextError as error:
                     # A remark behind the last move is harmless; before a move it is a doubt.
-                    if _looks_like_a_move(word.text):
+                    if names_a_square(word.text):
                         raise doubt or error from None
                     doubt = doubt or error
                     continue
@@ -177,7 +177,7 @@ def _word(word: str) -> _Word | None:
     return _Word(word, None)
 
 
-def _looks_like_a_move(word: str) -> bool:
+def names_a_square(word: str) -> bool:
     """Tell whether a word names a square or castles, so that it can be no remark."""
     return bool(re.search(r"[a-n]\d", word) or _CASTLING.match(word)) or word in _NULL
 
@@ -290,6 +290,9 @@ class _MoveReader:
     ) -> list[chess.Move]:
         """Return the legal moves from a mask to a square. A pawn that names no piece gets a queen."""
         found = list(self._board.generate_legal_moves(mask, chess.BB_SQUARES[end]))
+        if not found and mask & self._board.kings:  # castling goes to the rook in python-chess
+            castling = self._board.generate_castling_moves(mask)
+            found = [move for move in castling if move.to_square == end]
         if promotion is None and not any(move.promotion for move in found):
             return found
         wanted = chess.QUEEN if promotion is None else "pnbrqk".index(promotion.lower()) + 1

@@ -74,7 +74,7 @@ def test_an_engine_analyses_the_game(games: Path, console: Console, terminal: Co
         (["games.pgn", "--game", "3"], "games.pgn has 2 games, and no game 3"),
         (["none.pgn"], "can't read none.pgn: No such file or directory"),
         (["games.pgn", "--out", "none/page.html"], "can't write none/page.html: No such file"),
-        (["bad.pgn"], "game 1 of bad.pgn: illegal san: 'e5'"),
+        (["bad.pgn"], "game 1 of bad.pgn, ply 1: 'e5' can't be played"),
     ],
 )
 def test_mistakes_are_one_line(

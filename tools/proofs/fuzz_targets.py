@@ -54,7 +54,7 @@ from obscuro.uci.log import Log, read_sessions
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import PositionReader, start_board
 from obscuro.uci.session import Session
-from obscuro.viewer.game_file import GameFileError, games_of_text
+from obscuro.viewer.game_file import GameFileError, games_of_bytes, games_of_text
 from obscuro.web.web_limits import WebLimits
 from obscuro.web.web_server import make_app
 from tests.matches.events import match_event, scripted_workers
@@ -240,12 +240,12 @@ def _fog_seeds() -> list[str]:
 
 
 def _start_pgn(folder: Path) -> TryOne:
-    """A PGN that a stranger uploads: what is accepted can be opened, and uploaded again."""
+    """A file of games that a stranger uploads: what is accepted can be opened, and uploaded again."""
     web = _WebApp(folder)
 
     def try_one(data: bytes) -> None:
         try:
-            found = games_of_text(data.decode(errors="replace"))
+            found = games_of_bytes(data)
         except GameFileError as error:
             if len(str(error).splitlines()) != 1:
                 raise AssertionError(f"not one line: {error}") from error
