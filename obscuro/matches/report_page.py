@@ -487,7 +487,8 @@ def stacked_plot(
     counts = [dict.fromkeys(kinds, 0) for _ in range(longest // width + 1)]
     for value, kind in values:
         counts[value // width][kind] += 1
-    marks = [mark for mark in ticks(0, max(sum(one.values()) for one in counts)) if mark % 1 == 0]
+    most = max(1, *(sum(one.values()) for one in counts))
+    marks = [mark for mark in ticks(0, most) if mark % 1 == 0]
     top, bottom = 30.0, _HEIGHT - _BOTTOM
     x_of = _scale((0, len(counts) * width), (_LEFT, WIDTH - _MARGIN))
     y_of = _scale((0, marks[-1]), (bottom, top))

@@ -219,7 +219,6 @@ class Analyst:
         account: the mover's. played: the move to compare with others.
         """
 
-
         def search() -> ShownAdvice:
             self._engine.prepare()
             self._engine.set_stalemate(stalemate)

@@ -197,9 +197,9 @@ class _Scout:
             if move.to_square == square:
                 self._add(finder, -min(won, risk))
         self._capture = None
-        finder = self._fresh.pop(move.from_square, None)
-        if finder is not None:
-            self._fresh[move.to_square] = finder
+        moved = self._fresh.pop(move.from_square, None)
+        if moved is not None:
+            self._fresh[move.to_square] = moved
 
     def _add(self, finder: int, value: int) -> None:
         found = self.found[finder]

@@ -51,9 +51,7 @@ def split_loss(lost: float, known: float, reasons: Sequence[tuple[float, bool]])
     missed = sum(difference for difference, held in reasons if not held)
     lost, known = round(lost, DIGITS), round(known, DIGITS)
     unthought = round(known * missed / total, DIGITS) if total > 0 else 0.0
-    return LossParts(
-        lost, round(lost - known, DIGITS), unthought, round(known - unthought, DIGITS)
-    )
+    return LossParts(lost, round(lost - known, DIGITS), unthought, round(known - unthought, DIGITS))
 
 
 def difference(reason: ShownReason) -> float:
@@ -111,7 +109,9 @@ def _sentences(
     if unthought > 0:
         missed = [each for each, here in zip(known["because"], held, strict=True) if not here]
         share = sum(each["share"] for each in missed)
-        positions = "a position that was" if len(missed) == 1 else f"{len(missed)} positions that were"
+        positions = (
+            "a position that was" if len(missed) == 1 else f"{len(missed)} positions that were"
+        )
         sentences.append(
             f"You did not think of {unthought}: {positions} possible, with {_percent(share)} of the "
             f"weight, and that a short look does not find, {'speaks' if len(missed) == 1 else 'speak'} "
