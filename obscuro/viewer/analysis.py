@@ -18,10 +18,10 @@ from obscuro.client.limit import Limit
 from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.viewer.advice import Consultation, shown_advice
-from obscuro.viewer.document import ShownAdvice, ShownAnalysis
+from obscuro.viewer.advice import Consultation, score, shown_advice
+from obscuro.viewer.document import ShownAdvice, ShownAnalysis, ShownComparison
 from obscuro.viewer.game_file import first_board, stalemate_rule
-from obscuro.viewer.loss_parts import shown_why
+from obscuro.viewer.loss_parts import ShortLook, shown_why
 from obscuro.viewer.two_beliefs import goes_on
 
 NEEDED = frozenset({READS_OBSERVATIONS, TELLS_COVERAGE, COMPARES})
@@ -126,7 +126,7 @@ class Analyst:
         """
         found = list(advice)
         moves = list(game.mainline_moves())
-        held: dict[int, list[bool]] = {}
+        looks: dict[int, ShortLook] = {}
         boards: dict[int, FogOfWarBoard] = {}
         self._start()
 
@@ -141,14 +141,13 @@ class Analyst:
                 if ply in turns and board.turn == side and known and known["comparison"]:
                     if over():
                         return found
-                    because = known["comparison"]["because"]
-                    here = self._held(account, [each["fen"] for each in because], game)
-                    if here is not None:
-                        held[ply], boards[ply] = here, board.root()
+                    look = self._short_look(account, move, known["comparison"], game)
+                    if look is not None:
+                        looks[ply], boards[ply] = look, board.root()
                         boards[ply].set_fen(board.fen())
                 board.push(move)
                 account.append(board)
-        for ply, here in sorted(held.items()):
+        for ply, look in sorted(looks.items()):
             if over():
                 return found
             board, known = boards[ply], found[ply]
@@ -157,7 +156,7 @@ class Analyst:
             true = self._consulted(board, account, moves[ply], stalemate_rule(game))
             if true is not None and true["comparison"] is not None:
                 played = board.san(moves[ply])
-                why = shown_why(played, known["comparison"], true["comparison"], here)
+                why = shown_why(played, known["comparison"], true["comparison"], look)
                 found[ply] = {**known, "why": why}
             on_turn()
         return found
@@ -238,22 +237,31 @@ class Analyst:
                 self._warn(f"error at {where} {error}")
         return None
 
-    def _held(
-        self, account: Account, fens: Sequence[str], game: chess.pgn.Game
-    ) -> list[bool] | None:
-        """Search for a short time; say which positions were among those that the search weighed.
+    def _short_look(
+        self,
+        account: Account,
+        played: chess.Move,
+        known: ShownComparison,
+        game: chess.pgn.Game,
+    ) -> ShortLook | None:
+        """Search for a short time; say what the search thinks of the move that was played.
 
-        account: the mover's. None: the engine failed twice, or needed no search.
+        account: the mover's. known: after the full search. None: the engine failed twice, or needed
+        no search.
         """
+        fens = [each["fen"] for each in known["because"]]
 
-        def ask() -> list[bool] | None:
+        def ask() -> ShortLook | None:
             self._engine.prepare()
             self._engine.set_stalemate(stalemate_rule(game))
             self._engine.play(account, short_limit(self.limit))
-            answers = [self._engine.coverage(FogOfWarBoard(f"{fen} 0 1")) for fen in fens]
-            if any(each is None or each.in_infoset is None for each in answers):
+            found = self._engine.compare(played.uci(), known["uci"])
+            if found is None:
                 return None
-            return [bool(each and each.in_infoset) for each in answers]
+            worth, better = (score(each.value) for each in found.moves)
+            answers = [self._engine.coverage(FogOfWarBoard(f"{fen} 0 1")) for fen in fens]
+            held = [bool(each is not None and each.in_infoset) for each in answers]
+            return ShortLook(better - worth, held)
 
         return self._twice(ask, "a short search")
 

@@ -1,19 +1,21 @@
 """Why a move was a mistake: what it lost, in three parts that add up.
 
 All values are scores that the mover expects, in points of a game, [0, 1]. Three searches of one
-engine are behind them: one by what the mover knew, a short one by the same, and one from the true
-position as if both sides knew it. With v the value of the better move and w that of the played one,
+engine are behind them: a full one by what the mover knew, a short one by the same, and a full one
+from the true position as if both sides knew it. With p the move that was played and v(a) the value of
+a move in a search,
 
-    lost       = max(0, v - w) in the true position
-    known      = max(0, v - w) by what the mover knew
+    lost       = max(0, v(t) - v(p)) in the true position; t is the better move there
+    known      = max(0, v(b) - v(p)) in the full search by what the mover knew; b is the better move
+    seen       = v(b) - v(p) in the short search
     unknowable = lost - known
-    unthought  = known * (sum of d_h over the positions h that the short search does not hold)
-                       / (sum of d_h over all of them)
-    chosen     = known - unthought
+    chosen     = seen, but at least 0 and at most known
+    unthought  = known - chosen
 
-The positions h are the reasons of the full search (`Comparison.reasons`): those that speak most for
-the better move. d_h is how much h adds to the difference: its share of the weight, times v - w in it.
-`unknowable` is below 0 where the true position was kinder than what the mover had to reckon with.
+`unknowable` is below 0 where the true position was kinder than what the mover had to reckon with. A
+short search sees less than the full one for two reasons: it does not hold the positions that refute
+the move, or it does not look far enough in them. `held` tells which of the full search's reasons
+(`Comparison.reasons`) it holds.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from obscuro.viewer.document import ShownComparison, ShownReason, ShownWhy
+from obscuro.viewer.document import ShownComparison, ShownWhy
 
 DIGITS = 4
 _POINTS = 100
@@ -41,36 +43,33 @@ def loss_of(compared: ShownComparison) -> float:
     return max(0.0, compared["better"] - compared["played"])
 
 
-def split_loss(lost: float, known: float, reasons: Sequence[tuple[float, bool]]) -> LossParts:
-    """Split a loss; see the module.
-
-    reasons: for each position its d_h, above 0, and whether the short search held it. Parts are
-    rounded such that they still add up.
-    """
-    total = sum(difference for difference, _ in reasons)
-    missed = sum(difference for difference, held in reasons if not held)
+def split_loss(lost: float, known: float, seen: float) -> LossParts:
+    """Split a loss; see the module. Parts are rounded such that they still add up."""
     lost, known = round(lost, DIGITS), round(known, DIGITS)
-    unthought = round(known * missed / total, DIGITS) if total > 0 else 0.0
-    return LossParts(lost, round(lost - known, DIGITS), unthought, round(known - unthought, DIGITS))
+    chosen = round(min(known, max(0.0, seen)), DIGITS)
+    return LossParts(lost, round(lost - known, DIGITS), round(known - chosen, DIGITS), chosen)
 
 
-def difference(reason: ShownReason) -> float:
-    """Return d_h of a position: how much it adds to what the played move loses."""
-    return reason["share"] * (reason["better"] - reason["played"])
+class ShortLook(NamedTuple):
+    """What a short search says of the move that was played.
+
+    seen: how much it loses against the better move of the full search; below 0 if it is better. held:
+    for each reason of the full search, whether the short one weighed the position.
+    """
+
+    seen: float
+    held: list[bool]
 
 
 def shown_why(
-    played: str, known: ShownComparison, true: ShownComparison, held: Sequence[bool]
+    played: str, known: ShownComparison, true: ShownComparison, short: ShortLook
 ) -> ShownWhy:
     """Describe why a move was a mistake.
 
     played: the move in SAN. known, true: the comparisons by what the mover knew and in the true
-    position. held: for each reason of `known`, whether the short search held the position.
+    position. short: by what it knew, after a short search.
     """
-    reasons = known["because"]
-    loss = loss_of(known)
-    weighed = [(difference(each), here) for each, here in zip(reasons, held, strict=True)]
-    parts = split_loss(loss_of(true), loss, weighed if loss else [])
+    parts = split_loss(loss_of(true), loss_of(known), short.seen)
     return ShownWhy(
         lost=parts.lost,
         unknowable=parts.unknowable,
@@ -78,8 +77,8 @@ def shown_why(
         chosen=parts.chosen,
         uci=true["uci"],
         san=true["san"],
-        held=list(held),
-        text=_sentences(played, parts, known, true, held),
+        held=list(short.held),
+        text=_sentences(played, parts, known, true, short.held),
     )
 
 
@@ -98,30 +97,27 @@ def _sentences(
         sentences = [f"On the board {played} lost nothing."]
     if unknowable > 0:
         sentences.append(
-            f"You could not know {unknowable} of them: by all that you saw, the position could have "
-            "been another one."
+            f"Could not know: {unknowable} of them. By all that was seen, the position could have been "
+            "another one."
         )
     elif unknowable < 0:
         sentences.append(
-            f"You were lucky by {-unknowable}: of the positions that were possible, others punish "
-            f"{played} more."
+            f"Lucky: {-unknowable}. Of the positions that were possible, others punish {played} more."
         )
     if unthought > 0:
+        sentence = f"Did not think of it: {unthought}. A short look does not see that much"
         missed = [each for each, here in zip(known["because"], held, strict=True) if not here]
-        share = sum(each["share"] for each in missed)
-        positions = (
-            "a position that was" if len(missed) == 1 else f"{len(missed)} positions that were"
-        )
-        sentences.append(
-            f"You did not think of {unthought}: {positions} possible, with {_percent(share)} of the "
-            f"weight, and that a short look does not find, {'speaks' if len(missed) == 1 else 'speak'} "
-            f"for {known['san']}."
-        )
+        if missed:
+            which = (
+                "one of the positions" if len(missed) == 1 else f"{len(missed)} of the positions"
+            )
+            share = _percent(sum(each["share"] for each in missed))
+            sentence += (
+                f"; it misses {which} that speak most for {known['san']}, {share} of the weight"
+            )
+        sentences.append(f"{sentence}.")
     if chosen > 0:
-        sentences.append(
-            f"You chose badly by {chosen}: {known['san']} was better in positions that even a short "
-            "look finds."
-        )
+        sentences.append(f"Chose badly: {chosen}. Even a short look prefers {known['san']}.")
     return sentences
 
 
