@@ -20,7 +20,7 @@ from obscuro.viewer.file_report import FileReport, Mistake, report_page
 from obscuro.viewer.game_facts import game_facts
 from obscuro.viewer.game_file import GameFault, GameFileError, all_games, first_board
 from obscuro.viewer.loss_parts import LossParts
-from obscuro.viewer.make_document import turns_to_explain
+from obscuro.viewer.make_document import LEAST_LOSS, turns_to_explain
 
 MOST_FAULTS = 10
 """The most faults that the terminal names; the page has all."""
@@ -123,13 +123,11 @@ def _explained(
     for move, each in zip(game.mainline_moves(), advice, strict=True):
         why = None if each is None else each["why"]
         if each is not None and why is not None:
-            compared = each["comparison"]
-            known = compared is not None and compared["better"] > compared["played"]
-            better = compared["san"] if compared is not None and known else why["san"]
             dots = "." if board.turn == chess.WHITE else "..."
             parts = LossParts(why["lost"], why["unknowable"], why["unthought"], why["chosen"])
             name = f"{board.fullmove_number}{dots} {board.san(move)}"
-            found.append(Mistake(number, board.turn, name, better, parts, " ".join(why["text"])))
+            if parts.size >= LEAST_LOSS:
+                found.append(Mistake(number, board.turn, name, parts, " ".join(why["text"])))
         board.push(move)
     return found
 

@@ -275,11 +275,13 @@ class Analyst:
         ):  # asked first, so that the search has its time for itself
             raise EngineError(f"{engine.name} does not say how many positions are possible")
         found = engine.play(account, self.limit)
+        coverage = engine.coverage(board)
+        searched = coverage is None or coverage.in_infoset is not None
         return Consultation(
             self._name,
             found.move,
             found.report,
             found.seconds,
-            engine.coverage(board),
-            None if played is None else engine.compare(played.uci()),
+            coverage,
+            engine.compare(played.uci()) if searched and played is not None else None,
         )

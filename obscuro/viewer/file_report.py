@@ -39,16 +39,23 @@ _PARTS = {
     "unthought": ("c1", "did not think of"),
     "chosen": ("c2", "chose badly"),
 }
+_PLAYER_HEADS = [
+    *("player", "games", "points", "score", "lost a game", "of it unseen", "kings lost"),
+    *("of them unseen", "scouted a game", "of it won"),
+]
+_MISTAKE_HEADS = [
+    *("player", "games", "mistakes a game", "lost", "could not know", "did not think of"),
+    "chose badly",
+]
 _POINTS = {"1-0": (1.0, 0.0), "0-1": (0.0, 1.0), "1/2-1/2": (0.5, 0.5)}
 
 
 class Mistake(NamedTuple):
-    """A move that lost much. game: its number in the file. text: why, in sentences."""
+    """A move that lost much. game: its number in the file. move: with its number. text: why."""
 
     game: int
     mover: chess.Color
     move: str
-    better: str
     parts: LossParts
     text: str
 
@@ -102,15 +109,17 @@ def report_page(report: FileReport) -> str:
         facts=facts,
         version=__version__,
         most_marks=MOST_MARKS,
-        player_heads=_player_heads(report),
-        player_rows=[_player_row(name, players[name], report) for name in shown],
+        player_heads=_PLAYER_HEADS,
+        player_rows=[_player_row(name, players[name]) for name in shown],
         more_players=len(players) - len(shown),
         lost_plot=lost_plot(games),
         scouting_plot=scouting_plot(games),
         length_plot=_length_plot(games),
         parts_plot=parts_plot(report.mistakes),
         sentences=_sentences(games),
-        mistake_rows=_mistake_rows(report.mistakes),
+        mistake_heads=_MISTAKE_HEADS,
+        mistake_rows=[_mistake_row(name, players[name]) for name in shown],
+        worst=_worst(report.mistakes),
         opening_rows=_opening_rows(games),
         game_heads=_game_heads(report),
         game_rows=_game_rows(report),
@@ -186,24 +195,10 @@ def _players(report: FileReport) -> dict[str, _Player]:
     return players
 
 
-def _player_heads(report: FileReport) -> list[str]:
-    heads = ["player", "games", "points", "score", "lost a game", "of it unseen", "kings lost"]
-    heads += ["of them unseen", "scouted a game", "of it won"]
-    if report.analysis is not None:
-        heads += [
-            "mistakes a game",
-            "lost by them",
-            "could not know",
-            "did not think of",
-            "chose badly",
-        ]
-    return heads
-
-
-def _player_row(name: str, player: _Player, report: FileReport) -> list[str]:
+def _player_row(name: str, player: _Player) -> list[str]:
     lost, kings = player.total("lost_value"), player.total("king_lost")
     scouted = player.total("scouted")
-    row = [
+    return [
         _short(name),
         f"{player.games:,}",
         points_text(player.points),
@@ -215,11 +210,12 @@ def _player_row(name: str, player: _Player, report: FileReport) -> list[str]:
         f"{scouted / player.games:.1f}",
         percent_text(player.total("paid"), scouted),
     ]
-    if report.analysis is not None:
-        sums = [sum(values) for values in zip(*player.mistakes, strict=True)] or [0.0] * 4
-        row.append(f"{len(player.mistakes) / player.games:.1f}")
-        row += [_hundredths(value) for value in sums]
-    return row
+
+
+def _mistake_row(name: str, player: _Player) -> list[str]:
+    sums = [sum(values) for values in zip(*player.mistakes, strict=True)] or [0.0] * 4
+    each = f"{len(player.mistakes) / player.games:.1f}"
+    return [_short(name), f"{player.games:,}", each, *map(_hundredths, sums)]
 
 
 def _sentences(games: Sequence[GameFacts]) -> list[str]:
@@ -241,19 +237,9 @@ def _sentences(games: Sequence[GameFacts]) -> list[str]:
     ]
 
 
-def _mistake_rows(mistakes: Sequence[Mistake]) -> list[list[str]]:
-    worst = sorted(mistakes, key=lambda each: -max(each.parts.lost, each.parts.chosen))
-    return [
-        [
-            str(each.game),
-            each.move.partition(" ")[0],
-            each.move.partition(" ")[2],
-            each.better,
-            *(_hundredths(part) for part in each.parts),
-            each.text,
-        ]
-        for each in worst[:MOST_MISTAKES]
-    ]
+def _worst(mistakes: Sequence[Mistake]) -> list[Mistake]:
+    """Return the mistakes to show, the largest first."""
+    return sorted(mistakes, key=lambda each: -each.parts.size)[:MOST_MISTAKES]
 
 
 class _Shares(NamedTuple):

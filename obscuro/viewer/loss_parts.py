@@ -37,6 +37,11 @@ class LossParts(NamedTuple):
     unthought: float
     chosen: float
 
+    @property
+    def size(self) -> float:
+        """Return what the move lost on the board or by what the mover knew, whatever is more."""
+        return max(self.lost, self.unthought + self.chosen)
+
 
 def loss_of(compared: ShownComparison) -> float:
     """Return what the played move loses against the other one; 0 if the engine prefers it."""

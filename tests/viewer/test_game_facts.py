@@ -78,9 +78,9 @@ def test_the_sums_agree_with_the_boards_of_random_games() -> None:
     captures = 0
     for seed in range(20):
         chance, board = random.Random(seed), FogOfWarBoard()
-        men = {color: 0 for color in chess.COLORS}
-        unseen = {color: 0 for color in chess.COLORS}
-        found = {color: 0 for color in chess.COLORS}
+        men = dict.fromkeys(chess.COLORS, 0)
+        unseen = dict.fromkeys(chess.COLORS, 0)
+        found = dict.fromkeys(chess.COLORS, 0)
         while not board.is_game_over() and len(board.move_stack) < 150:
             move, mover = chance.choice(list(board.legal_moves)), board.turn
             seen = board.vision(not mover)
