@@ -22,7 +22,7 @@ from obscuro.matches.report_page import (
     stacked_plot,
 )
 from obscuro.viewer.document import ShownAnalysis
-from obscuro.viewer.game_facts import GameFacts, SideFacts
+from obscuro.viewer.game_facts import FogFacts, SideFacts
 from obscuro.viewer.loss_parts import LossParts
 from obscuro.viewer.make_document import MOST_MARKS
 
@@ -69,7 +69,7 @@ class FileReport:
     """
 
     title: str
-    games: list[GameFacts] = field(default_factory=list)
+    games: list[FogFacts] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     analysis: ShownAnalysis | None = None
@@ -135,7 +135,7 @@ def _template() -> jinja2.Template:
 # -- drawings -----------------------------------------------------------------------------------
 
 
-def lost_plot(games: Iterable[GameFacts]) -> Drawing:
+def lost_plot(games: Iterable[FogFacts]) -> Drawing:
     """Draw when men and kings were captured, parted by whether the attacker was seen."""
     values = [
         ((man.ply + 1) // 2, "unseen" if man.unseen else "seen")
@@ -145,7 +145,7 @@ def lost_plot(games: Iterable[GameFacts]) -> Drawing:
     return stacked_plot("Captured men by move", "move of the capture", values, _SEEN)
 
 
-def scouting_plot(games: Iterable[GameFacts]) -> Drawing:
+def scouting_plot(games: Iterable[FogFacts]) -> Drawing:
     """Draw when moves brought enemy men into sight, parted by whether they won one soon."""
     values = [
         ((each.ply + 1) // 2, "paid" if each.paid else "not")
@@ -165,7 +165,7 @@ def parts_plot(mistakes: Iterable[Mistake]) -> Drawing:
     return stacked_plot("Mistakes by loss", "points of 100 lost", values, _PARTS, 5)
 
 
-def _length_plot(games: Iterable[GameFacts]) -> Drawing:
+def _length_plot(games: Iterable[FogFacts]) -> Drawing:
     kinds = {**RESULT_NAMES, "*": ("c2", "no result")}
     values = [(game.plies, game.result if game.result in RESULT_NAMES else "*") for game in games]
     if all(kind != "*" for _, kind in values):
@@ -218,7 +218,7 @@ def _mistake_row(name: str, player: _Player) -> list[str]:
     return [_short(name), f"{player.games:,}", each, *map(_hundredths, sums)]
 
 
-def _sentences(games: Sequence[GameFacts]) -> list[str]:
+def _sentences(games: Sequence[FogFacts]) -> list[str]:
     """Say what the fog did over all games."""
     sides = [game.side(color) for game in games for color in chess.COLORS]
     total: Counter[str] = Counter()
@@ -247,7 +247,7 @@ class _Shares(NamedTuple):
     parts: list[tuple[str, float]]
 
 
-def _opening_rows(games: Iterable[GameFacts]) -> list[dict[str, Any]]:
+def _opening_rows(games: Iterable[FogFacts]) -> list[dict[str, Any]]:
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for game in games:
         found[game.opening][game.result] += 1
@@ -285,7 +285,7 @@ def _game_rows(report: FileReport) -> list[list[str]]:
     return rows
 
 
-def _game_row(game: GameFacts) -> list[str]:
+def _game_row(game: FogFacts) -> list[str]:
     white, black = game.side(chess.WHITE), game.side(chess.BLACK)
     return [
         str(game.number),

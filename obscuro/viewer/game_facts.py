@@ -74,7 +74,7 @@ class SideFacts(NamedTuple):
     won_value: int
 
 
-class GameFacts(NamedTuple):
+class FogFacts(NamedTuple):
     """A game of a file. number: in the file, from 1. opening: its name, or its first moves."""
 
     number: int
@@ -107,7 +107,7 @@ class GameFacts(NamedTuple):
         )
 
 
-def game_facts(game: chess.pgn.Game, number: int) -> GameFacts:
+def game_facts(game: chess.pgn.Game, number: int) -> FogFacts:
     """Follow a game's main line; see `game_file.read_game`."""
     board = first_board(game)
     start = board.copy()
@@ -124,7 +124,7 @@ def game_facts(game: chess.pgn.Game, number: int) -> GameFacts:
         watch[mover].moved(board, ply, before, move, man)
         watch[not mover].answered(move, man)
     headers = game.headers
-    return GameFacts(
+    return FogFacts(
         number,
         headers["White"],
         headers["Black"],

@@ -10,11 +10,11 @@ import chess.pgn
 import pytest
 
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.viewer.game_facts import VALUES, GameFacts, game_facts
+from obscuro.viewer.game_facts import VALUES, FogFacts, game_facts
 from tests.viewer.recorded import game_of
 
 
-def facts_of(text: str, folder: Path) -> GameFacts:
+def facts_of(text: str, folder: Path) -> FogFacts:
     return game_facts(game_of(text, folder), 1)
 
 
