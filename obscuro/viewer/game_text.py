@@ -15,11 +15,14 @@ import msgspec
 VARIANT = "Fog of War"
 _LONGEST_HEADER = 64
 """The most lines of one header. Some writers break a position into its ranks."""
-_HEADER = re.compile(r'\s*\[\s*([A-Za-z0-9][\w+#=:-]*)\s+["“](.*)["”]\s*\]?\s*')
-_UNQUOTED = re.compile(r"\s*\[\s*([A-Za-z][\w+#=:-]*)(?:\s+'?([^\"%\[\]]*?)'?)?\s*\]\s*")
+_LONGEST_LINE = 10_000
+"""The most characters of a line, or of one header, that is read as headers."""
+# A stranger's line must not take more time than its length: no two of these repeats meet.
+_HEADER = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+["“](.*)["”]\s*\]?')
+_UNQUOTED = re.compile(r"\[\s*([A-Za-z][\w+#=:-]*)(\s[^\"%\[\]]*)?\]")
 _SEVERAL = re.compile(r'"\s*\]\s*\[\s*\w+\s+"')
 _ONE_OF_SEVERAL = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"(.*?)"\s*\]')
-_OPEN_HEADER = re.compile(r'\s*\[\s*[A-Za-z]\w*\s+"[^"]*')
+_OPEN_HEADER = re.compile(r'\[\s*[A-Za-z]\w*\s+"[^"]*')
 _RESULT_LAST = re.compile(r"(?:1-0|0-1|1/2-1/2|\*)\s*")
 _GOES_ON = re.compile(r"(?!1\s*\.)\d+\s*\.|[{(;$]|1-0|0-1|1/2|\*")
 _BRACES = re.compile(r"[{};]")
@@ -110,15 +113,17 @@ def _pgn_games(lines: Iterator[str]) -> Iterator[RawGame]:
 
 def _headers(line: str, lines: Iterator[str]) -> list[tuple[str, str]]:
     """Return the headers of a line, which may go on in the next lines; empty if it has none."""
+    if len(line) > _LONGEST_LINE:
+        return []
     if _OPEN_HEADER.fullmatch(line):
         for more in itertools.islice(lines, _LONGEST_HEADER):
-            line += f" {more.strip()}"
+            line = f"{line} {more.strip()}"[:_LONGEST_LINE]
             if more.rstrip().endswith("]"):
                 break
     if _SEVERAL.search(line):
         return _ONE_OF_SEVERAL.findall(line)
     match = _HEADER.fullmatch(line) or _UNQUOTED.fullmatch(line)
-    return [] if match is None else [(match[1], (match[2] or "").strip())]
+    return [] if match is None else [(match[1], (match[2] or "").strip(" '"))]
 
 
 # -- JSON ---------------------------------------------------------------------------------------
@@ -227,25 +232,26 @@ def _raw(game: dict[str, Any], moves: Any) -> RawGame:
     for ply, move in enumerate(moves, 1):
         word = _move_text(move)
         if not word or _NO_WORD.search(word):
-            return RawGame(headers, "", f"{str(move)[:40]!r} is no move", ply)
+            shown = move[:40] if isinstance(move, str) else type(move).__name__
+            return RawGame(headers, "", f"{shown!r} is no move", ply)
         words.append(word)
     return RawGame(headers, " ".join(words))
 
 
 def _move_text(move: Any) -> str:
     """Return a move as SAN or UCI; empty if it is none. A move may be an object with its squares."""
+    for _ in range(3):
+        if isinstance(move, dict):
+            move = next((move[key] for key in ("uci", "san", "lan", "move") if key in move), move)
     if isinstance(move, str):
         return move.strip()
     if not isinstance(move, dict):
         return ""
-    for key in ("uci", "san", "lan", "move"):
-        if isinstance(move.get(key), str | dict):
-            return _move_text(move[key])
-    squares = [move.get("from"), move.get("to")]
-    if not all(isinstance(square, str) for square in squares):
+    parts = [move.get("from"), move.get("to"), move.get("promotion") or ""]
+    if not all(isinstance(part, str) for part in parts):
         return ""
-    promotion = str(move.get("promotion") or "").lower()
-    return "".join([*map(str, squares), _PROMOTIONS.get(promotion, promotion)])
+    start, end, promotion = parts
+    return start + end + _PROMOTIONS.get(promotion.lower(), promotion)
 
 
 def _json_headers(game: dict[str, Any]) -> list[tuple[str, str]]:
@@ -269,4 +275,5 @@ def _header_text(value: Any) -> str:
         value = next(
             (value[key] for key in ("name", "username", "user", "key") if value.get(key)), "?"
         )
-    return " ".join(str(value).replace('"', "'").split())[:1000]
+    text = str(value) if isinstance(value, str | int | float) else "?"
+    return " ".join(text.replace('"', "'").split())[:1000]

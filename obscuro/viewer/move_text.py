@@ -36,6 +36,8 @@ GIVEN_UP = frozenset({"r", "resign", "resigns", "resigned", "t", "timeout"})
 """The side to move resigned, or its time ran out."""
 _ENDED = frozenset({"", "s", "stalemate", "d", "draw", "#", "+#", "mate"})
 _MOST_NAG = 255
+_LONGEST_WORD = 40
+"""No move has more letters; a longer word is not looked at."""
 _SHIFT = 3
 """How far the squares of an 8 x 8 board lie from those of a 14 x 14 one, in files and ranks."""
 
@@ -161,6 +163,8 @@ def _tokens(text: str) -> Iterator[tuple[str | None, str | None, int | None, _Wo
 
 def _word(word: str) -> _Word | None:
     """Take number and signs off a word; None if nothing is left."""
+    if len(word) > _LONGEST_WORD:
+        return _Word(word, None)
     if (plain := word.translate(_DASHES)) in RESULTS:
         return _Word(plain, None)
     if word[0].isdigit() and not _CASTLING.match(word):
@@ -197,6 +201,8 @@ class _MoveReader:
 
     def read(self, word: str) -> chess.Move:
         """Return the legal move of a word. Raises MoveTextError."""
+        if len(word) > _LONGEST_WORD:
+            raise self._error(f"{_shown(word)} is no move")
         if word in _NULL:
             raise self._error(f"{word!r} is a null move, which the rules do not know")
         if self._board.is_variant_end():

@@ -14,10 +14,19 @@ from pathlib import Path
 import chess
 import chess.pgn
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from obscuro.matches.journal import read_journal
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.viewer.game_file import GameFault, all_games, games_of_bytes, kept_text, read_game
+from obscuro.viewer.game_file import (
+    GameFault,
+    GameFileError,
+    all_games,
+    games_of_bytes,
+    kept_text,
+    read_game,
+)
 from obscuro.viewer.move_text import MoveTextError, read_moves
 
 GAMES = Path(__file__).parent / "games"
@@ -170,8 +179,8 @@ def test_a_journal_of_a_match_is_read_with_its_reports() -> None:
     [
         ("{}", "game 1: it is JSON, but no game: a list of moves is missing"),
         ("[[5]]", "game 1: it is JSON, but no game: a list of moves is missing"),
-        ('["e4", 5]', "game 1, ply 2: '5' is no move"),
-        ('{"moves": ["e4", null]}', "game 1, ply 2: 'None' is no move"),
+        ('["e4", 5]', "game 1, ply 2: 'int' is no move"),
+        ('{"moves": ["e4", null]}', "game 1, ply 2: 'NoneType' is no move"),
         ('{"moves": ["e4", "e5 (a)"]}', "game 1, ply 2: 'e5 (a)' is no move"),
         ('["e4", "e5"', "game 1: it is no JSON: Input data was truncated"),
         ("[" * 100_000, "game 1: it is no JSON"),
@@ -229,3 +238,50 @@ def test_words_before_a_move_are_refused_and_words_behind_the_last_are_not() -> 
     assert len(names_of(game)) == 2
     with pytest.raises(MoveTextError, match="'offered' is no move"):
         read_moves(chess.pgn.Game(), "1. e4 offered e5", FogOfWarBoard())
+
+
+CORPUS = [path.read_bytes() for path in sorted(GAMES.iterdir())]
+
+
+@given(
+    st.sampled_from(CORPUS),
+    st.lists(
+        st.tuples(st.integers(0, 3000), st.integers(0, 3000), st.binary(max_size=8)), max_size=6
+    ),
+)
+@settings(max_examples=100, deadline=None)
+def test_no_bytes_do_anything_but_open_or_say_why(
+    data: bytes, edits: list[tuple[int, int, bytes]]
+) -> None:
+    for start, length, new in edits:
+        data = data[:start] + new + data[start + length % 40 :]
+    try:
+        found = games_of_bytes(data)
+    except GameFileError as error:
+        assert len(str(error).splitlines()) == 1
+        return
+    assert all(len(fault.splitlines()) == 1 for fault in found.faults)
+    for game in found.games:
+        assert game.end().board().move_stack == list(game.mainline_moves())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["' + " " * 90_000,
+        "[a" + " " * 90_000 + "b",
+        '[a "' + " " * 90_000 + "x",
+        '[a "b"' + " " * 90_000 + "x",
+        '[a "' * 20_000,
+        "1. e4 " + "+" * 90_000 + "x e5",
+        "1. e4 " + "!" * 90_000 + "x e5",
+        "1. e4 " + "(" * 90_000,
+        "{" * 90_000,
+        '{"moves": ' + '{"move": ' * 900 + "1" + "}" * 901,
+        '{"white": ' + '{"name": ' * 900 + "1" + "}" * 901,
+    ],
+)
+def test_a_line_takes_no_more_time_than_its_length(text: str) -> None:
+    """The test has no clock: before, some of these took minutes."""
+    with pytest.raises(GameFileError):
+        games_of_bytes(text.encode())
