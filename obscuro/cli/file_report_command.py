@@ -90,9 +90,7 @@ def _read(source: Path, report: FileReport, analyst: Analyst | None, errors: Con
                     shown = time.monotonic()
                     progress.update(task, text=f"{number:,} games")
         except KeyboardInterrupt:
-            report.stopped = (
-                f"Broken off after {len(report.games):,} games; the file may have more."
-            )
+            report.stopped = f"Broken off after {_count(report)}; the file may have more."
         except (GameFileError, AnalysisError) as error:
             raise CommandError(str(error)) from None
 
@@ -133,13 +131,17 @@ def _explained(
 
 
 def _summary(report: FileReport, target: Path) -> str:
-    games = len(report.games)
-    text = f"{target}: {games:,} game{'' if games == 1 else 's'}"
+    text = f"{target}: {_count(report)}"
     if report.analysis is not None:
         text += f", {len(report.mistakes):,} mistakes"
     if report.faults:
         text += f"; {len(report.faults):,} can't be read"
     return f"{text}; broken off" if report.stopped else text
+
+
+def _count(report: FileReport) -> str:
+    games = len(report.games)
+    return f"{games:,} game{'' if games == 1 else 's'}"
 
 
 def _progress(console: Console) -> Progress:
