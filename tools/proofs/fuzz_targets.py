@@ -266,6 +266,17 @@ def _start_pgn(folder: Path) -> TryOne:
     return try_one
 
 
+_LONG_FORM = """\
+[Variant "FFA"]
+[RuleVariants "EnPassant FogOfWar"]
+[StartFen4 "2PC"]
+
+1. h5-h7 .. g10-g8
+2. h7xg8 .. Qg11xg8+
+3. R
+"""
+
+
 def _pgn_seeds() -> list[str]:
     seeds = []
     for number, fen in enumerate(FENS):
@@ -276,6 +287,7 @@ def _pgn_seeds() -> list[str]:
         game.headers.update({"White": "a", "Black": "b", "Result": "1-0", "Variant": "Fog of War"})
         game.end().comment = "[%eval 0.3] [%clk 0:00:10] a comment"
         seeds.append(f"{game}\n\n")
+    seeds += ['["e4","e5"]\n{"white":"a","moves":"d4 d5","winner":"white"}\n', _LONG_FORM]
     return [*seeds, "1. e4 $1 (1. d4 d5) e5 ; to the end\n2. Nf3 {a} *\n\n" + seeds[0]]
 
 
