@@ -73,11 +73,15 @@ docs/arena.md says what else can stand in it. Ctrl-C ends the tournament with th
 same command resumes it.
 """
 
+ANALYSIS_NODES = 2000
+"""The size of a search when `--nodes` of `obscuro show` has no number."""
 _SHOW_EXAMPLES = """\
 examples:
   obscuro show games.pgn
   obscuro show games.pgn --game 7 --out game7.html
   obscuro show games.pgn --analyse 1000
+  obscuro show games.pgn.gz --report games.html
+  obscuro show games.pgn --report games.html --nodes
 
 The page needs no server and no network. Open it in any browser of the last years.
 """
@@ -372,12 +376,23 @@ def _add_crew(parser: argparse.ArgumentParser) -> None:
 def _add_show(commands: Parsers) -> None:
     about = "write a game as one HTML page: what each side saw and believed"
     parser = _add_command(commands, "show", about, _SHOW_EXAMPLES)
-    parser.add_argument("pgn", metavar="GAME.pgn", help="a file of games")
-    _add_number(parser, "--game", "number of the game", default=1)
+    parser.add_argument(
+        "pgn",
+        metavar="GAMES",
+        help="a file of games: PGN, JSON, JSON lines or a journal, or packed",
+    )
+    _add_number(parser, "--game", "number of the game; default: 1")
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="the page to write; default: GAME.html beside the games, or GAME-N.html",
+        help="the page to write; default: GAME.html beside the games, or GAME-N.html; a name that "
+        "ends in .json gets the page's data alone",
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write a page about all games of the file: pieces and kings lost to attackers that "
+        "nobody saw, scouting, openings; with --nodes or --analyse, mistakes too",
     )
     about = "most positions of a belief; of a larger one it is a sample"
     _add_number(parser, "--max-positions", about, default=1_000_000)
@@ -385,8 +400,17 @@ def _add_show(commands: Parsers) -> None:
         parser,
         "--analyse",
         "let the engine search MS milliseconds for each move, with what its side knew: what "
-        "it would have played, and which moves lost most",
+        "it would have played, which moves lost most, and why",
         metavar="MS",
+    )
+    parser.add_argument(
+        "--nodes",
+        metavar="N",
+        nargs="?",
+        const=ANALYSIS_NODES,
+        type=_whole(1),
+        help="let the engine search N nodes for each move, in place of a time or at most; default: "
+        f"{ANALYSIS_NODES}",
     )
     _add_option(parser, "set a UCI option of the engine that analyses")
 

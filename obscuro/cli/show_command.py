@@ -1,9 +1,13 @@
-"""`obscuro show` writes a recorded game as one HTML page: what each side saw and believed."""
+"""`obscuro show` writes a recorded game as one HTML page: what each side saw and believed.
+
+With `--report` it writes one page about all games of a file.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import chess.pgn
@@ -11,18 +15,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from obscuro.cli.command_support import CommandError, UsageError, read_options
-from obscuro.client.engine import engine_command
+from obscuro.cli.file_report_command import make_analyst, move_name, write_page, write_report
 from obscuro.client.limit import Limit
 from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import OptionError
 from obscuro.engine.player_kind import OBSCURO
 from obscuro.matches.builtin_players import set_options
-from obscuro.viewer.analysis import AnalysisError, Analyst
+from obscuro.viewer.analysis import AnalysisError
 from obscuro.viewer.browser_parts.parts import MissingPartsError
 from obscuro.viewer.document import GameDocument, ShownAdvice, ShownAnalysis
 from obscuro.viewer.game_file import GameFileError, read_game
 from obscuro.viewer.html_page import html_page, require_parts
-from obscuro.viewer.make_document import make_document
+from obscuro.viewer.make_document import make_document, turns_to_explain
 
 
 def run(
@@ -37,30 +41,33 @@ def run(
     """
     console = console or Console(highlight=False, markup=False)
     errors = errors or Console(stderr=True, highlight=False, markup=False)
-    source = Path(arguments.pgn)
-    target = Path(arguments.out) if arguments.out else default_target(source, arguments.game)
+    source, number = Path(arguments.pgn), arguments.game or 1
+    target = Path(arguments.out) if arguments.out else default_target(source, number)
     options = read_options(arguments.option, "--option")
-    if options and arguments.analyse is None:
-        raise UsageError("--option is for the engine of --analyse MS")
+    limit = None
+    if arguments.analyse is not None or arguments.nodes is not None:
+        limit = Limit(arguments.analyse, arguments.nodes)
+    if options and limit is None:
+        raise UsageError("--option is for the engine of --analyse MS or --nodes N")
     try:
         set_options(OBSCURO, options)
     except OptionError as error:
         raise UsageError(str(error)) from None
+    if arguments.report is not None:
+        if arguments.game is not None or arguments.out is not None:
+            raise UsageError("--report is about all games and names its page: no --game, no --out")
+        return write_report(source, Path(arguments.report), limit, options, console, errors)
     try:
         require_parts()
-        game = read_game(source, arguments.game)
+        game = read_game(source, number)
     except (GameFileError, MissingPartsError) as error:
         raise CommandError(str(error)) from None
     plies = sum(1 for _ in game.mainline())
     advice: Sequence[ShownAdvice | None] = ()
     analysis = None
     with _progress(errors) as progress:
-        if arguments.analyse is not None:
-            task = progress.add_task("analysis", total=plies)
-            limit = Limit(arguments.analyse)
-            advice, analysis = analysed(
-                game, limit, options, errors, lambda: progress.advance(task)
-            )
+        if limit is not None:
+            advice, analysis = analysed(game, limit, options, errors, progress)
         beliefs = progress.add_task("beliefs", total=1 + plies)
         document = make_document(
             game,
@@ -70,11 +77,12 @@ def run(
             advice,
             analysis,
         )
-    try:
-        target.write_text(html_page(document), encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"can't write {target}: {error.strerror}") from None
+    data = target.suffix == ".json"
+    text = json.dumps(document, ensure_ascii=False) if data else html_page(document)
+    write_page(target, text)
     console.print(summary(document, target), soft_wrap=True)
+    for line in reasons(document):
+        console.print(line, soft_wrap=True)
     return 0
 
 
@@ -83,25 +91,31 @@ def analysed(
     limit: Limit,
     options: Mapping[str, str],
     errors: Console,
-    on_ply: Callable[[], None],
+    progress: Progress,
 ) -> tuple[list[ShownAdvice | None], ShownAnalysis]:
     """Let the engine look at a game; return its advice for each move, and who gave it.
 
-    options: of the engine. errors: for the engine's warnings. on_ply: is called after each search.
-    Raises CommandError if the engine can't be started.
+    options: of the engine. errors: for the engine's warnings. Raises CommandError if the engine can't
+    be started.
     """
-    analyst = Analyst(
-        engine_command(),
-        limit=limit,
-        options=options,
-        on_warning=lambda text: errors.print(text, soft_wrap=True),
-    )
-    with analyst:
+    task = progress.add_task("analysis", total=sum(1 for _ in game.mainline()))
+    with make_analyst(limit, options, errors) as analyst:
         try:
-            advice = analyst.analyse(game, lambda ply, found: on_ply())
+            advice = analyst.analyse(game, lambda ply, found: progress.advance(task))
+            turns = turns_to_explain(game, advice)
+            task = progress.add_task("mistakes", total=len(turns))
+            advice = analyst.explain(game, advice, turns, lambda: progress.advance(task))
         except AnalysisError as error:
             raise CommandError(str(error)) from None
         return advice, analyst.description
+
+
+def reasons(document: GameDocument) -> Iterator[str]:
+    """Yield why the moves that lost most were mistakes, in the order of play."""
+    for move in document["moves"]:
+        why = None if move["advice"] is None else move["advice"]["why"]
+        if why is not None:
+            yield f"{move_name(move)}: {' '.join(why['text'])}"
 
 
 def default_target(source: Path, number: int) -> Path:

@@ -8,7 +8,7 @@ texts stay readable there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -40,7 +40,6 @@ def report_html(standings: Standings, state: str, *, complete: bool) -> str:
     state: how far the tournament has come, in a sentence; it is marked unless *complete*.
     """
     event, games = standings.event, standings.seated()
-    style = resources.files("obscuro.matches").joinpath("report.css").read_text(encoding="utf-8")
     times = {str(event.control_of(player)) for player in range(len(event.entrants))}
     started = sorted(game.record.started[:10] for game in games if game.record.started)
     facts = [
@@ -53,7 +52,7 @@ def report_html(standings: Standings, state: str, *, complete: bool) -> str:
     page: str = _template().render(
         standings=standings,
         games=games,
-        style=style,
+        style=page_style(),
         facts=facts,
         state=state,
         complete=complete,
@@ -64,24 +63,39 @@ def report_html(standings: Standings, state: str, *, complete: bool) -> str:
 
 
 @cache
-def _template() -> jinja2.Template:
+def page_environment(folder: str = "matches") -> jinja2.Environment:
+    """Return what renders pages with tables and drawings, from templates of a folder of the package.
+
+    A template imports `drawing` and `table` from `drawing.html.jinja`, and has the style sheet of
+    `page_style`.
+    """
+    folders = dict.fromkeys((folder, "matches"))
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("obscuro", "matches"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader("obscuro", each) for each in folders]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(
-        points=points_text, estimate=estimate_text, elo=elo_text, number=number, place=place_text
-    )
+    environment.filters.update(points=points_text, number=number, place=place_text)
+    environment.globals.update(WIDTH=WIDTH, percent=percent_text)
+    return environment
+
+
+def page_style() -> str:
+    """Return the style sheet of these pages."""
+    return resources.files("obscuro.matches").joinpath("report.css").read_text(encoding="utf-8")
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = page_environment()
+    environment.filters.update(estimate=estimate_text, elo=elo_text)
     environment.globals.update(
         QUANTITIES=QUANTITIES,
         STATED=_STATED,
         RESULTS=[kind for kind, _ in RESULT_NAMES.values()],
-        WIDTH=WIDTH,
-        percent=percent_text,
         rating_rows=_rating_rows,
         notes=notes,
         setting=_setting,
@@ -453,35 +467,51 @@ def length_plot(lengths: Sequence[tuple[int, str]]) -> Drawing:
 
     lengths: the plies and the result, `1-0`, `1/2-1/2` or `0-1`, of each game.
     """
-    longest = max((plies for plies, _ in lengths), default=1)
-    width = max(2, math.ceil(ticks(0, max(longest, 1), 16)[1]))
-    counts = [dict.fromkeys(RESULT_NAMES, 0) for _ in range(longest // width + 1)]
-    for plies, result in lengths:
-        counts[plies // width][result] += 1
-    marks = [mark for mark in ticks(0, max(sum(one.values()) for one in counts)) if mark % 1 == 0]
+    return stacked_plot("Lengths of games", "plies", lengths, RESULT_NAMES)
+
+
+def stacked_plot(
+    title: str,
+    unit: str,
+    values: Sequence[tuple[int, str]],
+    kinds: Mapping[str, tuple[str, str]],
+    least_width: int = 2,
+) -> Drawing:
+    """Draw how often values occur: stacked bars of numbers by value, parted by kind.
+
+    unit: of the values, which are at least 0. values: with their kinds. kinds: each kind's class in
+    the style sheet, and its name. least_width: of a bar, in values.
+    """
+    longest = max((value for value, _ in values), default=1)
+    width = max(least_width, math.ceil(ticks(0, max(longest, 1), 16)[1]))
+    counts = [dict.fromkeys(kinds, 0) for _ in range(longest // width + 1)]
+    for value, kind in values:
+        counts[value // width][kind] += 1
+    most = max(1, *(sum(one.values()) for one in counts))
+    marks = [mark for mark in ticks(0, most) if mark % 1 == 0]
     top, bottom = 30.0, _HEIGHT - _BOTTOM
     x_of = _scale((0, len(counts) * width), (_LEFT, WIDTH - _MARGIN))
     y_of = _scale((0, marks[-1]), (bottom, top))
-    drawing = Drawing("Lengths of games", _HEIGHT)
+    drawing = Drawing(title, _HEIGHT)
     drawing.add_levels(marks, y_of, ".0f")
     for index, one in enumerate(counts):
         base, left = 0, x_of(index * width) + 0.75
         breadth = max(0.5, x_of((index + 1) * width) - 0.75 - left)
-        for result, (kind, name) in RESULT_NAMES.items():
-            if one[result]:
-                low, high = y_of(base), y_of(base + one[result])
+        for kind, (style, name) in kinds.items():
+            if one[kind]:
+                low, high = y_of(base), y_of(base + one[kind])
                 drawing.add(
-                    Box(left, high, breadth, low - high, kind),
-                    title=f"{index * width} to {(index + 1) * width - 1} plies: {name} {one[result]}",
+                    Box(left, high, breadth, low - high, style),
+                    title=f"{index * width} to {(index + 1) * width - 1} {unit}: {name} {one[kind]}",
                 )
-            base += one[result]
+            base += one[kind]
     for mark in ticks(0, len(counts) * width, 7):
         if mark <= len(counts) * width:
             drawing.add(Label(x_of(mark), bottom + 16, f"{mark:.0f}", "middle"))
-    drawing.add(Label((_LEFT + WIDTH) / 2, _HEIGHT - 6, "plies", "middle"))
-    for index, (kind, name) in enumerate(RESULT_NAMES.values()):
+    drawing.add(Label((_LEFT + WIDTH) / 2, _HEIGHT - 6, unit, "middle"))
+    for index, (style, name) in enumerate(kinds.values()):
         x = _LEFT + 130 * index
-        drawing.add(Box(x, 6, 11, 11, kind), Label(x + 16, 16, name, "start"))
+        drawing.add(Box(x, 6, 11, 11, style), Label(x + 16, 16, name, "start"))
     return drawing
 
 

@@ -57,6 +57,7 @@ def shown_advice(board: FogOfWarBoard, asked: Consultation) -> ShownAdvice:
         nodes=None if report.nodes is None else round(report.nodes),
         depth=report.depth,
         comparison=shown_comparison(board, asked.comparison),
+        why=None,
     )
 
 
@@ -114,6 +115,7 @@ def _shown_reason(board: FogOfWarBoard, reason: Reason) -> ShownReason:
     placement = reason.fen.split()[0]
     return ShownReason(
         placement=placement,
+        fen=reason.fen,
         true=placement == board.board_fen(),
         share=round(reason.share, SHARE_DIGITS),
         played=score(reason.values[0]),

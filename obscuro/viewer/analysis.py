@@ -7,7 +7,8 @@ only after the search, and the engine does not use the answer.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeVar
 
 import chess
 import chess.pgn
@@ -17,19 +18,31 @@ from obscuro.client.limit import Limit
 from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.viewer.advice import Consultation, shown_advice
-from obscuro.viewer.document import ShownAdvice, ShownAnalysis
+from obscuro.viewer.advice import Consultation, score, shown_advice
+from obscuro.viewer.document import ShownAdvice, ShownAnalysis, ShownComparison
 from obscuro.viewer.game_file import first_board, stalemate_rule
+from obscuro.viewer.loss_parts import ShortLook, shown_why
 from obscuro.viewer.two_beliefs import goes_on
 
 NEEDED = frozenset({READS_OBSERVATIONS, TELLS_COVERAGE, COMPARES})
 """What an engine must be able to do (docs/protocol.md, "Capabilities")."""
 
+SHORT = 16
+"""How many times smaller the search is that stands for a short look."""
 _TRIES = 2
+_Answer = TypeVar("_Answer")
 
 
 class AnalysisError(Exception):
     """There can be no analysis of a game or a position. The text is one line for the user."""
+
+
+def short_limit(limit: Limit) -> Limit:
+    """Return the limit of a short look, beside a search of this limit."""
+    return Limit(
+        movetime=None if limit.movetime is None else max(1, limit.movetime // SHORT),
+        nodes=None if limit.nodes is None else max(1, limit.nodes // SHORT),
+    )
 
 
 class Analyst:
@@ -96,6 +109,58 @@ class Analyst:
                 account.append(board)
         return found
 
+    def explain(
+        self,
+        game: chess.pgn.Game,
+        advice: Sequence[ShownAdvice | None],
+        turns: Collection[int],
+        on_turn: Callable[[], None] = lambda: None,
+        cancel: threading.Event | None = None,
+    ) -> list[ShownAdvice | None]:
+        """Return the advice of `analyse` with the reasons of some mistakes; see `loss_parts`.
+
+        turns: the moves in question, by number from 0. One that was forced, and one where the engine
+        failed twice, gets no reasons. on_turn: called after each of them. Two searches are made for
+        each turn: a short one by what the mover knew, `SHORT` times smaller than the limit, and one
+        from the true position. Raises AnalysisError if no engine can be started.
+        """
+        found = list(advice)
+        moves = list(game.mainline_moves())
+        looks: dict[int, ShortLook] = {}
+        boards: dict[int, FogOfWarBoard] = {}
+        self._start()
+
+        def over() -> bool:
+            return self._closed.is_set() or (cancel is not None and cancel.is_set())
+
+        for side in chess.COLORS:
+            board = first_board(game)
+            account = Account(board, side)
+            for ply, move in enumerate(moves):
+                known = found[ply]
+                if ply in turns and board.turn == side and known and known["comparison"]:
+                    if over():
+                        return found
+                    look = self._short_look(account, move, known["comparison"], game)
+                    if look is not None:
+                        looks[ply], boards[ply] = look, board.root()
+                        boards[ply].set_fen(board.fen())
+                board.push(move)
+                account.append(board)
+        for ply, look in sorted(looks.items()):
+            if over():
+                return found
+            board, known = boards[ply], found[ply]
+            assert known is not None and known["comparison"] is not None
+            account = Account(board, board.turn)
+            true = self._consulted(board, account, moves[ply], stalemate_rule(game))
+            if true is not None and true["comparison"] is not None:
+                played = board.san(moves[ply])
+                why = shown_why(played, known["comparison"], true["comparison"], look)
+                found[ply] = {**known, "why": why}
+            on_turn()
+        return found
+
     def advise(self, game: chess.pgn.Game, ply: int) -> ShownAdvice:
         """Return what the engine would play after `ply` plies of a game, for the side to move.
 
@@ -152,18 +217,53 @@ class Analyst:
 
         account: the mover's. played: the move to compare with others.
         """
+
+        def search() -> ShownAdvice:
+            self._engine.prepare()
+            self._engine.set_stalemate(stalemate)
+            return shown_advice(board, self._searched(board, account, played))
+
+        return self._twice(search, f"{board.fullmove_number}{'.' if board.turn else '...'}")
+
+    def _twice(self, ask: Callable[[], _Answer], where: str) -> _Answer | None:
+        """Ask the engine; start it anew and ask again if it fails. None: it failed again."""
         for _ in range(_TRIES):
             try:
-                self._engine.prepare()
-                self._engine.set_stalemate(stalemate)
-                return shown_advice(board, self._searched(board, account, played))
+                return ask()
             except (EngineError, ValueError) as error:
                 self._engine.kill()
                 if self._closed.is_set():
                     break
-                where = f"{board.fullmove_number}{'.' if board.turn else '...'}"
                 self._warn(f"error at {where} {error}")
         return None
+
+    def _short_look(
+        self,
+        account: Account,
+        played: chess.Move,
+        known: ShownComparison,
+        game: chess.pgn.Game,
+    ) -> ShortLook | None:
+        """Search for a short time; say what the search thinks of the move that was played.
+
+        account: the mover's. known: after the full search. None: the engine failed twice, or needed
+        no search.
+        """
+        fens = [each["fen"] for each in known["because"]]
+
+        def ask() -> ShortLook | None:
+            self._engine.prepare()
+            self._engine.set_stalemate(stalemate_rule(game))
+            self._engine.play(account, short_limit(self.limit))
+            found = self._engine.compare(played.uci(), known["uci"])
+            if found is None:
+                return None
+            worth, better = (score(each.value) for each in found.moves)
+            answers = [self._engine.coverage(FogOfWarBoard(f"{fen} 0 1")) for fen in fens]
+            held = [bool(each is not None and each.in_infoset) for each in answers]
+            return ShortLook(better - worth, held)
+
+        return self._twice(ask, "a short search")
 
     def _searched(
         self, board: FogOfWarBoard, account: Account, played: chess.Move | None
@@ -175,11 +275,13 @@ class Analyst:
         ):  # asked first, so that the search has its time for itself
             raise EngineError(f"{engine.name} does not say how many positions are possible")
         found = engine.play(None, self.limit)
+        coverage = engine.coverage(board)
+        searched = coverage is None or coverage.in_infoset is not None
         return Consultation(
             self._name,
             found.move,
             found.report,
             found.seconds,
-            engine.coverage(board),
-            None if played is None else engine.compare(played.uci()),
+            coverage,
+            engine.compare(played.uci()) if searched and played is not None else None,
         )

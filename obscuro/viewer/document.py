@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict, cast
 
-SCHEMA = 3
+SCHEMA = 4
 """Its number changes when a reader of one form could misread the other one."""
 
 SideName = Literal["white", "black"]
@@ -88,6 +88,7 @@ class ShownReason(TypedDict):
     """
 
     placement: str  # the whole board before the move, as in a FEN
+    fen: str  # the same with side, castling and en passant
     true: bool  # whether it is the position that was on the board
     share: float  # of all positions that the search weighed, in [0, 1]
     played: float
@@ -110,6 +111,19 @@ class ShownComparison(TypedDict):
     because: list[ShownReason]  # what speaks most for the preferred move, the most important first
 
 
+class ShownWhy(TypedDict):
+    """Why a move was a mistake: its loss in three parts; see `loss_parts`. All in points of a game."""
+
+    lost: float  # against the true position; the sum of the next three
+    unknowable: float  # below 0: the true position was kinder than what the mover had to fear
+    unthought: float
+    chosen: float
+    uci: str  # the better move in the true position
+    san: str
+    held: list[bool]  # for each position of `because`, whether a short search holds it
+    text: list[str]  # the same in sentences
+
+
 class ShownAdvice(TypedDict):
     """What an engine would play in one position, knowing only what the side to move knew."""
 
@@ -125,6 +139,7 @@ class ShownAdvice(TypedDict):
     nodes: int | None
     depth: float | None
     comparison: ShownComparison | None  # null: no move was played, or the engine's needed no search
+    why: ShownWhy | None  # of the moves that lost most only
 
 
 class ShownMove(TypedDict):
@@ -176,13 +191,22 @@ class GameDocument(TypedDict):
 def in_present_form(document: dict[str, Any]) -> GameDocument | None:
     """Return a document of any form as `SCHEMA` has it; None if it is better made anew.
 
-    Form 2 had one view of each belief, and no share of the true position. It is kept for an
-    analysis only, because that took an engine its time.
+    Form 3 did not say why a move was a mistake. Form 2 had one view of each belief, and no share of
+    the true position. It is kept for an analysis only, because that took an engine its time.
     """
     if document["schema"] == SCHEMA:
         return cast("GameDocument", document)
-    if document["schema"] != 2 or document["analysis"] is None:
+    if document["schema"] not in (2, 3) or (
+        document["schema"] == 2 and document["analysis"] is None
+    ):
         return None
+    for move in document["moves"]:
+        if move["advice"] is not None:
+            move["advice"]["why"] = None
+            for reason in (move["advice"]["comparison"] or {"because": []})["because"]:
+                reason["fen"] = reason["placement"]
+    if document["schema"] == 3:
+        return cast("GameDocument", {**document, "schema": SCHEMA})
     for position in document["positions"]:
         for side in ("white", "black"):
             belief = position[side]["belief"]

@@ -343,6 +343,22 @@ def analysed_losses(found: Sequence[Loss], advice: Mapping[int, ShownAdvice | No
     return losses
 
 
+def turns_to_explain(game: chess.pgn.Game, advice: Sequence[ShownAdvice | None]) -> list[int]:
+    """Return the moves of an analysed game whose loss is worth explaining, by number from 0.
+
+    Each side has at most `MOST_MARKS`. A move lost what the analysis says of it, or what the
+    analysis expected less at the mover's next turn. The latter finds what nobody could know.
+    """
+    movers = [not node.turn() for node in game.mainline()]
+    pawns = [None if each is None else each["pawns"] for each in advice]
+    found = losses(pawns, movers, _points(game))
+    found += analysed_losses([], dict(enumerate(advice)))
+    largest: dict[int, Loss] = {}
+    for loss in sorted(found, key=lambda loss: loss.size):
+        largest[loss.move] = loss
+    return [loss.move for loss in worst(list(largest.values()), movers)]
+
+
 def _for(mover: chess.Color, score: float) -> float:
     """Turn White's score into the mover's."""
     return score if mover == chess.WHITE else 1.0 - score

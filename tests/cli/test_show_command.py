@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from obscuro.cli.arguments import parse
 from obscuro.cli.main import main
 from obscuro.cli.show_command import run
 from obscuro.viewer.browser_parts.parts import MissingPartsError
+from obscuro.viewer.game_facts import FogFacts, game_facts
 from tests.cli.conftest import written
 from tests.viewer.recorded import SHORT_GAME
 
@@ -63,18 +65,75 @@ def test_an_engine_analyses_the_game(games: Path, console: Console, terminal: Co
     assert "failed" not in written(console)
     page = games.with_name("games-2.html").read_text(encoding="utf-8")
     assert '"limit":"0.04 s a move"' in page and '"because":[{' in page
+    assert "mistakes" in written(terminal)
+    assert "2... a6: On the board a6 lost" in " ".join(written(console).split())
+
+
+def test_the_data_alone_goes_into_a_file_of_that_name(games: Path, console: Console) -> None:
+    target = games.with_name("game.json")
+    assert (
+        run(parse(["show", str(games), "--game", "2", "--out", str(target)]), console=console) == 0
+    )
+    document = json.loads(target.read_text(encoding="utf-8"))
+    assert [move["san"] for move in document["moves"]] == ["e4", "f6", "Qh5", "a6", "Qxe8#"]
+
+
+def test_a_report_has_all_games_and_names_those_that_cannot_be_read(
+    games: Path, console: Console, terminal: Console
+) -> None:
+    games.write_text(f"1. e4 Sf6 *\n\n{TWO_GAMES}\n\n" + "1. e5 *\n\n" * 12, encoding="utf-8")
+    target = games.with_name("report.html")
+    words = ["show", str(games), "--report", str(target)]
+    assert run(parse(words), console=console, errors=terminal) == 0
+    assert "report.html: 2 games; 13 can't be read" in written(console).replace("\n", "")
+    told = written(terminal)
+    assert "game 1, ply 2: 'Sf6' is no move" in told and "and 3 more" in told
+    page = target.read_text(encoding="utf-8")
+    assert "All 2 games" in page and "game 15, ply 1" in page
+    assert "<td>3</td>" in page  # games keep their numbers of the file
+
+
+def test_a_report_can_have_the_engines_verdicts(
+    games: Path, console: Console, terminal: Console
+) -> None:
+    target = games.with_name("report.html")
+    options = [f"--option={text}" for text in ("Evaluator=material", "Threads=1", "Hash=16")]
+    words = ["show", str(games), "--report", str(target), "--nodes", "400", *options]
+    assert run(parse(words), console=console, errors=terminal) == 0
+    assert "report.html: 2 games, " in written(console).replace("\n", "")
+    page = target.read_text(encoding="utf-8")
+    assert "400 nodes a move" in page and "Game 2, 2... a6" in page
+
+
+def test_ctrl_c_keeps_the_report_so_far(
+    games: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(game: object, number: int) -> FogFacts:
+        if number == 2:
+            raise KeyboardInterrupt
+        return game_facts(game, number)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("obscuro.cli.file_report_command.game_facts", interrupted)
+    target = games.with_name("report.html")
+    assert run(parse(["show", str(games), "--report", str(target)]), console=console) == 0
+    assert "1 game; broken off" in " ".join(written(console).split())
+    assert "Broken off after 1 game;" in target.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
         (["games.pgn", "--option", "Threads=1"], "--option is for the engine of --analyse MS"),
+        (["games.pgn", "--report", "r.html", "--game", "1"], "--report is about all games"),
+        (["games.pgn", "--report", "none/r.html"], "can't write none/r.html: No such file"),
+        (["bad.pgn", "--report", "r.html"], "no game of bad.pgn can be read"),
+        (["none.pgn", "--report", "r.html"], "can't read none.pgn: No such file"),
         (["games.pgn", "--analyse", "9", "--option", "Threads=x"], "Threads"),
         (["games.pgn", "--analyse", "9", "--option", "Depth=3"], "Depth"),
         (["games.pgn", "--game", "3"], "games.pgn has 2 games, and no game 3"),
         (["none.pgn"], "can't read none.pgn: No such file or directory"),
         (["games.pgn", "--out", "none/page.html"], "can't write none/page.html: No such file"),
-        (["bad.pgn"], "game 1 of bad.pgn: illegal san: 'e5'"),
+        (["bad.pgn"], "game 1 of bad.pgn, ply 1: 'e5' can't be played"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -86,10 +145,12 @@ def test_mistakes_are_one_line(
 ) -> None:
     monkeypatch.chdir(games.parent)
     Path("bad.pgn").write_text("1. e5 *\n", encoding="utf-8")
-    assert main(["show", *words]) == (2 if "--option" in words else 1)
+    usage = "--option" in words or {"--game", "--report"} <= set(words)
+    assert main(["show", *words]) == (2 if usage else 1)
     out, err = capsys.readouterr()
     assert out == ""
-    (line,) = err.splitlines()
+    *faults, line = err.splitlines()
+    assert len(faults) == (words[:2] == ["bad.pgn", "--report"])
     assert line.startswith("obscuro: ") and fault in line
 
 

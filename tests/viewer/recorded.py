@@ -63,6 +63,7 @@ ADVICE: ShownAdvice = {
         "because": [
             {
                 "placement": "rnbqkbnr/ppppp1pp/5p2/7Q/4P3/8/PPPP1PPP/RNB1KBNR",
+                "fen": "rnbqkbnr/ppppp1pp/5p2/7Q/4P3/8/PPPP1PPP/RNB1KBNR b KQkq -",
                 "true": True,
                 "share": 0.02,
                 "played": 0.0,
@@ -70,12 +71,23 @@ ADVICE: ShownAdvice = {
             },
             {
                 "placement": "rnbqkbnr/ppppp1pp/5p2/8/4P1Q1/8/PPPP1PPP/RNB1KBNR",
+                "fen": "rnbqkbnr/ppppp1pp/5p2/8/4P1Q1/8/PPPP1PPP/RNB1KBNR b KQkq -",
                 "true": False,
                 "share": 0.03,
                 "played": 0.3,
                 "better": 0.5,
             },
         ],
+    },
+    "why": {
+        "lost": 0.5,
+        "unknowable": 0.12,
+        "unthought": 0.08,
+        "chosen": 0.3,
+        "uci": "g7g6",
+        "san": "g6",
+        "held": [True, False],
+        "text": ["On the board a6 lost 50 of 100 points; <i>g6</i> kept them."],
     },
 }
 """What an analysis may say of the second move of Black in SHORT_GAME."""

@@ -18,9 +18,9 @@ from obscuro.client.uci_process import UciProcess
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.uci.positions import account_position
-from obscuro.viewer.analysis import AnalysisError, Analyst
+from obscuro.viewer.analysis import AnalysisError, Analyst, short_limit
 from obscuro.viewer.document import ShownAdvice
-from obscuro.viewer.make_document import make_document, with_advice
+from obscuro.viewer.make_document import make_document, turns_to_explain, with_advice
 from tests.sizes import quick_among
 from tests.viewer.recorded import SHORT_GAME, game_of
 
@@ -135,6 +135,7 @@ def test_advice_on_one_position_is_what_a_player_would_do_there(
         "because": [
             {
                 "placement": "4k3/8/8/8/8/8/8/4K3",
+                "fen": "4k3/8/8/8/8/8/8/4K3 w - -",
                 "true": False,
                 "share": 0.25,
                 "played": 0.25,
@@ -234,6 +235,73 @@ def test_the_engine_plays_by_the_games_rule_for_a_side_without_a_move(
     sent = sent_to_the_engine(game, options)
     said = {line.split()[-1] for line in sent if line.startswith("setoption name Stalemate")}
     assert said == rules
+
+
+def test_a_mistake_is_explained_by_a_short_search_and_one_from_the_true_position(
+    game: chess.pgn.Game,
+) -> None:
+    Recorded.sent.clear()
+    command = [sys.executable, "-m", "tests.viewer.analysing_engine", "never-dies"]
+    done: list[int] = []
+    with Analyst(command, limit=QUICK, start=Recorded) as engine:
+        advice = engine.analyse(game)
+        Recorded.sent.clear()
+        found = engine.explain(game, advice, [1, 3], lambda: done.append(1))
+    sent = Recorded.sent
+    assert [line for line in sent if line.startswith("go")] == [
+        *["go nodes 62"] * 2,  # by what Black knew, one sixteenth of 1,000
+        *["go nodes 1000"] * 2,  # by all that there is to know
+    ]
+    fens = [line.split(" ", 4)[-1] for line in sent if line.startswith("position")]
+    boards = [game.board()]
+    for move in game.mainline_moves():
+        boards.append(boards[-1].copy())
+        boards[-1].push(move)
+    assert boards[1].fen() in fens[-1 - 2 :][0] and boards[3].fen() in fens[-1]
+    assert len(done) == 2
+    assert [each is not None and each["why"] is not None for each in found] == [
+        *(False, True, False, True, False)
+    ]
+    why = found[1]["why"] if found[1] else None
+    assert why is not None
+    assert (why["lost"], why["unknowable"], why["unthought"], why["chosen"]) == (0.5, 0, 0, 0.5)
+    assert (why["held"], why["san"]) == ([True], "a5")
+    assert [each["why"] for each in advice if each] == [None] * 5  # what was handed over stays
+
+
+def test_a_short_look_is_a_sixteenth_of_the_limit() -> None:
+    assert short_limit(Limit(nodes=160)) == Limit(nodes=10)
+    assert short_limit(Limit(movetime=8, nodes=3)) == Limit(movetime=1, nodes=1)
+
+
+def test_where_the_engine_fails_a_mistake_is_not_explained(
+    game: chess.pgn.Game, analyst: Callable[..., Analyst]
+) -> None:
+    advice = analyst("never-dies").analyse(game)
+    assert analyst("always-dies").explain(game, advice, [1, 3]) == advice
+    cancel = threading.Event()
+    cancel.set()
+    assert analyst("never-dies").explain(game, advice, [1, 3], cancel=cancel) == advice
+
+
+def test_the_engine_says_that_nobody_could_know_what_no_position_told(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """The queen that takes the king stood on h5 in few of the positions that Black held possible."""
+    game = game_of(SHORT_GAME, tmp_path_factory.mktemp("games"))
+    options = {"Threads": "1", "Hash": "16", "Evaluator": "material"}
+    with Analyst(engine_command(), limit=Limit(nodes=3000), options=options) as obscuro:
+        advice = obscuro.analyse(game)
+        turns = turns_to_explain(game, advice)
+        assert 3 in turns
+        found = obscuro.explain(game, advice, turns)
+    known, why = (found[3]["comparison"], found[3]["why"]) if found[3] else (None, None)
+    assert known is not None and why is not None
+    assert why["lost"] > 0.3 and why["lost"] == pytest.approx(
+        why["unknowable"] + why["unthought"] + why["chosen"]
+    )
+    assert why["unthought"] + why["chosen"] == pytest.approx(known["better"] - known["played"])
+    assert len(why["held"]) == len(known["because"])
 
 
 def test_an_engine_that_dies_is_replaced(

@@ -87,9 +87,20 @@ def test_both_views_of_a_belief_come_out_as_they_went_in(document: GameDocument)
     assert shown["weighted"]["truth"] != 0.05
 
 
+def in_form_3(document: GameDocument) -> dict[str, Any]:
+    """Return a document as it was before an analysis said why moves were mistakes."""
+    old: dict[str, Any] = {**copy.deepcopy(document), "schema": 3}
+    for move in old["moves"]:
+        if move["advice"] is not None:
+            del move["advice"]["why"]
+            for reason in move["advice"]["comparison"]["because"]:
+                del reason["fen"]
+    return old
+
+
 def in_form_2(document: GameDocument) -> dict[str, Any]:
     """Return a document as it was before beliefs had weights."""
-    old: dict[str, Any] = {**copy.deepcopy(document), "schema": 2}
+    old = {**in_form_3(document), "schema": 2}
     for position in old["positions"]:
         for belief in (position["white"]["belief"], position["black"]["belief"]):
             if belief is not None:
@@ -98,9 +109,27 @@ def in_form_2(document: GameDocument) -> dict[str, Any]:
     return old
 
 
-def test_an_old_document_with_an_analysis_opens_without_weights(document: GameDocument) -> None:
+def without_reasons(document: GameDocument) -> GameDocument:
+    """Return what is left of a document's reasons when it comes from an older form."""
+    left = copy.deepcopy(document)
+    for move in left["moves"]:
+        if move["advice"] is not None:
+            move["advice"]["why"] = None
+            comparison = move["advice"]["comparison"]
+            for reason in [] if comparison is None else comparison["because"]:
+                reason["fen"] = reason["placement"]
+    return left
+
+
+def test_an_old_document_opens_without_the_reasons_of_mistakes(document: GameDocument) -> None:
     known = analysed(copy.deepcopy(document))
-    found = in_present_form(in_form_2(known))
+    assert in_present_form(in_form_3(known)) == without_reasons(known)
+    assert in_present_form(in_form_3(document)) == document
+
+
+def test_an_old_document_with_an_analysis_opens_without_weights(document: GameDocument) -> None:
+    known = without_reasons(analysed(copy.deepcopy(document)))
+    found = in_present_form(in_form_2(analysed(document)))
     assert found is not None
     for position, now in zip(known["positions"], found["positions"], strict=True):
         for before, after in ((position["white"], now["white"]), (position["black"], now["black"])):

@@ -537,8 +537,10 @@ def test_an_analysis_says_what_would_have_been_better_and_why(
     reasons = advice.get_by_role("button").all()
     assert [reason.get_attribute("aria-label") for reason in reasons] == [
         "g6 44, a6 0: 2 % of the positions weighed, and the true one",
-        "g6 50, a6 30: 3 % of the positions weighed",
+        "g6 50, a6 30: 3 % of the positions weighed, not found by a short look",
     ]
+    why = advice.get_by_role("list", name="Why it was a mistake")
+    expect(why).to_have_text("On the board a6 lost 50 of 100 points; <i>g6</i> kept them.")
     assert page.locator(".reason").nth(1).locator('[data-piece="g4Q"]').count() == 1
     assert "by <b>Analyst</b>, 1 s a move" in page.locator("#method").inner_text()
 

@@ -190,9 +190,9 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("body", "status", "error"),
         [
-            (b"", 400, "the text holds no game in PGN"),
+            (b"", 400, "the text holds no game"),
             (b"\xff\x00\xfe<script>", 400, "neither headers nor moves"),
-            (b"1. e4 e5 2. Ke3 *", 400, "illegal san"),
+            (b"1. e4 e5 2. Ke3 *", 400, "game 1, ply 3: 'Ke3' can't be played here"),
             (b"x" * ((1 << 20) + 1), 413, "the most is 1048576 bytes"),
         ],
     )

@@ -54,7 +54,7 @@ from obscuro.uci.log import Log, read_sessions
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import PositionReader, start_board
 from obscuro.uci.session import Session
-from obscuro.viewer.game_file import GameFileError, games_of_text
+from obscuro.viewer.game_file import GameFileError, games_of_bytes, games_of_text
 from obscuro.web.web_limits import WebLimits
 from obscuro.web.web_server import make_app
 from tests.matches.events import match_event, scripted_workers
@@ -240,12 +240,12 @@ def _fog_seeds() -> list[str]:
 
 
 def _start_pgn(folder: Path) -> TryOne:
-    """A PGN that a stranger uploads: what is accepted can be opened, and uploaded again."""
+    """A file of games that a stranger uploads: what is accepted can be opened, and uploaded again."""
     web = _WebApp(folder)
 
     def try_one(data: bytes) -> None:
         try:
-            found = games_of_text(data.decode(errors="replace"))
+            found = games_of_bytes(data)
         except GameFileError as error:
             if len(str(error).splitlines()) != 1:
                 raise AssertionError(f"not one line: {error}") from error
@@ -266,6 +266,17 @@ def _start_pgn(folder: Path) -> TryOne:
     return try_one
 
 
+_LONG_FORM = """\
+[Variant "FFA"]
+[RuleVariants "EnPassant FogOfWar"]
+[StartFen4 "2PC"]
+
+1. h5-h7 .. g10-g8
+2. h7xg8 .. Qg11xg8+
+3. R
+"""
+
+
 def _pgn_seeds() -> list[str]:
     seeds = []
     for number, fen in enumerate(FENS):
@@ -276,6 +287,7 @@ def _pgn_seeds() -> list[str]:
         game.headers.update({"White": "a", "Black": "b", "Result": "1-0", "Variant": "Fog of War"})
         game.end().comment = "[%eval 0.3] [%clk 0:00:10] a comment"
         seeds.append(f"{game}\n\n")
+    seeds += ['["e4","e5"]\n{"white":"a","moves":"d4 d5","winner":"white"}\n', _LONG_FORM]
     return [*seeds, "1. e4 $1 (1. d4 d5) e5 ; to the end\n2. Nf3 {a} *\n\n" + seeds[0]]
 
 

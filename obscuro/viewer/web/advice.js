@@ -33,7 +33,8 @@ export function adviceSection(advice, side, move, flipped) {
   ];
   if (advice.policy.length > 1) parts.push(policyList(advice.policy, side, move?.uci));
   parts.push(factList(factsOf(advice)));
-  if (advice.comparison && move) parts.push(...comparison(advice.comparison, move, flipped));
+  if (advice.why) parts.push(whyList(advice.why));
+  if (advice.comparison && move) parts.push(...comparison(advice, advice.comparison, move, flipped));
   return html("section", { class: "advice", "aria-label": "Advice" }, ...parts);
 }
 
@@ -88,13 +89,23 @@ export function factsOf(report) {
 }
 
 /**
+ * Why the move was a mistake: the parts of its loss, in sentences.
+ * @param {import("obscuro/game.js").Why} why
+ */
+function whyList(why) {
+  const items = why.text.map((sentence) => html("li", {}, sentence));
+  return html("ul", { class: "why", "aria-label": "Why it was a mistake" }, ...items);
+}
+
+/**
  * The move that was played beside the other one, and the positions that made the difference.
+ * @param {Advice} advice
  * @param {Comparison} found
  * @param {Move} move
  * @param {boolean} flipped
  * @returns {Node[]}
  */
-function comparison(found, move, flipped) {
+function comparison(advice, found, move, flipped) {
   const mover = sideName(move.mover);
   const other = `${pointsText(found.better, found.better_nodes)} with ${found.san}`;
   const played = `${pointsText(found.played, found.played_nodes)} with ${move.san}`;
@@ -102,7 +113,9 @@ function comparison(found, move, flipped) {
     html("p", { class: "comparison" }, `Of 100 points ${mover} expects ${played}, ${other}.`),
   ];
   if (!found.because.length) return parts;
-  const boards = found.because.map((reason) => reasonButton(reason, found, move, flipped));
+  const boards = found.because.map((reason, index) =>
+    reasonButton(reason, found, move, flipped, advice.why?.held[index] === false),
+  );
   parts.push(html("p", {}, reasonsTitle(found, move)));
   parts.push(html("div", { class: "reasons" }, ...boards));
   return parts;
@@ -134,9 +147,10 @@ function pointsText(score, nodes) {
  * @param {Comparison} found
  * @param {Move} move
  * @param {boolean} flipped
+ * @param {boolean} missed whether a short look does not find the position
  */
-function reasonButton(reason, found, move, flipped) {
-  const text = reasonText(reason, found, move);
+function reasonButton(reason, found, move, flipped, missed) {
+  const text = reasonText(reason, found, move) + (missed ? ", not found by a short look" : "");
   const button = html("button", { type: "button", class: "reason", "aria-label": text });
   drawReason(button, reason, found, move, flipped);
   button.append(html("span", {}, text));

@@ -11,13 +11,16 @@
  * @typedef {{belief: boolean | null, infoset: boolean | null, expanded: boolean | null,
  *   weight: number | null}} Coverage
  * @typedef {{before: number, after: number, analysed: boolean}} Loss
- * @typedef {{placement: string, true: boolean, share: number, played: number, better: number}} Reason
+ * @typedef {{placement: string, fen: string, true: boolean, share: number, played: number,
+ *   better: number}} Reason
  * @typedef {{played: number, played_nodes: number, better: number, better_nodes: number,
  *   uci: string, san: string, because: Reason[]}} Comparison
+ * @typedef {{lost: number, unknowable: number, unthought: number, chosen: number, uci: string,
+ *   san: string, held: boolean[], text: string[]}} Why
  * @typedef {{by: string, uci: string, san: string, pawns: number | null, policy: Option[],
  *   belief: number | null, belief_exact: boolean | null, coverage: Coverage | null,
  *   seconds: number, nodes: number | null, depth: number | null,
- *   comparison: Comparison | null}} Advice
+ *   comparison: Comparison | null, why: Why | null}} Advice
  * @typedef {{uci: string, san: string, mover: Side, number: number, pawns: number | null,
  *   policy: Option[], belief: number | null, belief_exact: boolean | null,
  *   coverage: Coverage | null, seconds: number | null,
@@ -30,7 +33,7 @@
  *   positions: Position[], moves: Move[]}} Game
  */
 
-export const SCHEMA = 3;
+export const SCHEMA = 4;
 
 /** What each row of a belief's shares is about. */
 export const PLANES = ["any", "pawn", "knight", "bishop", "rook", "queen", "king"];

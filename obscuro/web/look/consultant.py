@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 import chess.pgn
 
 from obscuro.viewer.document import ShownAdvice, ShownAnalysis
+from obscuro.viewer.make_document import turns_to_explain
 from obscuro.web.web_limits import TOO_MANY, UNAVAILABLE, WebError
 
 OnPly = Callable[[int, ShownAdvice | None], None]
@@ -35,6 +36,16 @@ class GameAnalyst(Protocol):
         self, game: chess.pgn.Game, on_ply: OnPly, cancel: threading.Event
     ) -> list[ShownAdvice | None]:
         """Return the engine's advice for each move."""
+
+    def explain(
+        self,
+        game: chess.pgn.Game,
+        advice: Sequence[ShownAdvice | None],
+        turns: Collection[int],
+        *,
+        cancel: threading.Event,
+    ) -> list[ShownAdvice | None]:
+        """Return the advice with the reasons of some mistakes."""
 
     def close(self) -> None:
         """End the engine."""
@@ -68,9 +79,9 @@ class Consultant:
     async def analyse(
         self, game: chess.pgn.Game, on_ply: OnPly, address: str
     ) -> list[ShownAdvice | None]:
-        """Return the engine's advice for each move. Raises WebError, AnalysisError.
+        """Return the engine's advice for each move, with the reasons of the worst ones.
 
-        on_ply: is called in the event loop.
+        on_ply: is called in the event loop. Raises WebError, AnalysisError.
         """
         loop = asyncio.get_running_loop()
 
@@ -78,8 +89,14 @@ class Consultant:
             with contextlib.suppress(RuntimeError):  # the loop ends together with the server
                 loop.call_soon_threadsafe(on_ply, ply, advice)
 
+        def work() -> list[ShownAdvice | None]:
+            analyst = self._the_analyst()
+            advice = analyst.analyse(game, tell, self._cancel)
+            turns = turns_to_explain(game, advice)
+            return analyst.explain(game, advice, turns, cancel=self._cancel)
+
         async with self._turn(address):
-            return await self._work(lambda: self._the_analyst().analyse(game, tell, self._cancel))
+            return await self._work(work)
 
     def rest(self) -> None:
         """End the engine if nobody waits for it; it starts again when it is needed."""

@@ -1,4 +1,4 @@
-"""Reads strangers' PGN files in a process of its own, so that no player's move waits for it.
+"""Reads strangers' files of games in a process of its own, so that no player's move waits for it.
 
 `python -m obscuro.web.look.file_reader` is that process. It reads the length of a text as a line, then
 the text; it answers with the length of a JSON object as a line, then the object.
@@ -14,7 +14,7 @@ from typing import BinaryIO
 import msgspec
 
 from obscuro.child_process import ChildProcess
-from obscuro.viewer.game_file import GameFileError, games_of_text, kept_text
+from obscuro.viewer.game_file import GameFileError, games_of_bytes, kept_text
 
 NICE = 5
 """How much the process stands behind others."""
@@ -71,10 +71,10 @@ class FileReader:
             process.close()
 
 
-def read_games(text: str) -> ReadFile:
-    """Return what a text holds, such that each game can be read again."""
+def read_games(data: bytes) -> ReadFile:
+    """Return what a file holds, such that each game can be read again."""
     try:
-        found = games_of_text(text)
+        found = games_of_bytes(data)
     except GameFileError as error:
         return ReadFile(error=str(error))
     read = ReadFile(faults=found.faults)
@@ -110,8 +110,8 @@ def main() -> None:
     """Read texts until the input ends."""
     with contextlib.suppress(OSError):
         os.nice(NICE)
-    while (text := _read(sys.stdin.buffer)) is not None:
-        read = read_games(text.decode(errors="replace"))
+    while (data := _read(sys.stdin.buffer)) is not None:
+        read = read_games(data)
         _write(sys.stdout.buffer, msgspec.json.encode(read))
 
 

@@ -273,20 +273,18 @@ class WatchedGame:
 
     async def _analysed(self, analyst: Consultant, document: GameDocument, address: str) -> None:
         """Analyse the game, and show each advice as it is found."""
-        advice: list[ShownAdvice | None] = [None] * len(document["moves"])
-        done = 0
+        plies, done = len(document["moves"]), 0
 
         def on_ply(ply: int, found: ShownAdvice | None) -> None:
             nonlocal done
             done += 1
-            advice[ply] = found
             self._add_advice(ply, found)
-            self._tell_progress("analysis", done, len(advice))
+            self._tell_progress("analysis", done, plies)
 
-        self._tell_progress("analysis", 0, len(advice))
+        self._tell_progress("analysis", 0, plies)
         fault = None
         try:
-            await analyst.analyse(self._game, on_ply, address)
+            advice = await analyst.analyse(self._game, on_ply, address)
             document = with_advice(document, self._game, advice, analyst.description)
             self._set_document(document)
             self._save(document)

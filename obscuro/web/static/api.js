@@ -21,17 +21,17 @@ export class RefusedError extends Error {}
 /**
  * Get or post. Throws RefusedError.
  * @param {string} path below `ROOT`
- * @param {object | string} [body] a text goes as it is; anything else as JSON; none: GET
+ * @param {object | Blob} [body] a file goes as it is; anything else as JSON; none: GET
  * @returns {Promise<any>}
  */
 export async function ask(path, body) {
-  const text = typeof body === "string";
+  const file = body instanceof Blob;
   /** @type {RequestInit} */
   const options = { headers: { Accept: "application/json" } };
   if (body !== undefined) {
     options.method = "POST";
-    options.body = text ? body : JSON.stringify(body);
-    options.headers = { "Content-Type": text ? "application/x-chess-pgn" : "application/json" };
+    options.body = file ? body : JSON.stringify(body);
+    options.headers = { "Content-Type": file ? "application/octet-stream" : "application/json" };
   }
   let answer;
   try {

@@ -102,7 +102,7 @@ async function openFile() {
   const input = /** @type {HTMLInputElement} */ (byId("file"));
   const file = input.files?.[0];
   if (!file) return;
-  const answer = await ask("api/files", await file.text());
+  const answer = await ask("api/files", file);
   /** @type {FileGame[]} */
   const games = answer.games;
   byId("file-games").replaceChildren(...games.map(fileItem));

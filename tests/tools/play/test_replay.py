@@ -124,8 +124,8 @@ def test_a_player_is_found_by_its_name_on_either_side(file: Path) -> None:
     ("old", "new", "fault"),
     [
         ('[PlyCount "5"]', '[PlyCount "7"]', "game 1 of games.pgn is torn: it has 5 of 7 plies"),
-        ("1-0", "*", "game 1 of games.pgn has no result"),
-        ("2. Qh5", "2. Qh6", "game 1 of games.pgn: illegal san"),
+        ("[Event ", "1. e4 e5 *\n\n[Event ", "game 1 of games.pgn has no result"),
+        ("2. Qh5", "2. Qh6", "game 1 of games.pgn, ply 3: 'Qh6'"),
     ],
 )
 def test_a_file_that_is_wrong_is_one_line(
