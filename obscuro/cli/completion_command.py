@@ -9,7 +9,7 @@ import shtab
 from obscuro.cli.arguments import build_parser
 from obscuro.players.roster import PLAYERS
 
-_FILES = {"FILE": shtab.FILE, "GAME.pgn": shtab.FILE, "LOG": shtab.FILE, "DIR": shtab.DIRECTORY}
+_FILES = {"FILE": shtab.FILE, "GAMES": shtab.FILE, "LOG": shtab.FILE, "DIR": shtab.DIRECTORY}
 """What completes an argument whose help calls it so."""
 _PLAYERS = ("A", "B")
 

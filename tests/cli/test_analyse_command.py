@@ -17,7 +17,7 @@ from obscuro.engine.options import Options
 from obscuro.rules.board import FogOfWarBoard
 from tests.docs.pages import ROOT
 from tests.hanging import HANG_SECONDS
-from tests.processes import children, is_running
+from tests.processes import all_end, children
 from tests.queries.answers import COMMAND, QUICK, REQUESTS, answers_to, checked, of_type
 
 GAME = ["e2e4", "d7d5", "e4d5", "g8f6", "b1c3", "f6d5", "d1h5", "b8c6", "h5f7"]
@@ -157,7 +157,7 @@ def test_a_signal_ends_it_at_once_with_its_engines(number: int) -> None:
     assert engines
     process.send_signal(number)
     assert process.wait(HANG_SECONDS) == 128 + number
-    assert not any(is_running(engine) for engine in engines)
+    assert all_end(engines)
     ended(process)
 
 
@@ -167,7 +167,7 @@ def test_it_ends_when_nobody_reads_the_answers() -> None:
     next_answer(process, "partial")
     (engine,) = children(process.pid)
     assert ended(process) == 1
-    assert not is_running(engine)
+    assert all_end([engine])
 
 
 def test_an_endless_line_is_one_error() -> None:

@@ -257,7 +257,7 @@ def test_a_mistake_is_explained_by_a_short_search_and_one_from_the_true_position
     for move in game.mainline_moves():
         boards.append(boards[-1].copy())
         boards[-1].push(move)
-    assert boards[1].fen() in fens[-1 - 2 :][0] and boards[3].fen() in fens[-1]
+    assert boards[1].fen() in fens[-2] and boards[3].fen() in fens[-1]
     assert len(done) == 2
     assert [each is not None and each["why"] is not None for each in found] == [
         *(False, True, False, True, False)

@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 
 from obscuro.web.web_server import ListenError, WebService
 from tests.hanging import HANG_SECONDS
-from tests.processes import is_running
+from tests.processes import all_end, is_running
 from tests.sizes import quick_among
 from tests.web.server_process import (
     ServerProcess,
@@ -31,13 +31,6 @@ def engines(server: ServerProcess) -> list[int]:
     return [child.pid for child in psutil.Process(server.process.pid).children(recursive=True)]
 
 
-def ended(pids: list[int]) -> bool:
-    """Wait until all processes have ended."""
-    processes = [psutil.Process(pid) for pid in pids if is_running(pid)]
-    _, alive = psutil.wait_procs(processes, HANG_SECONDS)
-    return not alive
-
-
 def test_a_killed_server_goes_on_with_the_game_when_it_is_started_again(tmp_path: Path) -> None:
     engine, player = scripted_engine(tmp_path), WebPlayer()
     with server_process(tmp_path, engine) as first:
@@ -50,7 +43,7 @@ def test_a_killed_server_goes_on_with_the_game_when_it_is_started_again(tmp_path
             first.end()
             with pytest.raises(ConnectionClosed):
                 tab.recv(HANG_SECONDS)
-    assert ended(started)
+    assert all_end(started)
     with server_process(tmp_path, engine) as second, player.join(second.url, game) as tab:
         after = my_turn_at(tab, 2)
         same = ("seen", "sheet", "moves", "captured", "start", "you")
@@ -93,7 +86,7 @@ def test_a_signal_ends_the_server_and_its_engines(tmp_path: Path, number: signal
             server.process.send_signal(number)
             assert server.process.wait(HANG_SECONDS) == 0
     assert started
-    assert ended(started)
+    assert all_end(started)
 
 
 def test_messages_that_are_too_long_end_the_socket_and_nothing_else(tmp_path: Path) -> None:
