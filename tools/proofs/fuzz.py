@@ -186,13 +186,10 @@ class Watch:
 
 
 def _hang(number: int, frame: FrameType | None) -> None:
-    names = {thread.ident: thread.name for thread in threading.enumerate()}
-    frames = sys._current_frames()
-    stacks = [
-        f"{names.get(ident, ident)}:\n{''.join(traceback.format_stack(each))}"
-        for ident, each in frames.items()
-    ]
-    raise HangError("".join(stacks))
+    with tempfile.TemporaryFile() as stacks:
+        faulthandler.dump_traceback(stacks, all_threads=True)
+        stacks.seek(0)
+        raise HangError(stacks.read().decode(errors="replace"))
 
 
 def _place(error: BaseException) -> str:
