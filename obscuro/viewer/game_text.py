@@ -248,9 +248,9 @@ def _move_text(move: Any) -> str:
     if not isinstance(move, dict):
         return ""
     parts = [move.get("from"), move.get("to"), move.get("promotion") or ""]
-    if not all(isinstance(part, str) for part in parts):
+    start, end, promotion = (part if isinstance(part, str) else "" for part in parts)
+    if not (start and end):
         return ""
-    start, end, promotion = parts
     return start + end + _PROMOTIONS.get(promotion.lower(), promotion)
 
 
