@@ -247,11 +247,11 @@ def _move_text(move: Any) -> str:
         return move.strip()
     if not isinstance(move, dict):
         return ""
-    parts = [move.get("from"), move.get("to"), move.get("promotion") or ""]
-    start, end, promotion = (part if isinstance(part, str) else "" for part in parts)
-    if not (start and end):
+    parts: list[Any] = [move.get("from"), move.get("to"), move.get("promotion") or ""]
+    if not all(isinstance(part, str) for part in parts):
         return ""
-    return start + end + _PROMOTIONS.get(promotion.lower(), promotion)
+    start, end, promotion = parts
+    return f"{start}{end}{_PROMOTIONS.get(promotion.lower(), promotion)}"
 
 
 def _json_headers(game: dict[str, Any]) -> list[tuple[str, str]]:
