@@ -18,11 +18,12 @@ _LONGEST_HEADER = 64
 _LONGEST_LINE = 10_000
 """The most characters of a line, or of one header, that is read as headers."""
 # A stranger's line must not take more time than its length: no two of these repeats meet.
-_HEADER = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+["“](.*)["”]\s*\]?')
-_UNQUOTED = re.compile(r"\[\s*([A-Za-z][\w+#=:-]*)(\s[^\"%\[\]]*)?\]")
-_SEVERAL = re.compile(r'"\s*\]\s*\[\s*\w+\s+"')
-_ONE_OF_SEVERAL = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"(.*?)"\s*\]')
-_OPEN_HEADER = re.compile(r'\[\s*[A-Za-z]\w*\s+"[^"]*')
+_NAME = r"[A-Za-z0-9][A-Za-z0-9_+#=:-]*"  # of a header
+_HEADER = re.compile(rf'\[\s*({_NAME})\s+["“](.*)["”]\s*\]?')
+_UNQUOTED = re.compile(rf"\[\s*({_NAME})(\s[^\"%\[\]]*)?\]")
+_SEVERAL = re.compile(rf'"\s*\]\s*\[\s*{_NAME}\s+"')
+_ONE_OF_SEVERAL = re.compile(rf'\[\s*({_NAME})\s+"(.*?)"\s*\]')
+_OPEN_HEADER = re.compile(rf'\[\s*{_NAME}\s+"[^"]*')
 _RESULT_LAST = re.compile(r"(?:1-0|0-1|1/2-1/2|\*)\s*")
 _GOES_ON = re.compile(r"(?!1\s*\.)\d+\s*\.|[{(;$]|1-0|0-1|1/2|\*")
 _BRACES = re.compile(r"[{};]")
@@ -266,7 +267,7 @@ def _json_headers(game: dict[str, Any]) -> list[tuple[str, str]]:
             named[header] = _header_text(value)
     if "Result" in named:
         named["Result"] = _WINNERS.get(named["Result"].lower(), named["Result"])
-    return [(name, value) for name, value in named.items() if re.fullmatch(r"\w+", name)]
+    return [(name, value) for name, value in named.items() if re.fullmatch(_NAME, name)]
 
 
 def _header_text(value: Any) -> str:

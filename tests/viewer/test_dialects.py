@@ -14,7 +14,7 @@ from pathlib import Path
 import chess
 import chess.pgn
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from obscuro.matches.journal import read_journal
@@ -249,6 +249,7 @@ CORPUS = [path.read_bytes() for path in sorted(GAMES.iterdir())]
         st.tuples(st.integers(0, 3000), st.integers(0, 3000), st.binary(max_size=8)), max_size=6
     ),
 )
+@example(b'[FEN "8/8"]\n\n1. e4', [(2, 0, b"\xb9")])
 @settings(max_examples=100, deadline=None)
 def test_no_bytes_do_anything_but_open_or_say_why(
     data: bytes, edits: list[tuple[int, int, bytes]]
