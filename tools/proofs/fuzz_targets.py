@@ -679,9 +679,12 @@ def _start_socket(folder: Path) -> TryOne:
         said = web.talk(path, texts)
         last = _last_state(said)
         end = '{"type":"abort"}' if last["ply"] < 2 else '{"type":"resign"}'
-        first, *_ = web.talk(path, [end, '{"type":"resign"}'])
+        first, *others = web.talk(path, [end, '{"type":"resign"}'])
         if first["type"] != "state" or first["version"] < last["version"]:
             raise AssertionError(f"the game is lost: {first}")
+        result = _last_state([first, *others])["result"]
+        if result is not None and result["rematch"] is not None:  # else it stays unfinished
+            web.talk(f"/ws/play/{result['rematch']}", ['{"type":"abort"}'])
 
     return try_one
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from obscuro.web.web_limits import WebLimits
 from tests.sizes import quick_among
 from tools.proofs import fuzz
 from tools.proofs.fuzz import TARGETS, Watch, made_up, main
@@ -36,6 +37,12 @@ def test_a_target_reads_its_seeds_and_what_is_made_of_them(name: str, tmp_path: 
     seeds = [text.encode() for text in target.seeds()]
     for data in itertools.islice(made_up(seeds, [], random.Random(1)), len(seeds) + 20):
         try_one(data)
+
+
+def test_rematches_do_not_use_up_the_unfinished_games_of_a_visitor(tmp_path: Path) -> None:
+    try_one = TARGETS["socket"].start(tmp_path)
+    for _ in range(WebLimits().visitor_games + 2):
+        try_one(b'{}\n{"type":"resign"}\n{"type":"rematch"}')
 
 
 def planted(data: bytes) -> None:
