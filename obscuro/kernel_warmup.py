@@ -34,7 +34,7 @@ GAME = ("e2e4", "d7d5", "e4d5", "d8d5", "b1c3")
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
-ABOUT_KERNELS = 232
+ABOUT_KERNELS = 239
 """How many kernels the engine has compiled after its first start, with the evaluator `nnue`."""
 ENGINE = "obscuro.engine.player"
 
