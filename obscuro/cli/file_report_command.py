@@ -47,9 +47,8 @@ def write_report(
     if limit is None:
         _read(source, report, None, errors)
     else:
-        named = {"Max Positions": str(POSITIONS), **options}
-        if any(name.lower() == "max positions" for name in options):
-            named = dict(options)
+        chosen = any(name.lower() == "max positions" for name in options)
+        named = options if chosen else {"Max Positions": str(POSITIONS), **options}
         with make_analyst(limit, named, errors) as analyst:
             _read(source, report, analyst, errors)
             report.analysis = analyst.description

@@ -31,13 +31,13 @@ from obscuro.client.uci_process import EngineError
 from obscuro.engine.options import Options
 from obscuro.engine.report import Comparison, Coverage
 from obscuro.evaluation.scale import value_of_pawns
+from obscuro.matches.pgn import CENTIPAWNS
 from obscuro.queries.query_reader import CheckedQuery, GameView, check_query, read_request
 from obscuro.queries.work_queue import HeldQuery, Track, WorkQueue
 from obscuro.uci.printing import one_line
 
 DIGITS = 4
 """Of values and shares."""
-CENTIPAWNS = 100
 _TRIES = 2
 _NO_ANSWER = "error compare:"
 """How the engine says that a move needed no search; the answer then has no values."""
