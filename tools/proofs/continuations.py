@@ -51,7 +51,9 @@ GAMES: Final[dict[str, LimitedRow]] = {
     "leduc": LimitedRow(
         "Leduc poker, after the first round of bets", lambda: enumerate_game(PacedLeduc()), LIMIT
     ),
-    "goofspiel": LimitedRow("Goofspiel, 4 cards, after one round", lambda: goofspiel(4, 1).tree, 2),
+    "goofspiel": LimitedRow(
+        "Goofspiel, 5 cards, after two rounds", lambda: goofspiel(5, 2).tree, 4
+    ),
     "liars_dice": LimitedRow(
         "Liar's Dice, 4 sides, after two bids", lambda: enumerate_game(LiarsDice(4)), 4
     ),
