@@ -11,8 +11,9 @@ change how it plays. With several numbers it plays a match with each. A leaf is 
 `--rollouts` random playouts. The rivals:
 
     ismcts   OpenSpiel's IS-MCTS with random playouts and as much processor time a move as the
-             search took on average: what a move took too much, the next one has less. In games that OpenSpiel cannot resample it is OpenSpiel's
-             version in Python, and draws its worlds from the belief of `obscuro.research.any_game`.
+             search took on average: what a move took too much, the next one has less. In games
+             that OpenSpiel cannot resample it is OpenSpiel's version in Python, and draws its
+             worlds from the belief of `obscuro.research.any_game`.
     mccfr    the average policy of OpenSpiel's MCCFR after `--train` seconds of processor time; it
              needs no time then. External sampling in the small games, outcome sampling in the
              others.
