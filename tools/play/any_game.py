@@ -380,6 +380,12 @@ def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
     yield from render(figures)
 
 
+def _parameters(each: dict[str, Any]) -> str:
+    """Return the parameters of a stored row; older rows have a root that is not soft."""
+    stored: str | None = each.get("parameters")
+    return stored or ("chess" if each.get("chess_settings") else "soft_root=0")
+
+
 def _match_table(matches: Sequence[dict[str, Any]]) -> Iterator[str]:
     head = ["game", "rival", "parameters", "a turn", "playouts", "games", "mean payoff"]
     head += ["as first", "as second", "expanded a turn", "s a turn", "rival's s a turn"]
@@ -393,7 +399,7 @@ def _match_table(matches: Sequence[dict[str, Any]]) -> Iterator[str]:
         iterations = each["limit"]["iterations"]
         limit = f"{each['limit']['seconds']} s" if iterations is None else f"{iterations:,} it."
         cells = [
-            each["parameters"],
+            _parameters(each),
             limit,
             str(each["rollouts"]),
             str(len(payoffs)),
@@ -411,7 +417,7 @@ def _exact_table(measured: Sequence[dict[str, Any]]) -> Iterator[str]:
     head += ["exploitability", "least to greatest", "uniform play"]
     alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for each in measured:
-        kind = (each["game"], each["parameters"], each["rollouts"], each["iterations"])
+        kind = (each["game"], _parameters(each), each["rollouts"], each["iterations"])
         alike.setdefault(kind, []).append(each)
     rows = []
     for (name, parameters, rollouts, iterations), found in alike.items():

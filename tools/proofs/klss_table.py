@@ -14,7 +14,7 @@ it gets against a best response than the game's value, for payoffs in [-1, 1]. F
 A maxmargin subgame mostly has many optimal strategies, and they differ much in the end. The figures are
 for the one with the greatest sum of margins; --range also takes those that two methods of the solver
 return, the best and the worst against ▼ playing an equilibrium, a best response to the blueprint and
-uniformly, and N at random (each with a blueprint at random). All games take two minutes on one core,
+uniformly, and N at random (each with a blueprint at random). All games take four minutes on one core,
 with --range 4 half an hour. With another ε than the paper's, its figures are left out.
 """
 
