@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import pytest
 
 from obscuro.research.any_game.history_belief import PARAMETERS, PlaySettings
 from obscuro.research.games.openspiel import OpenSpielGame
-from tools.play import any_game
 from tools.play.any_game import IsMcts, changed_parameters, main, named_parameters, render
 from tools.results import raw
 
@@ -120,7 +120,7 @@ class Slow:
 
 def test_is_mcts_keeps_to_the_time_of_all_moves_together(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr(any_game.time, "process_time", lambda: clock[0])
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
     made: list[Slow] = []
 
     def bot(self: IsMcts, simulations: int) -> Slow:
