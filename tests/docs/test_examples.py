@@ -88,9 +88,16 @@ def test_gs2_refines_a_blueprint(printed: Print) -> None:
 
 
 def test_a_trunk_is_solved(printed: Print) -> None:
-    zero, exact = map(float, " ".join(printed("docs/value_functions.md")).split())
+    assert len(examples("docs/value_functions.md")) == 2
+    zero, exact = map(float, " ".join(printed("docs/value_functions.md", 0)).split())
     assert zero == pytest.approx(0.25, abs=0.01)
     assert exact == pytest.approx(0.0004, abs=0.0001)
+
+
+def test_continuation_strategies_leave_less_to_exploit(printed: Print) -> None:
+    one, two, three = map(float, printed("docs/value_functions.md", 1))
+    assert one == pytest.approx(0.047, abs=0.005)
+    assert max(two, three) < 0.002
 
 
 def test_the_readmes_engine_plays(printed: Print, monkeypatch: pytest.MonkeyPatch) -> None:
