@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import runpy
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +64,37 @@ def test_the_client_finds_moves_and_beliefs(printed: Print, number: int) -> None
     lines = printed("docs/client.md", number)
     assert len(lines) == len(CLIENT[number])
     assert all(word in line for word, line in zip(CLIENT[number], lines, strict=True))
+
+
+OPENSPIEL = (
+    (r"\[-1\.0, 1\.0\]", r"\[-1\.0, 1\.0\]"),
+    (r"\[-?\d+\.0, -?\d+\.0\]", r"\[\(0, .*\)\] [01]"),
+)
+
+
+@pytest.mark.parametrize("number", range(len(OPENSPIEL)))
+def test_bots_play_in_openspiel(printed: Print, number: int) -> None:
+    pytest.importorskip("pyspiel")
+    assert len(examples("docs/openspiel.md")) == len(OPENSPIEL)
+    lines = printed("docs/openspiel.md", number)
+    for pattern, line in zip(OPENSPIEL[number], lines, strict=True):
+        assert re.fullmatch(pattern, line)
+
+
+def test_the_engine_plays_in_pettingzoo(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyspiel")
+    pytest.importorskip("shimmy")
+    pytest.importorskip("pettingzoo")
+    program = ROOT / "docs" / "examples" / "openspiel" / "pettingzoo_match.py"
+    monkeypatch.setattr(sys, "argv", [str(program), "--games", "2", "--nodes", "100"])
+    runpy.run_path(str(program), run_name="__main__")
+    *games, points = capsys.readouterr().out.splitlines()
+    assert [line.partition(",")[0] for line in games] == [
+        f"game {number + 1}: the engine is player {number}" for number in range(2)
+    ]
+    assert points == "2 of 2"
 
 
 def test_an_independent_program_analyses_a_game(printed: Print) -> None:
