@@ -12,11 +12,12 @@ from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, GoLimits
 from obscuro.evaluation.cache import ExpansionCache
+from obscuro.evaluation.evaluator import Evaluator
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.kernel_cache import kernel_files
 from obscuro.kernel_warmup import play_trial_game, trial_options
 
-_GAME_OPTIONS = ("Evaluator", "Stockfish", "tau", "eval_cache", "Stalemate")
+_GAME_OPTIONS = ("Evaluator", "Stockfish", "tau", "eval_cache", "Stalemate", "child_depth")
 
 
 class BeliefPlayer(GameFollower):
@@ -121,19 +122,20 @@ class BeliefPlayer(GameFollower):
     def game(self) -> ChessGame:
         """The game with the evaluator; the first use makes it."""
         if self._game is None:
-            options = self.options
-            size = options.integer("eval_cache") * MEBIBYTE if "eval_cache" in options else 0
-            self._game = ChessGame(
-                make_evaluator(
-                    options.text("Evaluator"),
-                    stockfish=options.text("Stockfish") or None,
-                    tau=self.options.number("tau"),
-                    cache=ExpansionCache(size) if size else None,
-                    on_warning=self.warn,
-                ),
-                options.text("Stalemate"),
-            )
+            self._game = ChessGame(self.new_evaluator(), self.options.text("Stalemate"))
         return self._game
+
+    def new_evaluator(self) -> Evaluator:
+        """Make the evaluator that the options name."""
+        options = self.options
+        size = options.integer("eval_cache") * MEBIBYTE if "eval_cache" in options else 0
+        return make_evaluator(
+            options.text("Evaluator"),
+            stockfish=options.text("Stockfish") or None,
+            tau=options.number("tau"),
+            cache=ExpansionCache(size) if size else None,
+            on_warning=self.warn,
+        )
 
     @property
     def evaluator(self) -> str:

@@ -41,7 +41,11 @@ ZS21_OPTIONS = (
         "Seed",
         "Max Positions",
     ),
-    search_option("eval_cache", "tau"),
+    search_option(
+        "eval_cache",
+        "tau",
+        own=(Option("child_depth", "spin", 0, 0, 1, help="plies that each child is searched"),),
+    ),
 )
 """The options that act on zs21."""
 

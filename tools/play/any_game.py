@@ -3,24 +3,28 @@
     python -m tools.play.any_game
     python -m tools.play.any_game --games leduc phantom_ttt --number 20 --iterations 1000
     python -m tools.play.any_game --games kuhn --rivals --exact 500 2000 --chess-settings
+    python -m tools.play.any_game --games leduc --parameters soft_root=0 mixed_prior=1
 
-A match has 200 games, in both seats by turns, and one thread. The search thinks for `--seconds` a
+A match has 400 games, in both seats by turns, and one thread. The search thinks for `--seconds` a
 turn, or for so many `--iterations` of its solver, so that other programs on the machine do not
 change how it plays. With several numbers it plays a match with each. A leaf is worth the mean of
 `--rollouts` random playouts. The rivals:
 
     ismcts   OpenSpiel's IS-MCTS with random playouts and as much processor time a move as the
-             search took on average. In games that OpenSpiel cannot resample it is OpenSpiel's
-             version in Python, and draws its worlds from the belief of `obscuro.research.any_game`.
+             search took on average: what a move took too much, the next one has less. In games
+             that OpenSpiel cannot resample it is OpenSpiel's version in Python, and draws its
+             worlds from the belief of `obscuro.research.any_game`.
     mccfr    the average policy of OpenSpiel's MCCFR after `--train` seconds of processor time; it
              needs no time then. External sampling in the small games, outcome sampling in the
              others.
+    uniform  every action with the same probability, a control.
 
-A result is the search's mean payoff with its standard error. Exploitability is the mean loss of the
+A result is the search's mean payoff with its standard error, over all games and in each seat.
+Exploitability is the mean loss of the
 played strategy to a best response, in the game's units. It is computed for `--exact` iterations of
 the solver a turn, for each of `--seeds` seeds of the search, and only in games whose players know
 how many plies were made. With `--chess-settings` the search has the parameters that the engine has
-in chess.
+in chess, and `--parameters` sets single ones.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -53,13 +57,14 @@ from obscuro.search.parameters import SearchParameters
 from tools.common import given, publish, say, table, tool_parser
 from tools.results.manifest import Loaded
 
-NUMBER: Final = 200
+NUMBER: Final = 400
 SECONDS: Final = 0.2
 TRAIN: Final = 60.0
 EXACT: Final = (500, 2000)
 EXPLORATION: Final = 2.0  # of IS-MCTS
 OUTCOME_EPSILON: Final = 0.6  # of outcome sampling; OpenSpiel's default
 FIRST_SIMULATIONS: Final = 100  # of a bot whose speed is not known yet
+CORRECTION: Final = 1.5  # a move takes at most so many times the mean, and at least its inverse
 _LEAST_SECONDS: Final = 1e-6
 
 
@@ -159,7 +164,7 @@ class IsMcts:
         legal = self._state.legal_actions()
         if len(legal) == 1:  # the bot would not simulate, and that says nothing of its speed
             return int(legal[0])
-        simulations = int(self._per_second * self._allowance()) or FIRST_SIMULATIONS
+        simulations = int(self._per_second * self._seconds()) or FIRST_SIMULATIONS
         begin = time.process_time()
         bot = self._in_cpp(simulations) if self._resampled else self._in_python(simulations)
         action = int(bot.step(self._state))
@@ -167,6 +172,12 @@ class IsMcts:
         found = simulations / max(self.spent[-1], _LEAST_SECONDS)
         self._per_second = (self._per_second + found) / 2 if self._per_second else found
         return action
+
+    def _seconds(self) -> float:
+        """Return how long this move may take, so that all moves together keep to the allowance."""
+        mean = self._allowance()
+        owed = mean * (len(self.spent) + 1) - sum(self.spent)
+        return min(max(owed, mean / CORRECTION), mean * CORRECTION)
 
     def _in_cpp(self, simulations: int) -> Any:
         seed = int(self._random.randint(1 << 30))
@@ -231,7 +242,32 @@ class Trained:
         return int(action)
 
 
-RIVALS: Final = ("ismcts", "mccfr")
+class Uniform:
+    """Plays every action with the same probability."""
+
+    def __init__(self) -> None:
+        self._state: Any = None
+        self.spent: list[float] = []
+        self.new_game(MAX, 1)
+
+    def new_game(self, seat: int, seed: int) -> None:
+        """Begin a game."""
+        self._random = np.random.default_rng(seed)
+
+    def observe(self, own_action: int | None, observation: Observation) -> None:
+        """There is nothing to remember."""
+
+    def see(self, state: Any) -> None:
+        """Take in the state, whose legal actions alone are used."""
+        self._state = state
+
+    def choose(self) -> int:
+        """Draw an action."""
+        self.spent.append(0.0)
+        return int(self._random.choice(self._state.legal_actions()))
+
+
+RIVALS: Final = ("ismcts", "mccfr", "uniform")
 
 
 def play_matches(
@@ -252,7 +288,9 @@ def play_matches(
     trained = Trained(known.text, train, known.small) if rival == "mccfr" else None
     for pace in paces:
         ours = Timed(GamePlayer(game, pace))
-        other: Onlooker = trained or IsMcts(game, _mean_of(ours.spent), known.resampled)
+        other: Onlooker = trained or (
+            Uniform() if rival == "uniform" else IsMcts(game, _mean_of(ours.spent), known.resampled)
+        )
         other.spent.clear()
         payoffs = []
         for index in range(number):
@@ -267,11 +305,33 @@ def play_matches(
             "payoffs": payoffs,
             "limit": {"seconds": pace.seconds, "iterations": pace.iterations},
             "rollouts": pace.rollouts,
+            "parameters": named_parameters(pace),
             "expanded": float(np.mean(ours.expanded)),
             "seconds": float(np.mean(ours.spent)),
             "rival_seconds": float(np.mean(other.spent)),
             "iterations": trained.iterations if trained else None,
         }
+
+
+def named_parameters(settings: PlaySettings) -> str:
+    """Name what differs from a `GamePlayer`'s parameters, as `--parameters` takes it."""
+    if settings.parameters == SearchParameters():
+        return "chess"
+    ours, default = asdict(settings.parameters), asdict(PARAMETERS)
+    changed = [f"{name}={value:g}" for name, value in ours.items() if value != default[name]]
+    return " ".join(changed) or "default"
+
+
+def changed_parameters(before: SearchParameters, words: Sequence[str]) -> SearchParameters:
+    """Return parameters with some changed. words: NAME=VALUE. Raises ValueError, in one line."""
+    known = asdict(before)
+    changed: dict[str, Any] = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        if name not in known:
+            raise ValueError(f"there is no parameter {name!r}; there are {', '.join(known)}")
+        changed[name] = type(known[name])(float(value))
+    return replace(before, **changed)
 
 
 def _mean_of(spent: Sequence[float]) -> Callable[[], float]:
@@ -291,7 +351,7 @@ def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, A
         "iterations": settings.iterations,
         "rollouts": settings.rollouts,
         "seed": seed,
-        "chess_settings": settings.parameters != PARAMETERS,
+        "parameters": named_parameters(settings),
         "exploitability": found,
         "uniform": exploitability(tree, {}),
         "infosets": len(tree.infosets.key),
@@ -320,9 +380,15 @@ def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
     yield from render(figures)
 
 
+def _parameters(each: dict[str, Any]) -> str:
+    """Return the parameters of a stored row; older rows have a root that is not soft."""
+    stored: str | None = each.get("parameters")
+    return stored or ("chess" if each.get("chess_settings") else "soft_root=0")
+
+
 def _match_table(matches: Sequence[dict[str, Any]]) -> Iterator[str]:
-    head = ["game", "rival", "a turn", "playouts", "games", "mean payoff"]
-    head += ["expanded a turn", "s a turn", "rival's s a turn"]
+    head = ["game", "rival", "parameters", "a turn", "playouts", "games", "mean payoff"]
+    head += ["as first", "as second", "expanded a turn", "s a turn", "rival's s a turn"]
     rows = []
     for each in matches:
         payoffs = np.array(each["payoffs"])
@@ -333,14 +399,17 @@ def _match_table(matches: Sequence[dict[str, Any]]) -> Iterator[str]:
         iterations = each["limit"]["iterations"]
         limit = f"{each['limit']['seconds']} s" if iterations is None else f"{iterations:,} it."
         cells = [
+            _parameters(each),
             limit,
             str(each["rollouts"]),
             str(len(payoffs)),
             f"{payoffs.mean():+.3f} ± {error:.3f}",
+            f"{payoffs[::2].mean():+.3f}",  # the seats alternate
+            f"{payoffs[1::2].mean():+.3f}",
         ]
         cells += [f"{each['expanded']:.0f}", f"{each['seconds']:.3f}"]
         rows.append([GAMES[each["game"]].title, rival, *cells, f"{each['rival_seconds']:.3f}"])
-    yield from table(head, rows, "llrrrrrrr")
+    yield from table(head, rows, "lllrrrrrrrrr")
 
 
 def _exact_table(measured: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -348,13 +417,13 @@ def _exact_table(measured: Sequence[dict[str, Any]]) -> Iterator[str]:
     head += ["exploitability", "least to greatest", "uniform play"]
     alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for each in measured:
-        kind = (each["game"], each["chess_settings"], each["rollouts"], each["iterations"])
+        kind = (each["game"], _parameters(each), each["rollouts"], each["iterations"])
         alike.setdefault(kind, []).append(each)
     rows = []
-    for (name, chess, rollouts, iterations), found in alike.items():
+    for (name, parameters, rollouts, iterations), found in alike.items():
         losses = np.array([each["exploitability"] for each in found])
         several = f"{losses.min():.4f} – {losses.max():.4f}" if len(losses) > 1 else ""
-        cells = ["chess" if chess else "default", str(rollouts), f"{iterations:,}", str(len(found))]
+        cells = [parameters, str(rollouts), f"{iterations:,}", str(len(found))]
         cells += [f"{losses.mean():.4f}", several, f"{found[0]['uniform']:.4f}"]
         rows.append([GAMES[name].title, f"{found[0]['infosets']:,}", *cells])
     yield from table(head, rows, "lrlrrrrrr")
@@ -378,6 +447,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--chess-settings", action="store_true", help="the search's parameters are those of chess"
     )
+    parser.add_argument(
+        "--parameters", nargs="+", default=[], metavar="NAME=VALUE", help="of the search; 1: true"
+    )
     return parser
 
 
@@ -388,6 +460,11 @@ def main(words: Sequence[str] | None = None) -> int:
     settings = PlaySettings(iterations=1, rollouts=options.rollouts)
     if options.chess_settings:
         settings = replace(settings, parameters=SearchParameters())
+    try:
+        parameters = changed_parameters(settings.parameters, options.parameters)
+    except ValueError as error:
+        make_parser().error(f"--parameters: {error}")
+    settings = replace(settings, parameters=parameters)
     if options.iterations:
         paces = [replace(settings, iterations=count) for count in options.iterations]
     else:

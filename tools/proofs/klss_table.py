@@ -8,13 +8,13 @@
 For every game ▲ gets a weak blueprint, the least exploitable strategy that plays bad actions with a
 probability of ε / (number of actions) at least. Then a maxmargin subgame is solved exactly, by a linear
 program, at every infoset that ▲ can reach, nested, and what ▲ plays is measured exactly: how much less
-it gets against a best response than the game's value, for payoffs in [-1, 1]. Three kinds of subgames:
-1-KLSS (the paper's), 2-KLUSS (Obscuro's), and subgames with common knowledge.
+it gets against a best response than the game's value, for payoffs in [-1, 1]. Four kinds of subgames:
+1-KLSS (the paper's), 2-KLUSS (Obscuro's), 3-KLSS, and subgames with common knowledge.
 
 A maxmargin subgame mostly has many optimal strategies, and they differ much in the end. The figures are
 for the one with the greatest sum of margins; --range also takes those that two methods of the solver
 return, the best and the worst against ▼ playing an equilibrium, a best response to the blueprint and
-uniformly, and N at random (each with a blueprint at random). All games take two minutes on one core,
+uniformly, and N at random (each with a blueprint at random). All games take four minutes on one core,
 with --range 4 half an hour. With another ε than the paper's, its figures are left out.
 """
 
@@ -57,6 +57,7 @@ from tools.common import given, publish, table, tool_parser
 KINDS: Final[dict[str, int | None]] = {
     "1-KLSS": 1,
     "2-KLUSS": 2,
+    "3-KLSS": 3,
     "common knowledge": COMMON_KNOWLEDGE,
 }
 KLSS = "1-KLSS"

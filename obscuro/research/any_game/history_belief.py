@@ -180,7 +180,9 @@ class HistoryBelief:
         self.numbers = sorted(found)
 
 
-PARAMETERS: Final = SearchParameters(puct_least_variance=LEAST_VARIANCE, purification=False)
+PARAMETERS: Final = SearchParameters(
+    puct_least_variance=LEAST_VARIANCE, purification=False, soft_root=1.0
+)
 """Of the search, unless the caller says otherwise."""
 ROLLOUTS: Final = 8
 """Playouts of a leaf, unless the caller says otherwise.
@@ -203,7 +205,8 @@ class PlaySettings:
 
     The default parameters differ from the engine's in chess: an action that seems bad is tried
     again sooner, and the strategy is played as it is, without purification. In small games both
-    make what is played far less exploitable (docs/any_game.md).
+    make what is played far less exploitable. `soft_root` counts by the share of new roots, so a
+    tree that is kept whole has none (docs/any_game.md).
     """
 
     seconds: float | None = None

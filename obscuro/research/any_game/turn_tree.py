@@ -143,6 +143,8 @@ class TurnTree:
             alternate_values(values, search.last_value),
         )
         search.begin(belief.key, new, expansions, root_key=_NOWHERE if below else None)
+        # A new root's alternate value is a few playouts' guess, so ▼ does not choose by it.
+        search.gadget.soft[0] *= done / int(search.tree.counts[ROOTS])
         search.expand_our_infoset(_CHUNK, late)
 
     def _wanted(self, held: int) -> int:

@@ -19,7 +19,7 @@ from obscuro.research.zs21.gadget_program import (
 from obscuro.research.zs21.trunk import LEAF, MAX, MIN, Floats, Integers, Trunk
 from obscuro.research.zs21.zs21_constants import (
     CHUNK,
-    LEAST_SOLVES,
+    LEAST_BUILDS,
     MOST_NODES,
     ROUND_PACE,
     ROUND_SHARE,
@@ -64,6 +64,7 @@ class TurnSearch:
         self.rounds: list[Round] = []
         self.seconds = {"build": 0.0, "solve": 0.0, "choose": 0.0, "expand": 0.0}
         self._price = price
+        self._building = 0.0  # seconds that the last program took to build
         self._resolve = False
         self._planted = len(trunk)
         self._result = TurnResult(_plain_policy(trunk), 0.0, None, 0, 0, None, 0)
@@ -105,7 +106,7 @@ class TurnSearch:
             if report is not None:
                 report(self._result)
             left = np.inf if deadline is None else deadline - time.monotonic()
-            if left < LEAST_SOLVES * solving or is_stopped() or self.added >= limit:
+            if left < LEAST_BUILDS * self._building or is_stopped() or self.added >= limit:
                 return self._result
             leaves, depth = self._choose(profile, depth)
             if not len(leaves):
@@ -152,7 +153,8 @@ class TurnSearch:
         guess = None if last is None else last.profile.x
         program = GadgetProgram(self.trunk, self._price, guess)
         built = time.monotonic()
-        self.seconds["build"] += built - begin
+        self._building = built - begin
+        self.seconds["build"] += self._building
         profile = program.solve("resolve" if self._resolve else "maxmargin", deadline)
         solved = 1
         negative = profile.margin < -SUPPORT

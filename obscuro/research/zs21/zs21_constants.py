@@ -9,8 +9,11 @@ SUPPORT = 1e-7
 
 CHUNK = 32
 """Leaves that are expanded between two looks at the clock."""
-LEAST_SOLVES = 1.5
-"""A round begins if there is time for this number of programs like the last one."""
+LEAST_BUILDS = 2.0
+"""A round begins if there is time to build this number of programs like the last one.
+
+HiGHS ends at the deadline, and the result is then that of the round before.
+"""
 SOLVING_TIME = 2.0
 """Expanding ends while there is time for this number of programs like the last one."""
 ROUND_PACE = 2.0

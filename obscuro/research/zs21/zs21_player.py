@@ -16,10 +16,12 @@ from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Coverage, SearchInfo
 from obscuro.engine.roots import root_keys
 from obscuro.engine.turn_time import share_of
+from obscuro.evaluation.evaluator import Evaluator
 from obscuro.evaluation.scale import centipawns_of_value
 from obscuro.players.belief_player import BeliefPlayer
 from obscuro.research.zs21.blueprint import SolvedTrunk, keep, nothing_kept
 from obscuro.research.zs21.chess_trunk import ChessTrunkGame, fresh_states, information_price, plant
+from obscuro.research.zs21.child_search import ChildSearch
 from obscuro.research.zs21.trunk import LEAF, MIN, Trunk, Words
 from obscuro.research.zs21.turn_search import TurnResult, TurnSearch
 from obscuro.research.zs21.zs21_constants import PLANTING_SHARE
@@ -37,6 +39,11 @@ class Zs21Player(BeliefPlayer):
         super().__init__(options, warn)
         self.last_search: TurnSearch | None = None
         self._solved: SolvedTrunk | None = None
+
+    def new_evaluator(self) -> Evaluator:
+        """Make the evaluator that the options name, which may search each child."""
+        evaluator = super().new_evaluator()
+        return ChildSearch(evaluator) if self.options.integer("child_depth") else evaluator
 
     def choose_move(self, turn: OwnTurn) -> Choice:
         """Search for one of several moves.

@@ -63,3 +63,28 @@ def test_each_turns_tree_holds_the_belief_once(game: ExtensiveForm[Any], seat: i
             assert len(progress.policy) == len(game.actions(state))
             check(search.tree)
     assert turns >= 3
+
+
+@pytest.mark.parametrize("game", [GAMES[0], GAMES[5]], ids=lambda game: game.name)
+def test_a_root_is_as_soft_as_it_is_new(game: ExtensiveForm[Any]) -> None:
+    random = np.random.default_rng(4)
+    shares = []
+    for _ in range(6):
+        table = HistoryTable(game, MAX)
+        belief = HistoryBelief(table)
+        parameters = SearchParameters(soft_root=0.5)
+        search = Search([HistoryGame(table, Rollouts(game))], parameters, 16 << 20)
+        tree = TurnTree(search, table, belief)
+        for state, own, seen in told(game, random_line(game, random), MAX):
+            belief.observe(own, seen)
+            if game.player(state) != MAX:
+                continue
+            first = search.progress.root_infosets == 0
+            tree.build(lambda: False)
+            if not first:  # the first turn's tree is the whole game
+                roots = search.progress.root_infosets
+                new = (roots - search.first_new_root) / roots
+                assert search.gadget.soft[0] == pytest.approx(0.5 * new)
+                shares.append(new)
+            search.run(Limits(iterations=64), Event())
+    assert min(shares) < max(shares)

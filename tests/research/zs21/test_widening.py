@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from obscuro.research.zs21.gadget_program import Profile
+from obscuro.research.zs21 import turn_search
+from obscuro.research.zs21.gadget_program import Gadget, GadgetProgram, LateError, Profile
 from obscuro.research.zs21.trunk import LEAF, MAX, MIN, Trunk
-from obscuro.research.zs21.turn_search import Round, leaves_to_expand
+from obscuro.research.zs21.turn_search import Round, TurnSearch, leaves_to_expand
 from tools.proofs.zs21_agent import broken_in_round
 
 from .small_games import random_trunk
@@ -66,3 +67,33 @@ def test_the_proof_finds_a_leaf_that_no_rule_names() -> None:
     broken = broken_in_round(trunk, Round(profile, len(trunk), 4, wrong))
     # Of equally interesting leaves the proof takes any; forcing and value tie nowhere here.
     assert len(broken) == len(wrong) > 0
+
+
+class Clock:
+    """Time that passes only in programs, a second in each."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def test_a_turn_goes_on_until_a_program_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    solve = GadgetProgram.solve
+
+    def slowly(self: GadgetProgram, gadget: Gadget, deadline: float | None = None) -> Profile:
+        clock.now += 1.0
+        if deadline is not None and clock.now > deadline:
+            raise LateError
+        return solve(self, gadget)
+
+    monkeypatch.setattr(turn_search, "time", clock)
+    monkeypatch.setattr(GadgetProgram, "solve", slowly)
+    trunk, _ = random_trunk(3)
+    width = int(trunk.tables[MAX].degree[0])
+    search = TurnSearch(trunk, np.zeros(width))
+    result = search.run(4.3, lambda: False)
+    assert clock.now == 5.0  # the last program was late
+    assert result.programs == 4

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tools.play.any_game import main, render
+from obscuro.research.any_game.history_belief import PARAMETERS, PlaySettings
+from obscuro.research.games.openspiel import OpenSpielGame
+from tools.play.any_game import IsMcts, changed_parameters, main, named_parameters, render
 from tools.results import raw
 
 QUICK = ["--seconds", "0.01", "--train", "0.01"]
 
 
-def test_it_plays_both_rivals_and_measures_exactly(
+def test_it_plays_all_rivals_and_measures_exactly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "kuhn.json"
@@ -20,8 +24,8 @@ def test_it_plays_both_rivals_and_measures_exactly(
     assert main(words) == 0
     printed = capsys.readouterr().out
     stored = raw.load(file).data
-    assert [len(each["payoffs"]) for each in stored["matches"]] == [2, 2]
-    assert [each["rival"] for each in stored["matches"]] == ["ismcts", "mccfr"]
+    assert [len(each["payoffs"]) for each in stored["matches"]] == [2, 2, 2]
+    assert [each["rival"] for each in stored["matches"]] == ["ismcts", "mccfr", "uniform"]
     assert stored["matches"][1]["iterations"] > 0
     (exact,) = stored["exact"]
     assert 0.0 <= exact["exploitability"] <= exact["uniform"]
@@ -33,12 +37,15 @@ def test_worlds_come_from_the_belief_where_openspiel_draws_none(
 ) -> None:
     words = ["--games", "dark_hex", "--rivals", "ismcts", "--number", "2", *QUICK]
     assert main(words) == 0
-    assert "| Dark hex 3×3, classical | ismcts | 0.01 s | 8 | 2 |" in capsys.readouterr().out
+    assert (
+        "| Dark hex 3×3, classical | ismcts | default | 0.01 s | 8 | 2 |" in capsys.readouterr().out
+    )
 
 
 def test_a_match_is_played_at_each_number_of_iterations(tmp_path: Path) -> None:
     file = tmp_path / "hex.json"
     words = ["--games", "dark_hex_2", "--number", "2", "--iterations", "16", "512", "--exact"]
+    words += ["--rivals", "ismcts", "mccfr"]
     assert main([*words, "--train", "0.01", "--raw", str(file)]) == 0
     matches = raw.load(file).data["matches"]
     assert [each["limit"]["iterations"] for each in matches] == [16, 512, 16, 512]
@@ -63,7 +70,7 @@ def test_the_parameters_of_chess_are_played_and_named(
 
 
 def test_exploitability_is_the_mean_over_seeds() -> None:
-    row = {"game": "kuhn", "iterations": 500, "rollouts": 8, "chess_settings": False}
+    row = {"game": "kuhn", "iterations": 500, "rollouts": 8, "parameters": "default"}
     row |= {"infosets": 12, "uniform": 0.4583}
     rows = [row | {"exploitability": found} for found in (0.01, 0.04)]
     lines = list(render({"matches": [], "exact": rows}))
@@ -80,9 +87,51 @@ def test_a_mean_has_its_error() -> None:
         "rival_seconds": 0.0,
         "limit": {"seconds": None, "iterations": 1000},
         "rollouts": 8,
+        "parameters": "soft_root=1",
         "expanded": 249.6,
         "iterations": 1234,
     }
     lines = list(render({"matches": [match], "exact": []}))
-    row = "| Leduc poker | mccfr, 1,234 iterations | 1,000 it. | 8 | 4 | +1.000 ± 0.816 |"
-    assert lines[2:] == [f"{row} 250 | 0.100 | 0.000 |"]
+    row = "| Leduc poker | mccfr, 1,234 iterations | soft_root=1 | 1,000 it. | 8 | 4 "
+    row += "| +1.000 ± 0.816 | +2.000 | +0.000 "
+    assert lines[2:] == [f"{row}| 250 | 0.100 | 0.000 |"]
+
+
+def test_single_parameters_are_changed_and_named() -> None:
+    changed = changed_parameters(PARAMETERS, ["soft_root=0.25", "mixed_prior=1", "max_support=2"])
+    assert (changed.soft_root, changed.mixed_prior, changed.max_support) == (0.25, True, 2)
+    named = named_parameters(PlaySettings(iterations=1, parameters=changed))
+    assert changed_parameters(PARAMETERS, named.split()) == changed
+    assert named_parameters(PlaySettings(iterations=1)) == "default"
+    with pytest.raises(ValueError, match="no parameter 'soft'"):
+        changed_parameters(PARAMETERS, ["soft=1"])
+
+
+class Slow:
+    """A bot of IS-MCTS that takes a second for each simulation, and plays the first action."""
+
+    def __init__(self, clock: list[float], simulations: int) -> None:
+        self.clock, self.simulations = clock, simulations
+
+    def step(self, state: Any) -> int:
+        self.clock[0] += self.simulations
+        return int(state.legal_actions()[0])
+
+
+def test_is_mcts_keeps_to_the_time_of_all_moves_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+    made: list[Slow] = []
+
+    def bot(self: IsMcts, simulations: int) -> Slow:
+        made.append(Slow(clock, simulations if len(made) else 3 * simulations))
+        return made[-1]
+
+    monkeypatch.setattr(IsMcts, "_in_cpp", bot)
+    game = OpenSpielGame("kuhn_poker")
+    player = IsMcts(game, lambda: 100.0, resampled=True)
+    player.see(game.apply(game.apply(game.start(), 0), 1))
+    for _ in range(12):
+        player.choose()
+    assert player.spent[0] == 300.0  # its speed was not known
+    assert sum(player.spent) == pytest.approx(1200, rel=0.1)
