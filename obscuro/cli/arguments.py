@@ -82,6 +82,7 @@ examples:
   obscuro show games.pgn --analyse 1000
   obscuro show games.pgn.gz --report games.html
   obscuro show games.pgn --report games.html --nodes
+  obscuro show games.pgn more_games/ --explorer openings.html
 
 The page needs no server and no network. Open it in any browser of the last years.
 """
@@ -379,7 +380,9 @@ def _add_show(commands: Parsers) -> None:
     parser.add_argument(
         "pgn",
         metavar="GAMES",
-        help="a file of games: PGN, JSON, JSON lines or a journal, or packed",
+        nargs="+",
+        help="a file of games: PGN, JSON, JSON lines or a journal, or packed; for --explorer also "
+        "several, and folders",
     )
     _add_number(parser, "--game", "number of the game; default: 1")
     parser.add_argument(
@@ -393,6 +396,11 @@ def _add_show(commands: Parsers) -> None:
         metavar="FILE",
         help="write a page about all games of the file: pieces and kings lost to attackers that "
         "nobody saw, scouting, openings; with --nodes or --analyse, mistakes too",
+    )
+    parser.add_argument(
+        "--explorer",
+        metavar="FILE",
+        help="write a page of all openings: what was played, what each side had seen, how it went",
     )
     about = "most positions of a belief; of a larger one it is a sample"
     _add_number(parser, "--max-positions", about, default=1_000_000)

@@ -75,7 +75,7 @@ def _read(source: Path, report: FileReport, analyst: Analyst | None, errors: Con
         numbers.append(fault.number)
 
     shown = 0.0
-    with _progress(errors) as progress:
+    with report_progress(errors) as progress:
         task = progress.add_task("games", total=None, text="")
         try:
             for game in all_games(source, on_fault):
@@ -143,7 +143,8 @@ def _count(report: FileReport) -> str:
     return f"{games:,} game{'' if games == 1 else 's'}"
 
 
-def _progress(console: Console) -> Progress:
+def report_progress(console: Console) -> Progress:
+    """Return a line of progress whose task has a field `text`; nothing where there is no terminal."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.fields[text]}", markup=False),

@@ -1,6 +1,6 @@
 """`obscuro show` writes a recorded game as one HTML page: what each side saw and believed.
 
-With `--report` it writes one page about all games of a file.
+With `--report` it writes one page about all games of a file, with `--explorer` one of all openings.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from obscuro.cli.command_support import CommandError, UsageError, read_options
+from obscuro.cli.explorer_command import write_explorer
 from obscuro.cli.file_report_command import make_analyst, move_name, write_page, write_report
 from obscuro.client.limit import Limit
 from obscuro.engine.machine import usable_cores
@@ -41,7 +42,14 @@ def run(
     """
     console = console or Console(highlight=False, markup=False)
     errors = errors or Console(stderr=True, highlight=False, markup=False)
-    source, number = Path(arguments.pgn), arguments.game or 1
+    sources, number = [Path(name) for name in arguments.pgn], arguments.game or 1
+    if arguments.explorer is not None:
+        if set(_given(arguments)) - {"--explorer"}:
+            raise UsageError(f"--explorer takes no {', no '.join(_given(arguments)[1:])}")
+        return write_explorer(sources, Path(arguments.explorer), console, errors)
+    if len(sources) > 1:
+        raise UsageError("only --explorer takes several files")
+    source = sources[0]
     target = Path(arguments.out) if arguments.out else default_target(source, number)
     options = read_options(arguments.option, "--option")
     limit = None
@@ -84,6 +92,13 @@ def run(
     for line in reasons(document):
         console.print(line, soft_wrap=True)
     return 0
+
+
+def _given(arguments: argparse.Namespace) -> list[str]:
+    """Return the flags that the user has set and that change what is written."""
+    names = ("explorer", "report", "game", "out", "analyse", "nodes")
+    given = [f"--{name}" for name in names if getattr(arguments, name) is not None]
+    return [*given, *(["--option"] if arguments.option else [])]
 
 
 def analysed(

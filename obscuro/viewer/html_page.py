@@ -8,6 +8,7 @@ import html
 import json
 import re
 import string
+from collections.abc import Mapping, Sequence
 from importlib import resources
 
 import chess
@@ -15,6 +16,7 @@ import chess.svg
 
 from obscuro.viewer.browser_parts.parts import read_part
 from obscuro.viewer.document import GameDocument
+from obscuro.viewer.opening_tree import ShownTrees
 
 MODULES = (
     "game",
@@ -33,6 +35,9 @@ MODULES = (
     "page",
 )
 """Files of `web/`, without `.js`. The last one starts the page; the others are what it imports."""
+
+EXPLORER_MODULES = ("game", "elements", "board", "explorer")
+"""The same for the page of the opening trees."""
 
 SERVED_START = "js/look_page.js"
 """What starts the page of a server, in place of the last module."""
@@ -53,21 +58,24 @@ def html_page(document: GameDocument) -> str:
     in the page forbids it to load anything, and to run any script but its own. Raises
     MissingPartsError if the browser parts were not fetched.
     """
-    imports = {SPECIFIER.format(name): _data_url(_web(f"{name}.js")) for name in MODULES}
-    imports[PART] = _data_url(_part())
-    import_map = json.dumps({"imports": imports})
-    start = f'import "{SPECIFIER.format(MODULES[-1])}";'
-    policy = html.escape(_policy([import_map, start]))
-    style = read_part(f"{PART}.css") + _web("style.css")
     return _page(
-        head=f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        f"<style>\n{style}</style>",
-        title=html.escape(_title(document)),
         home="",
-        scripts=f'<script id="game" type="application/json">{_json(document)}</script>\n'
-        f'<script type="importmap">{import_map}</script>\n'
-        f'<script type="module">{start}</script>',
+        **_inside(
+            MODULES,
+            {PART: _data_url(_part())},
+            read_part(f"{PART}.css") + _web("style.css"),
+            _title(document),
+            "game",
+            document,
+        ),
     )
+
+
+def explorer_page(trees: ShownTrees) -> str:
+    """Return the page of the opening trees as text; like `html_page`, it loads nothing."""
+    style = _web("style.css") + _web("explorer.css")
+    parts = _inside(EXPLORER_MODULES, {}, style, trees["title"], "trees", trees)
+    return string.Template(_web("explorer.html")).substitute(parts, pieces=_pieces())
 
 
 def served_page(import_map: str, base: str = "/") -> str:
@@ -90,6 +98,32 @@ def served_page(import_map: str, base: str = "/") -> str:
 def require_parts() -> None:
     """Raise MissingPartsError if `html_page` would: to be told before a game's long work."""
     _part()
+
+
+def _inside(
+    modules: Sequence[str],
+    others: Mapping[str, str],
+    style: str,
+    title: str,
+    name: str,
+    data: object,
+) -> dict[str, str]:
+    """Return the parts of a template for a page that has all that it needs.
+
+    others: addresses of what the modules import besides each other. name: the id of the data.
+    """
+    imports = {SPECIFIER.format(each): _data_url(_web(f"{each}.js")) for each in modules}
+    import_map = json.dumps({"imports": imports | dict(others)})
+    start = f'import "{SPECIFIER.format(modules[-1])}";'
+    policy = html.escape(_policy([import_map, start]))
+    return {
+        "head": f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"<style>\n{style}</style>",
+        "title": html.escape(title),
+        "scripts": f'<script id="{name}" type="application/json">{_json(data)}</script>\n'
+        f'<script type="importmap">{import_map}</script>\n'
+        f'<script type="module">{start}</script>',
+    }
 
 
 def _page(**parts: str) -> str:
@@ -138,7 +172,7 @@ def _title(document: GameDocument) -> str:
     return f"{document['white']} – {document['black']} {document['result']}"
 
 
-def _json(document: GameDocument) -> str:
+def _json(document: object) -> str:
     r"""Return the document as JSON that no HTML parser can take for markup: `<` is `\u003c`."""
     text = json.dumps(document, separators=(",", ":"))
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
+import chess.pgn
 import pytest
 from rich.console import Console
 
@@ -13,6 +15,7 @@ from obscuro.cli.main import main
 from obscuro.cli.show_command import run
 from obscuro.viewer.browser_parts.parts import MissingPartsError
 from obscuro.viewer.game_facts import FogFacts, game_facts
+from obscuro.viewer.opening_tree import PlayedLine, played_line
 from tests.cli.conftest import written
 from tests.viewer.recorded import SHORT_GAME
 
@@ -120,9 +123,48 @@ def test_ctrl_c_keeps_the_report_so_far(
     assert "Broken off after 1 game;" in target.read_text(encoding="utf-8")
 
 
+def test_the_explorer_takes_files_and_folders_and_names_what_cannot_be_read(
+    games: Path, console: Console, terminal: Console
+) -> None:
+    folder = games.parent / "more" / "inside"
+    folder.mkdir(parents=True)
+    with gzip.open(folder / "packed.pgn.gz", "wt", encoding="utf-8") as file:
+        file.write(SHORT_GAME)
+    (folder / "bad.pgn").write_text("1. e5 *\n\n1. d4 *\n", encoding="utf-8")
+    (folder / "empty.json").write_text("", encoding="utf-8")
+    (folder / "notes.txt").write_text("1. c4 *\n", encoding="utf-8")
+    target = games.with_name("openings.html")
+    words = ["show", str(games), str(folder.parent), "--explorer", str(target)]
+    assert run(parse(words), console=console, errors=terminal) == 0
+    assert "openings.html: 4 games; 2 can't be read" in written(console).replace("\n", "")
+    said = " ".join(written(terminal).split())
+    assert "bad.pgn, ply 1: 'e5' can't be played" in said and "empty.json holds no game" in said
+    page = target.read_text(encoding="utf-8")
+    assert "Openings of games.pgn, more" in page and "packed.pgn.gz, game 1" in page
+
+
+def test_ctrl_c_keeps_the_explorer_so_far(
+    games: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(game: chess.pgn.Game, name: str) -> PlayedLine:
+        if name.endswith("game 2"):
+            raise KeyboardInterrupt
+        return played_line(game, name)
+
+    monkeypatch.setattr("obscuro.cli.explorer_command.played_line", interrupted)
+    target = games.with_name("openings.html")
+    assert run(parse(["show", str(games), "--explorer", str(target)]), console=console) == 0
+    assert "1 game; broken off after 1 game" in " ".join(written(console).split())
+
+
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
+        (["games.pgn", "--explorer", "none/e.html"], "can't write none/e.html: No such file"),
+        (["none.pgn", "--explorer", "e.html"], "can't read none.pgn: No such file"),
+        (["games.pgn", "--explorer", "e.html", "--nodes"], "--explorer takes no --nodes"),
+        (["games.pgn", "bad.pgn"], "only --explorer takes several files"),
+        (["folder", "--explorer", "e.html"], "folder has no file whose name ends in .pgn, .json"),
         (["games.pgn", "--option", "Threads=1"], "--option is for the engine of --analyse MS"),
         (["games.pgn", "--report", "r.html", "--game", "1"], "--report is about all games"),
         (["games.pgn", "--report", "none/r.html"], "can't write none/r.html: No such file"),
@@ -145,7 +187,9 @@ def test_mistakes_are_one_line(
 ) -> None:
     monkeypatch.chdir(games.parent)
     Path("bad.pgn").write_text("1. e5 *\n", encoding="utf-8")
+    Path("folder").mkdir()
     usage = "--option" in words or {"--game", "--report"} <= set(words)
+    usage |= {"--explorer", "--nodes"} <= set(words) or words == ["games.pgn", "bad.pgn"]
     assert main(["show", *words]) == (2 if usage else 1)
     out, err = capsys.readouterr()
     assert out == ""

@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 from obscuro.viewer.browser_parts.parts import read_part
-from obscuro.viewer.html_page import MODULES, PART, SPECIFIER, html_page, served_page
+from obscuro.viewer.html_page import (
+    EXPLORER_MODULES,
+    MODULES,
+    PART,
+    SPECIFIER,
+    html_page,
+    served_page,
+)
 from obscuro.viewer.make_document import make_document
 from tests.viewer.recorded import SHORT_GAME, game_of
 
@@ -69,7 +76,9 @@ def test_modules_are_the_files_of_the_package(page: str) -> None:
         assert base64.b64decode(data).decode() == (WEB / f"{name}.js").read_text(encoding="utf-8")
     assert set(imports) == {PART} | {SPECIFIER.format(name) for name in MODULES}
     files = {Path(str(path)).name for path in WEB.iterdir()}
-    assert files == {f"{name}.js" for name in MODULES} | {"page.html", "style.css"}
+    assert files == {f"{name}.js" for name in (*MODULES, *EXPLORER_MODULES)} | {
+        *("page.html", "style.css", "explorer.html", "explorer.css")
+    }
 
 
 def test_the_page_of_a_server_has_the_same_elements_and_nothing_inline(page: str) -> None:
@@ -92,8 +101,8 @@ def test_the_curves_library_is_in_it_with_its_licence(page: str) -> None:
 
 
 def test_modules_import_each_other_and_the_curves_library_only() -> None:
-    known = {PART} | {SPECIFIER.format(name) for name in MODULES}
-    for name in MODULES:
+    known = {PART} | {SPECIFIER.format(name) for name in (*MODULES, *EXPLORER_MODULES)}
+    for name in (*MODULES, *EXPLORER_MODULES):
         text = (WEB / f"{name}.js").read_text(encoding="utf-8")
         assert set(re.findall(r'^import .* from "(.*)";$', text, re.M)) <= known
         assert "innerHTML" not in text and "document.write" not in text
@@ -117,7 +126,7 @@ def test_texts_of_a_game_stay_texts(page: str, tmp_path: Path) -> None:
     assert hostile.title == f"{HOSTILE} – {HOSTILE} {HOSTILE}"
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*MODULES, EXPLORER_MODULES[-1]])
 def test_node_can_read_the_modules(name: str, tmp_path: Path) -> None:
     node = shutil.which("node")
     if node is None:
