@@ -310,14 +310,18 @@ def _masks(shown: Sight) -> tuple[int, list[tuple[tuple[int, bool], int]]]:
 
 
 def random_game(
-    rng: random.Random, fen: str = chess.STARTING_FEN, plies: int = 200
+    rng: random.Random,
+    fen: str = chess.STARTING_FEN,
+    plies: int = 200,
+    *,
+    chess960: bool = False,
 ) -> Iterator[chess.Board]:
     """Play at random from *fen*, yielding the same board before each move and at the end.
 
     Half of the moves are drawn from the captures, castlings and pawn moves, if there are any,
     so that games make progress and meet promotions and en passant.
     """
-    board = chess.Board(fen)
+    board = chess.Board(fen, chess960=chess960)
     for _ in range(plies):
         yield board
         if not goes_on(board):

@@ -18,12 +18,14 @@ from obscuro.rules.layout import (
     KING,
     KING_TAKES_ROOK,
     KIND_SHIFT,
+    KINGS,
     ONE,
     PIECE_SHIFT,
+    ROOKS,
     SIDE_FILES_BITS,
     SIDE_FILES_SHIFT,
-    STATE,
     TO_SHIFT,
+    WHITE,
 )
 
 _ZERO = np.uint64(0)
@@ -31,6 +33,12 @@ _FAR_FILES = np.uint64(0b000111000)
 _NEAR_FILES = np.uint64(0b111000000)
 _KING_CASTLES = np.uint64(KING) << PIECE_SHIFT | np.uint64(KING_TAKES_ROOK) << KIND_SHIFT
 _BACK_RANK = np.uint64(0xFF)
+
+OWN_RIGHTS = (0b0011 << 1, 0b1100 << 1)
+"""Castling rights of White and of Black in the state word."""
+OWN_CASTLING = (0b0011 << 1 | 0x1FF << 11, 0b1100 << 1 | 0x1FF << 20)
+"""The same with the files."""
+CASTLING_STATE = OWN_CASTLING[0] | OWN_CASTLING[1]
 
 
 def side_files(king: int, far: int | None, near: int | None) -> int:
@@ -93,12 +101,11 @@ def castling_word(king, rook, side):
 
 
 @kernel
-def add_castling(pos, side, occupied, moves, count):
+def add_castling(state, side, occupied, moves, count):
     """Append `side`'s castling moves, first towards the h-file; return the number of moves.
 
-    pos: 8 × uint64; occupied: all pieces, a mask; moves: uint32[n], of which `count` are written.
+    state: the state word. occupied: all pieces, a mask. moves: uint32[n], `count` of them written.
     """
-    state = pos[STATE]
     rights = (state >> CASTLING_SHIFT) >> np.uint64(2 * side)
     king, far, near = files_of(state, side)
     rank = occupied >> np.uint64(56 * side)
@@ -112,10 +119,10 @@ def add_castling(pos, side, occupied, moves, count):
 
 
 @kernel
-def can_castle(pos, side, occupied):
-    """Whether `side` has a castling move; occupied: all pieces, a mask."""
-    rights = (pos[STATE] >> CASTLING_SHIFT) >> np.uint64(2 * side)
-    king, far, near = files_of(pos[STATE], side)
+def can_castle(state, side, occupied):
+    """Whether `side` has a castling move. state: the state word; occupied: all pieces, a mask."""
+    rights = (state >> CASTLING_SHIFT) >> np.uint64(2 * side)
+    king, far, near = files_of(state, side)
     rank = occupied >> np.uint64(56 * side)
     return (rights & ONE and not rank & castling_way(king, far)) or (
         rights & np.uint64(2) and not rank & castling_way(king, near)
@@ -225,6 +232,40 @@ def castling_of(king, rooks, side):
     return rights << (CASTLING_SHIFT + np.uint64(2 * side)) | files << (
         FILES_SHIFT + SIDE_FILES_SHIFT * np.uint64(side)
     )
+
+
+@kernel
+def castling_at_home(pos, state):
+    """The rights and files of a state word that fit the pieces of a position, 8 × uint64."""
+    absent = _ZERO
+    for side in range(2):
+        own = pos[WHITE] if side == 0 else ~pos[WHITE]
+        king, far, near = files_of(state, side)
+        rank = np.uint64(56 * side)
+        kings, rooks = (pos[KINGS] & own) >> rank, (pos[ROOKS] & own) >> rank
+        missing = ~kings & (ONE << np.uint64(king))
+        missing |= ~rooks & (ONE << np.uint64(far) | ONE << np.uint64(near))
+        absent |= (missing & _BACK_RANK) << rank
+    return castling_after(state, absent)
+
+
+@kernel
+def outermost_castling(pos, side, rights):
+    """`castling_of` the king and the outermost rooks of `side` in a position, 8 × uint64.
+
+    rights: those that it may have, in the state word's places.
+    """
+    own = pos[WHITE] if side == 0 else ~pos[WHITE]
+    back_rank = _BACK_RANK << np.uint64(56 * side)
+    castling = castling_of(pos[KINGS] & own & back_rank, pos[ROOKS] & own & back_rank, side)
+    _, far, near = files_of(castling, side)
+    wanted = (rights >> CASTLING_SHIFT) >> np.uint64(2 * side)
+    lost = _ZERO
+    if not wanted & ONE:
+        lost |= ONE << np.uint64(far)
+    if not wanted & np.uint64(2):
+        lost |= ONE << np.uint64(near)
+    return castling_after(castling, lost << np.uint64(56 * side))
 
 
 @kernel

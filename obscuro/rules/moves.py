@@ -180,7 +180,7 @@ def generate_moves(tables, pos, moves):
         origin = lowest_square(movers)
         count = _add_targets(moves, count, origin, tables.king[origin] & allowed, KING)
         if pos[STATE] >> FILES_SHIFT:
-            count = add_castling(pos, side, occupied, moves, count)
+            count = add_castling(pos[STATE], side, occupied, moves, count)
         elif side == 0:
             if (rights & np.uint64(1)) and not (occupied & WHITE_SHORT_PATH):
                 moves[count] = WHITE_SHORT_MOVE
@@ -233,4 +233,4 @@ def has_move(tables, pos):
             targets = rook_attacks(tables, origin, occupied)
         if targets & allowed:
             return True
-    return pos[STATE] >> FILES_SHIFT != 0 and can_castle(pos, side, occupied)
+    return pos[STATE] >> FILES_SHIFT != 0 and can_castle(pos[STATE], side, occupied)
