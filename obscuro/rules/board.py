@@ -291,12 +291,15 @@ class PychessBoard(DrawnStalemateBoard):
     A pawn that can be captured en passant is not seen for that reason alone. The square where the
     capture would end is. Players there see the capture among their moves only if they see the pawn;
     the observation names its square only then too. The server itself takes the move in any case,
-    so it is legal here.
+    so it is legal here. In Chess960 the server shows no square for castling alone.
 
     >>> board = PychessBoard("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1")
     >>> board.observation(chess.WHITE).text()
     '********/********/***2***/****P***/********/********/***3**/***1K1**,?'
     """
+
+    def _seen_by_castling(self, color: chess.Color) -> chess.Bitboard:
+        return chess.BB_EMPTY
 
     def vision_mask(self, color: chess.Color) -> chess.Bitboard:
         """Return the squares that *color* sees; the victim of an en passant capture is no reason."""
