@@ -122,9 +122,9 @@ class Belief:
         """Start from a position known to our side, or from all those that it must think possible.
 
         words: uint64[8], or uint64[n, 8], different positions with the same pieces and rights of
-        ours, which all show us the same. max_positions: greatest size of P. threads: how many large updates use.
-        seed: of the random numbers, ≥ 0. buffers: memory to work in; beliefs may share it if they
-        are not updated at the same time. weighted: whether `weights` are computed.
+        ours, which all show us the same. max_positions: greatest size of P. threads: how many large
+        updates use. seed: of the random numbers, ≥ 0. buffers: memory to work in; beliefs may share
+        it if they are not updated at the same time. weighted: whether `weights` are computed.
 
         Raises ValueError for a cap or a number of threads below 1, a negative seed, or positions
         in which what is ours differs.

@@ -161,7 +161,8 @@ def rights_at_home(pos):
 def _state(pos, side, rights, files, pushed):
     """The state word with those of the rights that can exist, and the en passant square.
 
-    side: ours. files: see `Known`. pushed: the square where our pawn should have arrived by a double push just now, or 0.
+    side: ours. files: see `Known`. pushed: the square where our pawn should have arrived by a
+    double push just now, or 0.
     """
     state = pos[STATE] & ~(np.uint64(15) << ONE)
     if files == _ZERO:

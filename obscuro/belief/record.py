@@ -6,8 +6,8 @@ as three bitboards, its planes. A square's bits in the planes (A, B, C) say what
 
     pawn C    knight B    bishop BC    king A    rook AC    rook that may castle ABC    queen AB
 
-So the other side's castling rights are part of its rooks, from any start of Chess960. Its en passant square follows from its
-pawns and our last move; ours follows from what we saw.
+So the other side's castling rights are part of its rooks, from any start of Chess960. Its en
+passant square follows from its pawns and our last move; ours follows from what we saw.
 """
 
 import numpy as np
@@ -213,9 +213,7 @@ def known_after_other_move(known: Words, observation: Observation) -> Words | No
     castling = int(castling_after(known[OUR_STATE], np.uint64(lost)))
     after = np.zeros(KNOWN_WORDS, dtype=np.uint64)
     after[:WHITE] = boards
-    after[OUR_STATE] = (
-        side | castling | (observation.en_passant or 0) << int(EN_PASSANT_SHIFT)
-    )
+    after[OUR_STATE] = side | castling | (observation.en_passant or 0) << int(EN_PASSANT_SHIFT)
     after[OUR_SIDE] = side
     return after
 

@@ -209,8 +209,9 @@ class FogOfWarBoard(chess.Board):
         """Return where king and rook arrive when the king castles by a move to its rook's square."""
         rank = chess.square_rank(move.from_square)
         files = (6, 5) if move.to_square > move.from_square else (2, 3)
-        return chess.BB_SQUARES[chess.square(files[0], rank)] | (
-            chess.BB_SQUARES[chess.square(files[1], rank)]
+        return (
+            chess.BB_SQUARES[chess.square(files[0], rank)]
+            | (chess.BB_SQUARES[chess.square(files[1], rank)])
         )
 
     def _seen_by_castling(self, color: chess.Color) -> chess.Bitboard:

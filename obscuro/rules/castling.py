@@ -13,11 +13,10 @@ import numpy as np
 from obscuro.kernels import kernel
 from obscuro.rules.layout import (
     CASTLING_SHIFT,
-    EN_PASSANT_SHIFT,
     FILES_SHIFT,
+    KIND_SHIFT,
     KING,
     KING_TAKES_ROOK,
-    KIND_SHIFT,
     KINGS,
     ONE,
     PIECE_SHIFT,
@@ -73,13 +72,13 @@ def castling_way(king, rook):
     wing = 0 if rook > king else 1
     king_to = 6 if wing == 0 else 2
     rook_to = 5 if wing == 0 else 3
-    first = min(min(king, rook), min(king_to, rook_to))
-    last = max(max(king, rook), max(king_to, rook_to))
+    first = min(king, rook, king_to, rook_to)
+    last = max(king, rook, king_to, rook_to)
     way = _ZERO
     for file in range(first, last + 1):
         on_king_way = min(king, king_to) <= file <= max(king, king_to)
         on_rook_way = min(rook, rook_to) <= file <= max(rook, rook_to)
-        if (on_king_way or on_rook_way) and file != king and file != rook:
+        if (on_king_way or on_rook_way) and file not in (king, rook):
             way |= ONE << np.uint64(file)
     return way
 
@@ -89,7 +88,7 @@ def castling_word(king, rook, side):
     """The move word of castling; king, rook: files. As in ordinary chess if they stand so."""
     rank = np.uint64(56 * side)
     origin = np.uint64(king) + rank
-    if king == 4 and (rook == 7 or rook == 0):
+    if king == 4 and rook in (0, 7):
         target = np.uint64(6 if rook == 7 else 2) + rank
         return (
             origin

@@ -105,9 +105,7 @@ def from_board(board: chess.Board) -> Words:
     en_passant = 0
     if board.ep_square is not None and _can_capture_en_passant(board):
         en_passant = board.ep_square
-    state = (
-        (0 if board.turn else 1) | _castling_state(board) | en_passant << int(EN_PASSANT_SHIFT)
-    )
+    state = (0 if board.turn else 1) | _castling_state(board) | en_passant << int(EN_PASSANT_SHIFT)
     return np.array(
         [
             board.pawns,

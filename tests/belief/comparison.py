@@ -232,7 +232,6 @@ class _Game:
             ):
                 raise DifferenceError(f"too many: {board.fen()}")
 
-
     def _reference_of(self, positions: Words) -> reference.Belief:
         """The reference, to go on from what a belief holds."""
         belief = reference.Belief(chess.Board(), self.color)

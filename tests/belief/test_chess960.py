@@ -61,9 +61,7 @@ def test_a_start_that_one_side_does_not_know(seed: int) -> None:
     fens = hidden_starts(rng, 12)
     seen = FogOfWarBoard(fens[0], chess960=True).observation(chess.WHITE)
     fens = [
-        fen
-        for fen in fens
-        if FogOfWarBoard(fen, chess960=True).observation(chess.WHITE) == seen
+        fen for fen in fens if FogOfWarBoard(fen, chess960=True).observation(chess.WHITE) == seen
     ]
     *_, board = reference.random_game(rng, fens[0], plies=24, chess960=True)
     counts = compare_game(

@@ -32,8 +32,8 @@ from obscuro.rules.layout import (
     CASTLING,
     EN_PASSANT,
     KIND_SHIFT,
-    KING_TAKES_ROOK,
     KING,
+    KING_TAKES_ROOK,
     KINGS,
     ONE,
     ROOK,
@@ -199,7 +199,7 @@ def update(weights, work, source, target, pos, child, move):
             _capture(weights, work, source, target, perspective, added, removed, third)
         else:
             _move_one(weights, work, source, target, perspective, added, removed)
-            if kind == CASTLING or kind == KING_TAKES_ROOK:
+            if kind in (CASTLING, KING_TAKES_ROOK):
                 rook_to = square - 1 if short else square + 1
                 added = feature(mirror, first, is_own, ROOK, rook_to)
                 removed = feature(mirror, first, is_own, ROOK, rook_from)
