@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The grammar needs packages, which `doctor` looks for.
         from obscuro.cli import doctor_command  # noqa: PLC0415
 
-        return doctor_command.run(as_json="--json" in arguments)
+        return _guarded(lambda: doctor_command.run(as_json="--json" in arguments))
     from obscuro.cli.arguments import parse  # noqa: PLC0415
 
     return run(parse(arguments))
@@ -51,18 +51,27 @@ def uci(log: str | None, player: str = "obscuro") -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run a subcommand and return the exit code. A mistake of the user is one line on stderr."""
+    """Run a subcommand and return the exit code."""
     import importlib  # noqa: PLC0415
-
-    from obscuro.cli.command_support import INTERRUPTED, CommandError  # noqa: PLC0415
 
     if arguments.command == "uci":
         return uci(arguments.log, arguments.player)
-    try:
+
+    def command() -> int:
         code: int = importlib.import_module(f"obscuro.cli.{arguments.command}_command").run(
             arguments
         )
         return code
+
+    return _guarded(command)
+
+
+def _guarded(command: Callable[[], int]) -> int:
+    """Run a command and return its exit code. A mistake of the user is one line on stderr."""
+    from obscuro.cli.command_support import INTERRUPTED, CommandError  # noqa: PLC0415
+
+    try:
+        return command()
     except CommandError as error:
         print(f"obscuro: {error}", file=sys.stderr)
         return error.code

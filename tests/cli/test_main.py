@@ -165,3 +165,20 @@ def test_a_closed_pipe_is_no_traceback() -> None:
 def test_bench_takes_json_before_and_after_the_name(words: str) -> None:
     assert parse(words.split()).json
     assert not parse(["bench", "belief"]).json
+
+
+@pytest.mark.parametrize("arguments", [["doctor"], ["completion", "bash"]])
+def test_a_reader_that_goes_away_is_no_error(arguments: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*COMMAND, *arguments],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=HANG_SECONDS,
+    )
+    os.close(write)
+    assert done.stderr == ""
+    assert done.returncode == 1
