@@ -238,6 +238,20 @@ def test_the_king_castles_through_an_attack(board: BoardPage, target: str) -> No
     expect(board.sheet).to_contain_text("O-O")
 
 
+@pytest.mark.parametrize("typed", ["", "O-O"])
+def test_the_king_castles_to_its_rook_in_chess960(board: BoardPage, typed: str) -> None:
+    board.new_game(fen="k7/8/8/8/8/8/8/R1K1R3 w EA - 0 1")
+    board.await_turn()
+    if typed:
+        board.type(typed)
+    else:
+        board.drag("c1", "e1")
+    board.await_square("g1, white king")
+    board.await_square("f1, white rook")
+    board.await_square("a1, white rook")
+    expect(board.sheet).to_contain_text("O-O")
+
+
 def test_a_premove_is_made_when_the_turn_comes(board: BoardPage, server: ServedApp) -> None:
     board.new_game()
     board.await_ready()

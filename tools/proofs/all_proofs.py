@@ -46,6 +46,11 @@ PROOFS = (
         "python -m tools.proofs.compare_pyffish --games 500",
     ),
     Proof(
+        "compare_pyffish_chess960",
+        "the same from the starts of Chess960, with what each side sees",
+        "python -m tools.proofs.compare_pyffish --games 500 --chess960",
+    ),
+    Proof(
         "klss_table",
         "subgame solving has the paper's figures",
         "python -m tools.proofs.klss_table",
