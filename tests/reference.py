@@ -94,6 +94,9 @@ def _pawn_moves(board: chess.Board, square: chess.Square) -> Iterator[chess.Move
 
 
 def _castling_moves(board: chess.Board) -> Iterator[chess.Move]:
+    if board.chess960:
+        yield from (move for move, _ in castlings_of_chess960(board))
+        return
     rank = 0 if board.turn == chess.WHITE else 7
     king = chess.square(4, rank)
     if board.piece_at(king) != chess.Piece(chess.KING, board.turn):
@@ -105,6 +108,30 @@ def _castling_moves(board: chess.Board) -> Iterator[chess.Move]:
         at_home = board.piece_at(rook) == chess.Piece(chess.ROOK, board.turn)
         if right and at_home and all(board.piece_at(square) is None for square in path):
             yield chess.Move(king, chess.square(target_file, rank))
+
+
+def castlings_of_chess960(
+    board: chess.Board,
+) -> Iterator[tuple[chess.Move, tuple[chess.Square, chess.Square]]]:
+    """Yield the castling moves, king takes rook, and where king and rook arrive."""
+    rank = 0 if board.turn == chess.WHITE else 7
+    king = board.king(board.turn)
+    if king is None or chess.square_rank(king) != rank:
+        return
+    for file in range(8):
+        rook = chess.square(file, rank)
+        right = board.castling_rights & chess.BB_SQUARES[rook]
+        if not right or board.piece_at(rook) != chess.Piece(chess.ROOK, board.turn):
+            continue
+        files = (6, 5) if rook > king else (2, 3)
+        arrivals = (chess.square(files[0], rank), chess.square(files[1], rank))
+        ways = [*_way(king, arrivals[0]), *_way(rook, arrivals[1])]
+        if all(board.piece_at(square) is None for square in ways if square not in (king, rook)):
+            yield chess.Move(king, rook), arrivals
+
+
+def _way(start: chess.Square, end: chess.Square) -> range:
+    return range(min(start, end), max(start, end) + 1)
 
 
 def ep_captures(board: chess.Board) -> list[chess.Move]:
@@ -132,6 +159,9 @@ def vision(board: chess.Board, color: chess.Color) -> chess.SquareSet:
     seen = chess.SquareSet(board.occupied_co[color])
     for move in fog_moves(mover):
         seen.add(move.to_square)
+    if board.chess960:
+        for _, arrivals in castlings_of_chess960(mover):
+            seen.update(arrivals)
     for move in ep_captures(mover):
         seen.add(
             chess.square(chess.square_file(move.to_square), chess.square_rank(move.from_square))
@@ -188,23 +218,34 @@ class Key(NamedTuple):
     turn: chess.Color
     castling: str
     ep: str
+    chess960: bool = False  # whether castling is named as the king's move to its rook
 
     def board(self) -> chess.Board:
         side = "w" if self.turn == chess.WHITE else "b"
-        return chess.Board(f"{self.placement} {side} {self.castling} {self.ep} 0 1")
+        fen = f"{self.placement} {side} {self.castling} {self.ep} 0 1"
+        return chess.Board(fen, chess960=self.chess960)
 
 
 def key(board: chess.Board) -> Key:
     """Name the position; the en passant square counts only where it can be captured on."""
+    rights = board.clean_castling_rights()
     castling = "".join(
         letter
         for letter, rook in (("K", "h1"), ("Q", "a1"), ("k", "h8"), ("q", "a8"))
-        if board.clean_castling_rights() & chess.BB_SQUARES[chess.parse_square(rook)]
+        if rights & chess.BB_SQUARES[chess.parse_square(rook)]
     )
+    if board.chess960 and _from_other_start(board, rights):
+        castling = board.castling_shredder_fen()
     ep = "-"
     if board.ep_square is not None and ep_captures(board):
         ep = chess.square_name(board.ep_square)
-    return Key(board.board_fen(), board.turn, castling or "-", ep)
+    return Key(board.board_fen(), board.turn, castling or "-", ep, board.chess960)
+
+
+def _from_other_start(board: chess.Board, rights: int) -> bool:
+    """Tell whether some right needs a king or a rook that does not stand as in ordinary chess."""
+    kings = [board.king(chess.square_rank(rook) == 0) for rook in chess.scan_forward(rights)]
+    return bool(rights & ~chess.BB_CORNERS) or any(king not in (4, 60) for king in kings)
 
 
 def goes_on(board: chess.Board) -> bool:
@@ -269,14 +310,18 @@ def _masks(shown: Sight) -> tuple[int, list[tuple[tuple[int, bool], int]]]:
 
 
 def random_game(
-    rng: random.Random, fen: str = chess.STARTING_FEN, plies: int = 200
+    rng: random.Random,
+    fen: str = chess.STARTING_FEN,
+    plies: int = 200,
+    *,
+    chess960: bool = False,
 ) -> Iterator[chess.Board]:
     """Play at random from *fen*, yielding the same board before each move and at the end.
 
     Half of the moves are drawn from the captures, castlings and pawn moves, if there are any,
     so that games make progress and meet promotions and en passant.
     """
-    board = chess.Board(fen)
+    board = chess.Board(fen, chess960=chess960)
     for _ in range(plies):
         yield board
         if not goes_on(board):

@@ -48,7 +48,16 @@ from obscuro.belief.successors import (
 )
 from obscuro.belief.table import PADDING, Ranking, cut, new_ranking, rank_below, spread
 from obscuro.belief.update import Outcome, Run, Updater, filter_rows, is_late, regions_for
-from obscuro.rules.layout import CASTLING_SQUARES, EN_PASSANT_SHIFT, SQUARE_BITS, STATE, WORDS
+from obscuro.rules.castling import CASTLING_STATE
+from obscuro.rules.layout import (
+    BACK_RANKS,
+    CASTLING_SQUARES,
+    EN_PASSANT_SHIFT,
+    FILES_SHIFT,
+    SQUARE_BITS,
+    STATE,
+    WORDS,
+)
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import find_move, from_board, from_fen, hash_positions
 from obscuro.rules.tables import TABLES
@@ -110,27 +119,34 @@ class Belief:
         buffers: Buffers | None = None,
         weighted: bool = False,
     ) -> None:
-        """Start from a position known to our side.
+        """Start from a position known to our side, or from all those that it must think possible.
 
-        words: uint64[8]. max_positions: greatest size of P. threads: how many large updates use.
-        seed: of the random numbers, ≥ 0. buffers: memory to work in; beliefs may share it if they
-        are not updated at the same time. weighted: whether `weights` are computed.
+        words: uint64[8], or uint64[n, 8], different positions with the same pieces and rights of
+        ours, which all show us the same. max_positions: greatest size of P. threads: how many large
+        updates use. seed: of the random numbers, ≥ 0. buffers: memory to work in; beliefs may share
+        it if they are not updated at the same time. weighted: whether `weights` are computed.
 
-        Raises ValueError for a cap or a number of threads below 1 or a negative seed.
+        Raises ValueError for a cap or a number of threads below 1, a negative seed, or positions
+        in which what is ours differs.
         """
         if max_positions < 1:
             raise ValueError(f"a belief needs room for at least 1 position, not {max_positions}")
         if seed < 0:
             raise ValueError(f"the seed must not be negative: {seed}")
         self.side = side
-        self.exact = True
         self.rebuilds = 0
-        start = np.array(words, dtype=np.uint64).reshape(1, WORDS)
+        start = np.array(words, dtype=np.uint64).reshape(-1, WORDS)
         self._known = known_of(start[0], side)
+        if any((known_of(other, side) != self._known).any() for other in start[1:]):
+            raise ValueError("our own pieces and rights must be the same in all starts")
+        self.exact = len(start) <= max_positions
+        if len(start) > 1:
+            start = np.random.default_rng(seed).permutation(start)[:max_positions]
+        self._ordinary = not (start[:, STATE] >> FILES_SHIFT).any()
         self._records = packed(start, side)
-        self._count = 1
+        self._count = len(start)
         self._to_move = int(start[0, STATE]) & 1
-        self._recollection = Recollection.of(start[0], side)
+        self._recollection = Recollection.of(start[0], side, any_start=len(start) > 1)
         self._contradicted = False  # whether some observation can't have been true
         self._expected: _Expected | None = None
         self._updater = Updater(max_positions, threads, buffers)
@@ -205,10 +221,10 @@ class Belief:
             before = self.any_position() if len(self) else None
             self._recollection.note_own_move(word, needed, before)
         rng, ranking = self._randomness()
-        observed, required = requirements_of(observation, self.side)
         if word is None or needed is None or not is_ours(self._known, needed):
             return self._accept(None, None, observation, rng)
         known = known_after_own_move(self._known, word)
+        observed, required = requirements_of(observation, self.side, _castling(known))
         possible = required[POSSIBLE] and observed[EN_PASSANT_WORD] == 0
         if observation is not None and not (possible and shows_own_pieces(known, observation)):
             return self._accept(None, None, observation, rng)
@@ -226,8 +242,9 @@ class Belief:
         weights = None if self._weights is None else scaled(self._weights[:count])
         update = self._accept(outcome, known, observation, rng, weights)
         # Our move makes two records equal only if they differ in what we capture. In a belief that
-        # was never rebuilt that can only be the castling right of a rook in its corner.
-        in_corner = bool(int(CASTLING_SQUARES) & needed.target)
+        # was never rebuilt that can only be the castling right of a rook in its corner, or in
+        # Chess960 on its back rank.
+        in_corner = needed.target & int(CASTLING_SQUARES if self._ordinary else BACK_RANKS)
         if count > 1 and (in_corner or self.rebuilds):
             outcome = self._updater.run(count, partial(offer_all, self._records), ranking)
             weights = self.weights
@@ -341,7 +358,7 @@ class Belief:
 
         known: after the move.
         """
-        required = requirements_of(observation, self.side)[1]
+        required = requirements_of(observation, self.side, _castling(known))[1]
         return own_move_pass(self._records, self._weights, known, needed, required)
 
     def _successor_pass(self, known: Words | None, observation: Observation) -> Visit | None:
@@ -355,8 +372,9 @@ class Belief:
     def _successor_task(
         self, known: Words | None, observation: Observation
     ) -> SuccessorTask | None:
-        implied, untold = implied_en_passant(observation, self.side)
-        observed, required = requirements_of(implied, self.side)
+        castling = 0 if known is None else _castling(known)
+        implied, untold = implied_en_passant(observation, self.side, castling)
+        observed, required = requirements_of(implied, self.side, castling)
         return successor_task(self._known, known, observed, required, untold)
 
     def rebuild(self, observation: Observation) -> str:
@@ -545,7 +563,8 @@ class Belief:
 
     def _regain(self, observation: Observation) -> None:
         """Make P exact again if what we see leaves one position only."""
-        only = only_record(self._known, observation, int(self._recollection.remaining.sum()))
+        enemies = int(self._recollection.remaining.sum())
+        only = only_record(self._known, observation, enemies, ordinary=self._ordinary)
         if only is not None:
             self._hold(only, 1)
             self.exact = True
@@ -572,7 +591,7 @@ class Belief:
         self._forget(rng)
         self.rebuilds += 1
         limit = self._updater.limit
-        implied, _ = implied_en_passant(observation, self.side)
+        implied, _ = implied_en_passant(observation, self.side, _castling(self._known))
         rebuilt = rebuild(implied, self._to_move, self._recollection, limit, rng)
         self._known = known_of(rebuilt.positions[0], self.side)
         if observation.en_passant is None:  # a capture that is not told may not be made
@@ -585,6 +604,12 @@ class Belief:
             f"no position explains all that was seen; believing in {len(self)} positions "
             f"drawn at random that {fit} what is seen now"
         )
+
+
+def _castling(known: Words) -> int:
+    """Our rights and files in Chess960, in the state word's places; 0 in ordinary chess."""
+    state = int(known[OUR_STATE])
+    return state & CASTLING_STATE if state >> int(FILES_SHIFT) else 0
 
 
 def warm_up() -> None:

@@ -4,7 +4,7 @@ What a side sees follows from its own pieces and from what stands on the squares
 position fits an observation if and only if
 
 - the seen squares hold what was observed, and no own piece stands elsewhere,
-- each push of an own pawn that was not seen is blocked by something,
+- each push of an own pawn that was not seen is blocked by something, and so is castling,
 - no diagonal of an own pawn that was not seen holds an enemy piece,
 - the square for an en passant capture, or its absence, is the observed one,
 
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.kernels import kernel
+from obscuro.rules.castling import castling_blocked
 from obscuro.rules.layout import (
     KINGS,
     NOT_FILE_A,
@@ -69,9 +70,10 @@ class Requirements(NamedTuple):
 
 
 @kernel(forceinline=True)
-def requirements(tables, observed, side, words):
+def requirements(tables, observed, side, castling, words):
     """Write what the observation uint64[9] of `side` asks of a position.
 
+    castling: its own rights and files in Chess960, in the state word's places; 0 in ordinary chess.
     words: uint64[REQUIREMENT_WORDS], written: the fields of `Requirements` in their order.
     """
     seen = observed[SEEN]
@@ -87,7 +89,7 @@ def requirements(tables, observed, side, words):
         words[5],
         words[6],
         words[7],
-        np.uint64(side ^ 1),  # the other side to move: no en passant for the observer
+        np.uint64(side ^ 1) | castling,  # the other side to move: no en passant for the observer
     )
     occupied = occupied_squares(boards)
     own = pieces_of(boards, side)
@@ -102,6 +104,8 @@ def requirements(tables, observed, side, words):
         double = (single & empty & RANK_6) >> _EIGHT
         diagonals = ((pawns & NOT_FILE_H) >> _SEVEN) | ((pawns & NOT_FILE_A) >> _NINE)
     blocked = (single | double) & ~seen
+    if castling:
+        blocked |= castling_blocked(castling, side, occupied, seen)
     words[9] = blocked
     words[10] = diagonals & ~seen
 
@@ -126,26 +130,30 @@ def requirements(tables, observed, side, words):
     words[11] = np.uint64(possible)
 
 
-def requirements_of(observation: Observation | None, side: int) -> tuple[Words, Words]:
+def requirements_of(
+    observation: Observation | None, side: int, castling: int = 0
+) -> tuple[Words, Words]:
     """The words of an observation of `side`, uint64[9], and its `requirements`.
 
-    None, where `side` was not told what it sees, gives zeros.
+    castling: as there. None, where `side` was not told what it sees, gives zeros.
     """
     observed = np.zeros(OBSERVATION_WORDS, dtype=np.uint64)
     required = np.zeros(REQUIREMENT_WORDS, dtype=np.uint64)
     if observation is not None:
         observed = observation.words()
-        requirements(TABLES, observed, side, required)
+        requirements(TABLES, observed, side, np.uint64(castling), required)
     return observed, required
 
 
-def implied_en_passant(observation: Observation, side: int) -> tuple[Observation, int]:
+def implied_en_passant(
+    observation: Observation, side: int, castling: int = 0
+) -> tuple[Observation, int]:
     """What an observation of `side` says of en passant where the referee does not tell it all.
 
     Returns the observation by the usual rules that says the same, and a mask: where a pawn may have
     arrived by a double push, unseen. If a seen square can only be seen because a capture en passant
     would end there, the victim stands beside our pawn. If we see the square anyway, it may stand
-    there, or not.
+    there, or not. castling: see `requirements`.
     """
     if observation.en_passant_told or observation.en_passant is not None:
         return observation, 0
@@ -162,7 +170,7 @@ def implied_en_passant(observation: Observation, side: int) -> tuple[Observation
         occupied |= board
     targets &= observation.seen & ~occupied
     victims = (targets >> 8 if side == 0 else targets << 8) & ~observation.seen
-    if requirements_of(observation, side)[1][POSSIBLE]:
+    if requirements_of(observation, side, castling)[1][POSSIBLE]:
         return observation, victims
     while victims:
         victim = victims & -victims
@@ -172,7 +180,7 @@ def implied_en_passant(observation: Observation, side: int) -> tuple[Observation
         boards = (pawn | victim, n, b, r, q, k, white | victim if side else white)
         seen = observation.seen | victim
         implied = replace(observation, seen=seen, boards=boards, en_passant=square)
-        if requirements_of(implied, side)[1][POSSIBLE]:
+        if requirements_of(implied, side, castling)[1][POSSIBLE]:
             return implied, 0
     return observation, 0
 

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from obscuro.belief.record import OUR_SIDE, PASSED
+from obscuro.belief.record import OUR_SIDE, PASSED, castles_otherwise
 from obscuro.kernels import kernel
 from obscuro.rules.bits import lowest_square, popcount
+from obscuro.rules.castling import add_castling, castling_of
 from obscuro.rules.layout import (
     BACK_RANKS,
     BISHOP,
@@ -374,7 +375,14 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                 moves[count] = word
                 scores[count] = score + squares[piece, target ^ flip]
                 count += 1
-    if castlers and king_square >= 0:
+    if castlers and castles_otherwise(a, b, c):
+        side = 0 if white else 1
+        castling = castling_of(a & ~(b | c), castlers, side)
+        first = count
+        count = add_castling(castling, side, occupied, moves, count)
+        for k in range(first, count):
+            scores[k] = weights[CASTLES]
+    elif castlers and king_square >= 0:
         short_path = WHITE_SHORT_PATH if white else BLACK_SHORT_PATH
         long_path = WHITE_LONG_PATH if white else BLACK_LONG_PATH
         for step in (2, -2):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from obscuro.belief.record import OUR_SIDE, OUR_STATE, unpack
 from obscuro.kernels import kernel
+from obscuro.rules.castling import castling_rooks, castling_way
 from obscuro.rules.layout import (
     BACK_RANKS,
     BISHOP,
@@ -26,6 +27,7 @@ from obscuro.rules.layout import (
     EN_PASSANT_SHIFT,
     KIND_SHIFT,
     KING,
+    KING_TAKES_ROOK,
     KNIGHT,
     PAWN,
     PROMOTION_SHIFT,
@@ -62,11 +64,11 @@ _STEPS = {
     QUEEN: KING_STEPS,
     KING: KING_STEPS,
 }
-_CASTLES = {  # (origin, target): side, right, path
-    (4, 6): (0, 1, WHITE_SHORT_PATH),
-    (4, 2): (0, 2, WHITE_LONG_PATH),
-    (60, 62): (1, 4, BLACK_SHORT_PATH),
-    (60, 58): (1, 8, BLACK_LONG_PATH),
+_CASTLES = {  # (origin, target): side, right, path, rook
+    (4, 6): (0, 1, WHITE_SHORT_PATH, 7),
+    (4, 2): (0, 2, WHITE_LONG_PATH, 0),
+    (60, 62): (1, 4, BLACK_SHORT_PATH, 63),
+    (60, 58): (1, 8, BLACK_LONG_PATH, 56),
 }
 
 
@@ -75,11 +77,12 @@ class Conditions(NamedTuple):
 
     piece: int  # the index of the board that must have the origin
     origin: int
-    target: int  # holds no piece of the mover
+    target: int  # holds no piece of the mover; 0 if the king goes to its rook's square
     empty: int
     enemy: int  # holds a piece of the other side
     right: int  # bits of the state word
     en_passant: bool  # whether the target must be the en passant square
+    rook: int = 0  # holds a rook of the mover that may castle
 
     @property
     def victim(self) -> int:
@@ -94,7 +97,8 @@ def conditions(move: int, side: int) -> Conditions | None:
     origin, target, piece = move_squares(move)
     promotion = move >> int(PROMOTION_SHIFT) & int(THREE_BITS)
     kind = move >> int(KIND_SHIFT)
-    empty, enemy, right = 0, 0, 0
+    empty, enemy, right, rook = 0, 0, 0, 0
+    landing = 1 << target
     if piece == PAWN:
         masks = _pawn_masks(origin, target, kind, side)
         on_last_rank = bool(1 << target & int(BACK_RANKS))
@@ -104,10 +108,16 @@ def conditions(move: int, side: int) -> Conditions | None:
     elif promotion:
         return None
     elif kind == CASTLING and piece == KING:
-        castler, right, path = _CASTLES.get((origin, target), (None, 0, 0))
+        castler, right, path, corner = _CASTLES.get((origin, target), (None, 0, 0, 0))
         if castler != side:
             return None
-        empty = int(path)
+        empty, rook = int(path), 1 << corner
+    elif kind == KING_TAKES_ROOK and piece == KING:
+        if origin // 8 != 7 * side or target // 8 != 7 * side or origin == target:
+            return None
+        right = (1 if target > origin else 2) << 2 * side
+        empty = int(castling_way(origin & 7, target & 7)) << 56 * side
+        rook, landing = landing, 0
     elif kind == QUIET_OR_CAPTURE and piece in _STEPS:
         between = _between(origin, target, piece)
         if between is None:
@@ -118,11 +128,12 @@ def conditions(move: int, side: int) -> Conditions | None:
     return Conditions(
         piece,
         1 << origin,
-        1 << target,
+        landing,
         empty,
         enemy,
         right << int(CASTLING_SHIFT),
         kind == EN_PASSANT,
+        rook,
     )
 
 
@@ -135,8 +146,14 @@ def is_ours(known: Words, needed: Conditions) -> bool:
         int(known[needed.piece]) & needed.origin
         and not own & (needed.target | needed.empty | needed.enemy)
         and not needed.right & ~state
+        and (not needed.rook or needed.rook & _castlers(known))
         and (not needed.en_passant or (square and needed.target == 1 << square))
     )
+
+
+def _castlers(known: Words) -> int:
+    """The squares of our rooks that may castle."""
+    return int(castling_rooks(known[OUR_STATE], np.int64(known[OUR_SIDE])))
 
 
 def _pawn_masks(origin: int, target: int, kind: int, side: int) -> tuple[int, int] | None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from obscuro.belief.fit import observes
 from obscuro.kernels import kernel
 from obscuro.rules.bits import lowest_square, popcount
+from obscuro.rules.castling import OWN_CASTLING, castling_at_home, outermost_castling
 from obscuro.rules.layout import (
     ALL,
     EN_PASSANT_SHIFT,
@@ -70,6 +71,9 @@ class Known(NamedTuple):
     pushed: np.uint64  # the square where our pawn has just arrived by a double push, or 0
     homes: np.uint64  # where the enemy pawns started
     captures: int  # how often the enemy has captured, or `UNKNOWN`
+    # For castling, in the state word's places; 0 in ordinary chess. Bit 0: the enemy's are unknown,
+    # and its outermost rooks may castle.
+    files: np.uint64
 
 
 class Memory(NamedTuple):
@@ -154,13 +158,21 @@ def rights_at_home(pos):
 
 
 @kernel
-def _state(pos, rights, pushed):
+def _state(pos, side, rights, files, pushed):
     """The state word with those of the rights that can exist, and the en passant square.
 
-    pushed: the square where our pawn should have arrived by a double push just now, or 0.
+    side: ours. files: see `Known`. pushed: the square where our pawn should have arrived by a
+    double push just now, or 0.
     """
     state = pos[STATE] & ~(np.uint64(15) << ONE)
-    state |= rights & rights_at_home(pos) << ONE
+    if files == _ZERO:
+        state |= rights & rights_at_home(pos) << ONE
+    else:
+        castling = castling_at_home(pos, rights | files & ~ONE)
+        if files & ONE:
+            castling &= np.uint64(OWN_CASTLING[0]) if side == 0 else np.uint64(OWN_CASTLING[1])
+            castling |= outermost_castling(pos, 1 - side, rights)
+        state |= castling
     if pushed:
         bit = ONE << pushed
         own_side = 1 - side_to_move(pos)
@@ -228,7 +240,7 @@ def add_position(tables, known, level, hidden, enemy_rights, memory, out, count)
         base[7],
     )
     rights = known.rights[0] | enemy_rights & known.rights[1]
-    state = _state(pos, rights, known.pushed)
+    state = _state(pos, known.side, rights, known.files, known.pushed)
     pos = (pos[0], pos[1], pos[2], pos[3], pos[4], pos[5], pos[6], state)
     if level == STRICT and known.occupied & ~enemies:
         return count

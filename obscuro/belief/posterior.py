@@ -20,9 +20,11 @@ from obscuro.belief.move_model import (
     probabilities,
     score_moves,
 )
+from obscuro.belief.record import castles_otherwise
 from obscuro.belief.successors import SuccessorTask, differences, fits, more_than_one
 from obscuro.kernels import kernel
 from obscuro.rules.bits import folded_product, lowest_square, prefetch_row
+from obscuro.rules.castling import arrivals
 from obscuro.rules.layout import (
     BLACK_LONG_PATH,
     BLACK_SHORT_PATH,
@@ -30,6 +32,7 @@ from obscuro.rules.layout import (
     DOUBLE_PUSH,
     EN_PASSANT,
     KIND_SHIFT,
+    KING_TAKES_ROOK,
     ONE,
     PIECE_SHIFT,
     PROMOTION_SHIFT,
@@ -174,6 +177,10 @@ def _child(a, b, c, word, white):
                 rook, beside = origin >> np.uint64(4), origin >> ONE
             a2 = (a2 & ~rook) | beside
             c2 = (c2 & ~rook) | beside
+        elif word >> KIND_SHIFT == KING_TAKES_ROOK:
+            king_to, rook_to = arrivals(word)
+            a2 = (a2 & ~target) | king_to | rook_to
+            c2 = (c2 & ~target) | rook_to
     return a2, b2, c2
 
 
@@ -207,6 +214,8 @@ def may_fit(tables, task, a, b, c):
     enemy = a | b | c
     occupied = enemy | task.own
     if castlers and captured == 0:
+        if castles_otherwise(a, b, c):
+            return True
         short, long = WHITE_SHORT_PATH, WHITE_LONG_PATH
         if task.white == 0:
             short, long = BLACK_SHORT_PATH, BLACK_LONG_PATH

@@ -42,19 +42,20 @@ from obscuro.belief.placement import (
     new_memory,
     split,
 )
-from obscuro.belief.record import OWN_RIGHTS
 from obscuro.belief.repair import Earlier, draw_positions, frequencies, score, weigh
+from obscuro.rules.castling import OWN_CASTLING, OWN_RIGHTS, castling_at_home
 from obscuro.rules.layout import (
     ALL,
     BACK_RANKS,
-    CASTLING_SHIFT,
     DOUBLE_PUSH,
     EN_PASSANT,
     EN_PASSANT_SHIFT,
+    FILES_SHIFT,
     KIND_SHIFT,
     KINGS,
     PAWNS,
     QUEENS,
+    SQUARE_BITS,
     STATE,
     WHITE,
     WORDS,
@@ -74,6 +75,7 @@ ATTEMPTS = 65_536  # draws in search of these
 ENUMERATED = 131_072  # positions that are tried one by one, before any draw
 REMEMBERED = 4096  # positions kept from before an update that left none
 
+_FILES = ~((1 << int(FILES_SHIFT)) - 1)  # of the state word
 _RANK_4, _RANK_5 = 0xFF << 24, 0xFF << 32
 
 
@@ -123,11 +125,20 @@ class Recollection:
     enemy_moves: int = 0  # since `earlier`
     vacated: int = 0  # the mask of squares that our last move showed to be empty
     pushed: int = 0  # where our last move put a pawn by a double push; 0 = nowhere
+    any_start: bool = False  # whether `first` is only one of those in which the game may have begun
 
     @classmethod
-    def of(cls, start: Words, side: int) -> Recollection:
-        """Begin a game. start: uint64[8], its first position."""
-        return cls(side, start, start.reshape(1, WORDS), census(start, 1 - side))
+    def of(cls, start: Words, side: int, *, any_start: bool = False) -> Recollection:
+        """Begin a game. start: uint64[8], its first position, or with any_start one that may be it."""
+        earlier = start.reshape(1, WORDS)
+        return cls(side, start, earlier, census(start, 1 - side), any_start=any_start)
+
+    @property
+    def files(self) -> int:
+        """The files for castling as in `Known`."""
+        ours = int(self.earlier[0, STATE]) & OWN_CASTLING[self.side]
+        theirs = int(self.first[STATE]) & OWN_CASTLING[1 - self.side]
+        return (ours | theirs) & _FILES | self.any_start
 
     def note_own_move(self, word: int, needed: Conditions, position: Words | None) -> None:
         """Note what our move shows. position: some position before it, uint64[8], if any."""
@@ -174,7 +185,12 @@ def rebuild(
     side, first = recollection.side, recollection.first
     earlier, enemy_moves = recollection.earlier, recollection.enemy_moves
     base, tidied = _certain(observation, side, to_move)
-    observed, needed = requirements_of(observation, side)
+    files = recollection.files
+    castling = 0
+    if files & OWN_CASTLING[side]:
+        ours = np.uint64(int(earlier[0, STATE]) & OWN_CASTLING[side])
+        castling = int(castling_at_home(tuple(base), ours))
+    observed, needed = requirements_of(observation, side, castling)
     banned = int(needed[0]) | int(needed[10]) | recollection.vacated | _just_left(base)
     past = _past(base, int(needed[0]), side, earlier, enemy_moves)
     numbers = census(base, 1 - side)
@@ -197,15 +213,15 @@ def rebuild(
         recollection.remaining,
         np.array(
             [
-                int(earlier[0, STATE]) & OWN_RIGHTS[side] << int(CASTLING_SHIFT),
-                int(np.bitwise_or.reduce(earlier[:, STATE]))
-                & OWN_RIGHTS[1 - side] << int(CASTLING_SHIFT),
+                int(earlier[0, STATE]) & OWN_RIGHTS[side],
+                int(np.bitwise_or.reduce(earlier[:, STATE])) & OWN_RIGHTS[1 - side],
             ],
             dtype=np.uint64,
         ),
         np.uint64(recollection.pushed),
         homes,
         captures,
+        np.uint64(files),
     )
     former = _weighed(known, earlier, enemy_moves > 0, past.changed)
     out = np.empty((POOL, WORDS), dtype=np.uint64)
@@ -330,7 +346,7 @@ def _settled(known: Known, earlier: Words) -> Known | None:
         return None
     theirs = np.empty(KINDS, dtype=np.uint64)
     split(tuple(before), known.side, theirs)
-    en_passant = int(before[STATE]) >> int(EN_PASSANT_SHIFT)
+    en_passant = int(before[STATE]) >> int(EN_PASSANT_SHIFT) & int(SQUARE_BITS)
     if en_passant and (known.base[PAWNS] & ~before[PAWNS]) >> np.uint64(en_passant) & np.uint64(1):
         victim = en_passant + (-8 if known.side == 0 else 8)
         theirs[PAWN_KIND] &= np.uint64(~(1 << victim) & int(ALL))
@@ -405,7 +421,7 @@ def _is_en_passant(words: Words, square: int, side: int) -> bool:
 
 def _just_left(base: Words) -> int:
     """The square that a pawn has just left by a double push that we may answer en passant."""
-    en_passant = int(base[STATE]) >> int(EN_PASSANT_SHIFT)
+    en_passant = int(base[STATE]) >> int(EN_PASSANT_SHIFT) & int(SQUARE_BITS)
     if not en_passant:
         return 0
     return 1 << (en_passant + 8 if base[STATE] & np.uint64(1) == 0 else en_passant - 8)

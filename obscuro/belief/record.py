@@ -6,14 +6,15 @@ as three bitboards, its planes. A square's bits in the planes (A, B, C) say what
 
     pawn C    knight B    bishop BC    king A    rook AC    rook that may castle ABC    queen AB
 
-So the other side's castling rights are part of its rooks. Its en passant square follows from its
-pawns and our last move; ours follows from what we saw.
+So the other side's castling rights are part of its rooks, from any start of Chess960. Its en
+passant square follows from its pawns and our last move; ours follows from what we saw.
 """
 
 import numpy as np
 import numpy.typing as npt
 
 from obscuro.kernels import kernel
+from obscuro.rules.castling import OWN_CASTLING, castling_after, castling_of, castling_rooks
 from obscuro.rules.layout import (
     ALL,
     BISHOPS,
@@ -21,6 +22,7 @@ from obscuro.rules.layout import (
     CASTLING_SHIFT,
     DOUBLE_PUSH,
     EN_PASSANT_SHIFT,
+    FILES_SHIFT,
     KIND_SHIFT,
     KINGS,
     KNIGHTS,
@@ -53,7 +55,15 @@ OUR_STATE, OUR_SIDE, PASSED = 6, 7, 8
 
 _ZERO = np.uint64(0)
 _EIGHT = np.uint64(8)
-OWN_RIGHTS = (0b0011, 0b1100)  # castling rights of White, of Black
+_CORNERS = np.uint64(0x8100000000000081)
+_KING_HOMES = np.uint64(0x1000000000000010)  # e1, e8
+_BACK_RANKS = (0xFF, 0xFF << 56)
+
+
+@kernel(forceinline=True)
+def castles_otherwise(a, b, c):
+    """Whether a record has a castling right, and no such as in ordinary chess."""
+    return ((a & b & c) & ~_CORNERS) | (a & ~(b | c) & ~_KING_HOMES) != 0
 
 
 @kernel(forceinline=True)
@@ -62,7 +72,9 @@ def pack(pos, side):
     enemy = pieces_of(pos, 1 - side)
     rights = (pos[STATE] >> CASTLING_SHIFT) & CASTLING_BITS
     castlers = _ZERO
-    if side == 0:
+    if pos[STATE] >> FILES_SHIFT:
+        castlers = castling_rooks(pos[STATE], 1 - side)
+    elif side == 0:
         castlers |= (rights & np.uint64(4)) << np.uint64(61)  # h8
         castlers |= (rights & np.uint64(8)) << np.uint64(53)  # a8
     else:
@@ -98,7 +110,9 @@ def unpack(known, a, b, c):
         if capturers and known[PAWNS] & victim and not (own | enemy) & bit:
             state |= passed << EN_PASSANT_SHIFT
     if castlers:
-        if side == 0:
+        if castles_otherwise(a, b, c):
+            rights = castling_of(a & ~(b | c), castlers, 1 - np.int64(side)) >> CASTLING_SHIFT
+        elif side == 0:
             rights = (castlers >> np.uint64(61)) & np.uint64(4)
             rights |= (castlers >> np.uint64(53)) & np.uint64(8)
         else:
@@ -156,16 +170,15 @@ def known_of(words: Words, side: int) -> Words:
     The square that our pawn has just passed over is in it only if the pawn can be captured there.
     """
     state = int(words[STATE])
-    en_passant = state >> int(EN_PASSANT_SHIFT)
+    en_passant = state >> int(EN_PASSANT_SHIFT) & int(SQUARE_BITS)
     ours = state & 1 == side
     white = int(words[WHITE])
     own = white if side == 0 else ~white & 0xFFFFFFFFFFFFFFFF
-    rights = state >> int(CASTLING_SHIFT) & OWN_RIGHTS[side]
     known = np.zeros(KNOWN_WORDS, dtype=np.uint64)
     known[:WHITE] = words[:WHITE] & np.uint64(own)
     known[OUR_STATE] = (
         (state & 1)
-        | rights << int(CASTLING_SHIFT)
+        | state & OWN_CASTLING[side]
         | (en_passant if ours else 0) << int(EN_PASSANT_SHIFT)
     )
     known[OUR_SIDE] = side
@@ -197,15 +210,10 @@ def known_after_other_move(known: Words, observation: Observation) -> Words | No
     boards = np.array([board & own for board in observation.boards[:WHITE]], dtype=np.uint64)
     if lost & (lost - 1) or not (boards == known[:WHITE] & np.uint64(own)).all() or own & ~before:
         return None
-    state = int(known[OUR_STATE]) >> int(CASTLING_SHIFT) & int(CASTLING_BITS)
-    for corner, right in ((7, 1), (0, 2), (63, 4), (56, 8)):
-        if lost >> corner & 1:
-            state &= ~right
+    castling = int(castling_after(known[OUR_STATE], np.uint64(lost)))
     after = np.zeros(KNOWN_WORDS, dtype=np.uint64)
     after[:WHITE] = boards
-    after[OUR_STATE] = (
-        side | state << int(CASTLING_SHIFT) | (observation.en_passant or 0) << int(EN_PASSANT_SHIFT)
-    )
+    after[OUR_STATE] = side | castling | (observation.en_passant or 0) << int(EN_PASSANT_SHIFT)
     after[OUR_SIDE] = side
     return after
 
@@ -264,13 +272,16 @@ def common_observation(tables, known, records, side, observed):
 _HOMES = ((0x10, 0x81), (0x10 << 56, 0x81 << 56))  # king and rooks of White, of Black
 
 
-def only_record(known: Words, observation: Observation, enemies: int) -> Records | None:
+def only_record(
+    known: Words, observation: Observation, enemies: int, *, ordinary: bool = True
+) -> Records | None:
     """The record uint64[1, 3] of the one position that an observation allows; else None.
 
     There is only one if our side sees all pieces of the other side, and none of them may still
     castle. What they did before does not matter then, since a position has no history.
 
     known: uint64[KNOWN_WORDS], see `record`. enemies: the number of pieces that the other side has.
+    ordinary: whether it castles as in ordinary chess, if it may.
     """
     side = int(known[OUR_SIDE])
     enemy = observation.pieces(1 - side)
@@ -279,7 +290,7 @@ def only_record(known: Words, observation: Observation, enemies: int) -> Records
     pawns, knights, bishops, rooks, queens, kings = (
         board & enemy for board in observation.boards[PAWNS:WHITE]
     )
-    king, corners = _HOMES[1 - side]
+    king, corners = _HOMES[1 - side] if ordinary else (_BACK_RANKS[1 - side],) * 2
     if observation.boards[KINGS] & king and observation.boards[ROOKS] & enemy & corners:
         return None
     record = (kings | queens | rooks, knights | bishops | queens, pawns | bishops | rooks)

@@ -23,10 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.fit import POSSIBLE
-from obscuro.belief.record import OUR_SIDE, PASSED
+from obscuro.belief.record import OUR_SIDE, PASSED, castles_otherwise
 from obscuro.belief.table import Ranking, record_hash, region_of
 from obscuro.kernels import kernel
 from obscuro.rules.bits import lowest_square
+from obscuro.rules.castling import castling_of, castling_way, files_of
 from obscuro.rules.layout import (
     ALL,
     BACK_RANKS,
@@ -34,6 +35,7 @@ from obscuro.rules.layout import (
     BLACK_LONG_ROOK,
     BLACK_SHORT_PATH,
     BLACK_SHORT_ROOK,
+    CASTLING_SHIFT,
     NOT_FILE_A,
     NOT_FILE_H,
     ONE,
@@ -200,6 +202,30 @@ def _offer_castling(task, streams, ranking, a, b, c, occupied):
             offer(streams, ranking, a2, b, c ^ long_rook)
 
 
+@kernel
+def _offer_other_castling(task, streams, ranking, a, b, c, occupied):
+    """Offer the children by castling that fit, from a start of Chess960."""
+    castlers, king = a & b & c, a & ~(b | c)
+    side = 0 if task.white else 1
+    rank = np.uint64(56 * side)
+    state = castling_of(king, castlers, side)
+    rights = (state >> CASTLING_SHIFT) >> np.uint64(2 * side)
+    king_file, far, near = files_of(state, side)
+    b ^= castlers
+    for wing in range(2):
+        file = far if wing == 0 else near
+        way = castling_way(king_file, file)
+        if not (rights >> np.uint64(wing)) & ONE or (occupied >> rank) & way:
+            continue
+        rook = (ONE << np.uint64(file)) << rank
+        king_to = np.uint64(0x40 if wing == 0 else 0x04) << rank
+        rook_to = np.uint64(0x20 if wing == 0 else 0x08) << rank
+        a1 = (a & ~(king | rook)) | king_to | rook_to
+        c1 = (c & ~rook) | rook_to
+        if fits(task, a1, b, c1):
+            offer(streams, ranking, a1, b, c1)
+
+
 @kernel(forceinline=True)
 def _offer_en_passant(task, streams, ranking, a, b, c):
     """Offer the children by an en passant capture of our pawn that fit."""
@@ -243,7 +269,10 @@ def expand(tables, parents, first, last, task, ranking, streams):
         must_arrive = (changed & ~enemy) | (task.blocked & ~occupied)
         must_arrive &= ~captured
         if quiet and castlers and usual:
-            _offer_castling(task, streams, ranking, a, b, c, occupied)
+            if castles_otherwise(a, b, c):
+                _offer_other_castling(task, streams, ranking, a, b, c, occupied)
+            else:
+                _offer_castling(task, streams, ranking, a, b, c, occupied)
         if more_than_one(must_leave) or more_than_one(must_arrive):
             continue
         sure = quiet and must_leave == 0 and must_arrive == 0

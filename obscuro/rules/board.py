@@ -197,16 +197,37 @@ class FogOfWarBoard(chess.Board):
             pushed = pawns >> 8 & empty
             seen |= pushed | (pushed & chess.BB_RANK_6) >> 8 & empty
 
-        # Castling adds nothing: the rook itself sees along the path.
+        # Castling adds nothing in ordinary chess: the rook itself sees along the path.
+        if self.chess960 and self.castling_rights:
+            seen |= self._seen_by_castling(color)
         if self.ep_target(color) is not None:
             assert self.ep_square is not None
             seen |= chess.BB_SQUARES[self.ep_square] | self._ep_victim()
         return seen
 
+    def castling_arrivals(self, move: chess.Move) -> chess.Bitboard:
+        """Return where king and rook arrive when the king castles by a move to its rook's square."""
+        rank = chess.square_rank(move.from_square)
+        files = (6, 5) if move.to_square > move.from_square else (2, 3)
+        return (
+            chess.BB_SQUARES[chess.square(files[0], rank)]
+            | (chess.BB_SQUARES[chess.square(files[1], rank)])
+        )
+
+    def _seen_by_castling(self, color: chess.Color) -> chess.Bitboard:
+        """Return where king and rook of *color* could arrive by castling, whoever is to move."""
+        turn, self.turn = self.turn, color
+        seen = chess.BB_EMPTY
+        for move in self.generate_castling_moves():
+            seen |= self.castling_arrivals(move)
+        self.turn = turn
+        return seen
+
     def vision(self, color: chess.Color) -> chess.SquareSet:
         """Return the squares that *color* sees, whoever is to move.
 
-        Its own pieces' squares and every square that one of them could move to. A pawn sees a
+        Its own pieces' squares and every square that one of them could move to, by castling too. In
+        Chess960 that shows one square more, the d-file's, if the king stands on the b-file. A pawn sees a
         square ahead only if it is empty, a diagonal only if it can capture there. Where it can
         capture en passant, the pawn that it would capture is seen as well (Obscuro, Appendix A).
 
@@ -271,12 +292,15 @@ class PychessBoard(DrawnStalemateBoard):
     A pawn that can be captured en passant is not seen for that reason alone. The square where the
     capture would end is. Players there see the capture among their moves only if they see the pawn;
     the observation names its square only then too. The server itself takes the move in any case,
-    so it is legal here.
+    so it is legal here. In Chess960 the server shows no square for castling alone.
 
     >>> board = PychessBoard("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1")
     >>> board.observation(chess.WHITE).text()
     '********/********/***2***/****P***/********/********/***3**/***1K1**,?'
     """
+
+    def _seen_by_castling(self, color: chess.Color) -> chess.Bitboard:
+        return chess.BB_EMPTY
 
     def vision_mask(self, color: chess.Color) -> chess.Bitboard:
         """Return the squares that *color* sees; the victim of an en passant capture is no reason."""

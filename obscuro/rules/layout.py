@@ -6,11 +6,14 @@ both colours), all white pieces, and the state word:
     bit 0      side to move, 0 = White
     bits 1-4   castling rights: K, Q, k, q
     bits 5-10  en passant square, 0 = none; set only if a pawn can capture there now
+    bits 11-19 White's files for castling, 0 = those of ordinary chess: see `castling`
+    bits 20-28 Black's
 
 In kernels a position is a tuple of 8 `uint64` (it lives in registers); in arrays it is a row.
 
 A move is a word: from | to << 6 | piece << 12 | promotion << 15 | kind << 18, with piece 0-5 = pawn
-… king, promotion 0 = none, 1-4 = knight … queen.
+… king, promotion 0 = none, 1-4 = knight … queen. Castling goes to the king's target if king and rook
+stand as in ordinary chess, else to the rook's square: two kinds.
 """
 
 from numpy import uint64
@@ -23,6 +26,9 @@ CASTLING_SHIFT = uint64(1)
 CASTLING_BITS = uint64(15)
 EN_PASSANT_SHIFT = uint64(5)
 SQUARE_BITS = uint64(63)
+FILES_SHIFT = uint64(11)
+SIDE_FILES_SHIFT = uint64(9)
+SIDE_FILES_BITS = uint64(0x1FF)  # three bits each: king's file xor e, far rook's xor h, near rook's
 
 TO_SHIFT = uint64(6)
 PIECE_SHIFT = uint64(12)
@@ -30,7 +36,7 @@ PROMOTION_SHIFT = uint64(15)
 KIND_SHIFT = uint64(18)
 THREE_BITS = uint64(7)
 
-QUIET_OR_CAPTURE, DOUBLE_PUSH, EN_PASSANT, CASTLING = range(4)
+QUIET_OR_CAPTURE, DOUBLE_PUSH, EN_PASSANT, CASTLING, KING_TAKES_ROOK = range(5)
 MAX_MOVES = 512  # room to spare: 218 is the record with nine queens
 
 ONE = uint64(1)

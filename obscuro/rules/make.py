@@ -3,14 +3,15 @@
 import numpy as np
 
 from obscuro.kernels import kernel
+from obscuro.rules.castling import arrivals, castling_after
 from obscuro.rules.layout import (
     BISHOPS,
     BLACK_LONG_ROOK,
     BLACK_SHORT_ROOK,
-    CASTLING_BITS,
     CASTLING_SHIFT,
     CASTLING_SQUARES,
     EN_PASSANT_SHIFT,
+    FILES_SHIFT,
     KIND_SHIFT,
     KINGS,
     KNIGHTS,
@@ -32,6 +33,7 @@ from obscuro.rules.layout import (
 )
 
 _EIGHT = np.uint64(8)
+_CASTLING = ~(SQUARE_BITS << EN_PASSANT_SHIFT | ONE)  # rights and files, in the state word
 
 
 @kernel
@@ -73,10 +75,12 @@ def make_move(pos, move):
     white = pos[WHITE] & kept
     if white_moves:
         white |= target_bit
-    rights = (state >> CASTLING_SHIFT) & CASTLING_BITS
-    touched = ~kept & CASTLING_SQUARES
-    if touched and rights:
-        rights &= ~_rights_lost(touched)
+    castling = state & _CASTLING
+    if castling:
+        if castling >> FILES_SHIFT:
+            castling = castling_after(castling, ~kept)
+        elif ~kept & CASTLING_SQUARES:
+            castling &= ~(_rights_lost(~kept & CASTLING_SQUARES) << CASTLING_SHIFT)
     en_passant = np.uint64(0)
 
     special = word >> PROMOTION_SHIFT
@@ -117,6 +121,12 @@ def make_move(pos, move):
                 rooks ^= BLACK_SHORT_ROOK
             else:
                 rooks ^= BLACK_LONG_ROOK
+        elif kind == 4:  # castling from another start: the king goes to its rook's square
+            king_to, rook_to = arrivals(word)
+            kings |= king_to
+            rooks |= rook_to
+            if white_moves:
+                white = (white & ~target_bit) | king_to | rook_to
         elif kind == 2:  # en passant
             pawns |= target_bit
             captured = target_bit >> _EIGHT if white_moves else target_bit << _EIGHT
@@ -132,7 +142,5 @@ def make_move(pos, move):
             elif beside & pos[PAWNS] & pos[WHITE]:
                 en_passant = target + _EIGHT
 
-    next_state = (
-        ((state & ONE) ^ ONE) | (rights << CASTLING_SHIFT) | (en_passant << EN_PASSANT_SHIFT)
-    )
+    next_state = ((state & ONE) ^ ONE) | castling | (en_passant << EN_PASSANT_SHIFT)
     return pawns, knights, bishops, rooks, queens, kings, white, next_state

@@ -1,6 +1,7 @@
 """Pseudo-legal moves, which in Fog of War chess are all the legal ones.
 
-Kings may be left in check, and castling needs only the right and an empty path. The order of the
+Kings may be left in check, and castling needs only the right and an empty path (other starts than the
+usual one: see `castling`). The order of the
 moves depends only on the mover's own pieces and on the set of moves, and the mover knows both. So
 the k-th move is the same in all positions that the mover can't tell apart. The search numbers an
 infoset's actions in this order.
@@ -10,6 +11,7 @@ import numpy as np
 
 from obscuro.kernels import kernel
 from obscuro.rules.bits import lowest_square
+from obscuro.rules.castling import add_castling, can_castle
 from obscuro.rules.layout import (
     BACK_RANKS,
     BISHOP,
@@ -21,6 +23,7 @@ from obscuro.rules.layout import (
     DOUBLE_PUSH,
     EN_PASSANT_KIND,
     EN_PASSANT_SHIFT,
+    FILES_SHIFT,
     KIND_SHIFT,
     KING,
     KINGS,
@@ -176,7 +179,9 @@ def generate_moves(tables, pos, moves):
     if movers:
         origin = lowest_square(movers)
         count = _add_targets(moves, count, origin, tables.king[origin] & allowed, KING)
-        if side == 0:
+        if pos[STATE] >> FILES_SHIFT:
+            count = add_castling(pos[STATE], side, occupied, moves, count)
+        elif side == 0:
             if (rights & np.uint64(1)) and not (occupied & WHITE_SHORT_PATH):
                 moves[count] = WHITE_SHORT_MOVE
                 count += 1
@@ -228,4 +233,4 @@ def has_move(tables, pos):
             targets = rook_attacks(tables, origin, occupied)
         if targets & allowed:
             return True
-    return False
+    return pos[STATE] >> FILES_SHIFT != 0 and can_castle(pos[STATE], side, occupied)

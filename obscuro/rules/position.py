@@ -4,21 +4,28 @@ The layout of the words is in `layout`. A position's identity is its pieces, sid
 rights and the en passant square if a capture is possible there; it has no move counters.
 """
 
+import re
+
 import chess
 import numpy as np
 import numpy.typing as npt
 
 from obscuro.kernels import kernel
 from obscuro.rules.bits import folded_product
+from obscuro.rules.castling import castling_rooks, side_files
 from obscuro.rules.layout import (
-    CASTLING_BITS,
+    CASTLING,
     CASTLING_SHIFT,
     EN_PASSANT_SHIFT,
+    FILES_SHIFT,
+    KIND_SHIFT,
     MAX_MOVES,
     ONE,
     PIECE_SHIFT,
     PROMOTION_SHIFT,
+    SIDE_FILES_SHIFT,
     SQUARE_BITS,
+    STATE,
     THREE_BITS,
     TO_SHIFT,
 )
@@ -27,7 +34,7 @@ from obscuro.rules.tables import TABLES
 
 Words = npt.NDArray[np.uint64]
 
-_RIGHTS = ((chess.BB_H1, 1), (chess.BB_A1, 2), (chess.BB_H8, 4), (chess.BB_A8, 8))
+_FILE_LETTERS = re.compile("[A-Ha-h]")
 # The binary digits of π.
 _K0 = np.uint64(0x243F6A8885A308D3)
 _K1 = np.uint64(0x13198A2E03707344)
@@ -91,17 +98,14 @@ def hash_positions(positions, hashes):
 
 
 def from_board(board: chess.Board) -> Words:
-    """The words of a python-chess board: uint64[8], without rights that don't fit the pieces."""
-    kept_rights = chess.Board.clean_castling_rights(board)
-    rights = sum(bit for rook, bit in _RIGHTS if kept_rights & rook)
+    """The words of a python-chess board: uint64[8], without rights that don't fit the pieces.
+
+    The rights of a board with `chess960` may be those of any start.
+    """
     en_passant = 0
     if board.ep_square is not None and _can_capture_en_passant(board):
         en_passant = board.ep_square
-    state = (
-        (0 if board.turn else 1)
-        | rights << int(CASTLING_SHIFT)
-        | en_passant << int(EN_PASSANT_SHIFT)
-    )
+    state = (0 if board.turn else 1) | _castling_state(board) | en_passant << int(EN_PASSANT_SHIFT)
     return np.array(
         [
             board.pawns,
@@ -115,6 +119,24 @@ def from_board(board: chess.Board) -> Words:
         ],
         dtype=np.uint64,
     )
+
+
+def _castling_state(board: chess.Board) -> int:
+    """Castling rights and files as in the state word."""
+    state = 0
+    kept = chess.Board.clean_castling_rights(board)
+    for side, color in enumerate((chess.WHITE, chess.BLACK)):
+        king = board.king(color)
+        rooks = list(chess.scan_forward(kept & chess.BB_BACKRANKS & board.occupied_co[color]))
+        if king is None or not rooks:
+            continue
+        far = next((rook & 7 for rook in rooks if rook > king), None)
+        near = next((rook & 7 for rook in rooks if rook < king), None)
+        rights = (far is not None) | (near is not None) << 1
+        state |= rights << int(CASTLING_SHIFT) + 2 * side
+        files = side_files(king & 7, far, near)
+        state |= files << int(FILES_SHIFT) + int(SIDE_FILES_SHIFT) * side
+    return state
 
 
 def _can_capture_en_passant(board: chess.Board) -> bool:
@@ -133,7 +155,10 @@ def _can_capture_en_passant(board: chess.Board) -> bool:
 
 
 def to_board(words: Words) -> chess.Board:
-    """A plain `chess.Board` of the words uint64[8]; its move counters are 0 and 1."""
+    """A plain `chess.Board` of the words uint64[8]; its move counters are 0 and 1.
+
+    It has `chess960` only if a castling right needs it.
+    """
     pawns, knights, bishops, rooks, queens, kings, white, state = (int(w) for w in words)
     board = chess.Board(None)
     board.pawns, board.knights, board.bishops = pawns, knights, bishops
@@ -142,24 +167,38 @@ def to_board(words: Words) -> chess.Board:
     board.occupied_co[chess.WHITE] = white
     board.occupied_co[chess.BLACK] = board.occupied ^ white
     board.turn = not state & 1
-    rights = state >> int(CASTLING_SHIFT) & int(CASTLING_BITS)
-    board.castling_rights = sum(rook for rook, bit in _RIGHTS if rights & bit)
+    board.chess960 = bool(state >> int(FILES_SHIFT))
+    board.castling_rights = int(castling_rooks(words[STATE], 0) | castling_rooks(words[STATE], 1))
     en_passant = state >> int(EN_PASSANT_SHIFT) & int(SQUARE_BITS)
     board.ep_square = en_passant or None
     return board
 
 
-def from_fen(fen: str) -> Words:
-    """The words of a FEN: uint64[8]. Raises ValueError where python-chess can't read it."""
-    return from_board(chess.Board(fen))
+def from_fen(fen: str, *, chess960: bool = False) -> Words:
+    """The words of a FEN: uint64[8]. Raises ValueError where python-chess can't read it.
+
+    chess960: whether the letters KQkq are those of X-FEN, the outermost rooks of a king on any file.
+    Files as rights, as in Shredder-FEN, need no word.
+    """
+    return from_board(chess.Board(fen, chess960=chess960 or names_files(fen)))
+
+
+def names_files(fen: str) -> bool:
+    """Whether a FEN names castling rights by files, as Shredder-FEN does and ours of Chess960."""
+    castling = fen.split()[2:3]
+    return bool(castling and _FILE_LETTERS.search(castling[0]))
 
 
 def to_fen(words: Words) -> str:
-    """`<pieces> <side> <castling> <en passant>` of uint64[8]: a FEN without its move counters."""
+    """`<pieces> <side> <castling> <en passant>` of uint64[8]: a FEN without its move counters.
+
+    Castling rights are files, as in Shredder-FEN, if king and rooks don't stand as in ordinary chess.
+    """
     board = to_board(words)
     en_passant = chess.square_name(board.ep_square) if board.ep_square is not None else "-"
     side = "w" if board.turn else "b"
-    return f"{board.board_fen()} {side} {board.castling_xfen()} {en_passant}"
+    castling = board.castling_shredder_fen() if board.chess960 else board.castling_xfen()
+    return f"{board.board_fen()} {side} {castling} {en_passant}"
 
 
 def legal_moves(words: Words) -> npt.NDArray[np.uint32]:
@@ -168,13 +207,19 @@ def legal_moves(words: Words) -> npt.NDArray[np.uint32]:
     return moves[: generate_moves(TABLES, tuple(words), moves)].copy()
 
 
-def move_to_uci(move: int) -> str:
-    """A move word in UCI long algebraic notation, castling as the king's two steps."""
+def move_to_uci(move: int, *, chess960: bool = False) -> str:
+    """A move word in UCI long algebraic notation.
+
+    Castling is the king's two steps if king and rook stand as in ordinary chess, else the king's move
+    to its rook's square. chess960: it is always the latter.
+    """
     word = int(move)
     origin = word & int(SQUARE_BITS)
     target = word >> int(TO_SHIFT) & int(SQUARE_BITS)
     promotion = word >> int(PROMOTION_SHIFT) & int(THREE_BITS)
     suffix = " nbrq"[promotion] if promotion else ""
+    if chess960 and word >> int(KIND_SHIFT) == CASTLING:
+        target = target & 56 | (7 if target > origin else 0)
     return chess.SQUARE_NAMES[origin] + chess.SQUARE_NAMES[target] + suffix
 
 
@@ -189,8 +234,11 @@ def move_squares(move: int) -> tuple[int, int, int]:
 
 
 def find_move(words: Words, uci: str) -> int | None:
-    """The move word of a UCI move in a position uint64[8]; None if it is not pseudo-legal there."""
+    """The move word of a UCI move in a position uint64[8]; None if it is not pseudo-legal there.
+
+    Castling may always be the king's move to its rook's square.
+    """
     for move in legal_moves(words):
-        if move_to_uci(move) == uci:
+        if uci in (move_to_uci(move), move_to_uci(move, chess960=True)):
             return int(move)
     return None

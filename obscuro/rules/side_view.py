@@ -34,6 +34,7 @@ class SideView:
         self.side = side
         self.our_turn = start.turn == side
         self._rights = start.castling_rights
+        self._chess960 = start.chess960
         self._look(start.observation(side))
 
     def push(self, uci: str) -> None:
@@ -59,7 +60,7 @@ class SideView:
 
     def _look(self, observation: Observation) -> None:
         """Set up the board: the pieces seen, and the castling rights that are still possible."""
-        board = _SeenBoard(None)
+        board = _SeenBoard(None, chess960=self._chess960)
         board.set_piece_map(observation.board().piece_map())
         board.turn = self.side
         board.castling_rights = self._rights
@@ -69,7 +70,12 @@ class SideView:
         self.observation = observation
 
     def _is_blocked(self, move: chess.Move) -> bool:
-        """Tell whether a pawn's way ahead is out of sight: then a piece in the fog blocks it."""
+        """Tell whether a pawn's way ahead is out of sight: then a piece in the fog blocks it.
+
+        A castling whose squares are out of sight is blocked, too.
+        """
+        if self._chess960 and self.board.is_castling(move):
+            return bool(self.board.castling_arrivals(move) & ~self.observation.seen)
         way = chess.between(move.from_square, move.to_square) | chess.BB_SQUARES[move.to_square]
         is_pawn = chess.BB_SQUARES[move.from_square] & self.board.pawns
         return bool(is_pawn and way & ~self.observation.seen)

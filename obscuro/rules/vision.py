@@ -3,7 +3,8 @@
 A side sees its own pieces and every square that one of them could move to, whoever is to move. A
 pawn can push only onto empty squares, so it does not see its blocker. It sees a diagonal only if an
 enemy piece stands there or it can capture en passant there. In that case it sees the captured pawn
-as well.
+as well. Where it may castle, it sees where king and rook would arrive: the legal moves of a side are
+always those that it can tell from what it sees.
 
 An observation is 9 `uint64` words for kernels: the mask of seen squares, the seven piece boards
 (pawns … kings, white pieces) restricted to it, and the square where the side can capture en passant
@@ -14,8 +15,10 @@ import numpy as np
 
 from obscuro.kernels import kernel
 from obscuro.rules.bits import folded_product, lowest_square
+from obscuro.rules.castling import seen_by_castling
 from obscuro.rules.layout import (
     BISHOPS,
+    FILES_SHIFT,
     KINGS,
     KNIGHTS,
     NOT_FILE_A,
@@ -26,6 +29,7 @@ from obscuro.rules.layout import (
     RANK_3,
     RANK_6,
     ROOKS,
+    STATE,
 )
 from obscuro.rules.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
 from obscuro.rules.tables import bishop_attacks, rook_attacks
@@ -63,7 +67,7 @@ def capturable_en_passant(tables, pos, side):
 def vision(tables, pos, side):
     """Squares that `side` (0 = White) sees in `pos`, as a uint64 mask.
 
-    Castling adds nothing: the king's and the rook's own moves show its path.
+    Castling adds nothing in ordinary chess: the king's and the rook's own moves show its path.
     """
     occupied = occupied_squares(pos)
     own = pieces_of(pos, side)
@@ -99,6 +103,8 @@ def vision(tables, pos, side):
     if ep:
         square = ONE << ep
         seen |= square | (square >> _EIGHT if side == 0 else square << _EIGHT)
+    if pos[STATE] >> FILES_SHIFT:
+        seen |= seen_by_castling(pos[STATE], side, occupied)
     return seen
 
 

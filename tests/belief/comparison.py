@@ -93,6 +93,8 @@ def compare_game(
     largest: int = 0,
     naive: bool = False,
     untold: bool = True,
+    chess960: bool = False,
+    starts: Sequence[str] = (),
 ) -> Counts:
     """Follow a game with the belief of one side and its slow counterparts.
 
@@ -105,7 +107,7 @@ def compare_game(
 
     Raises DifferenceError, with the game.
     """
-    game = _Game(fen, color, limit, alone, naive)
+    game = _Game(fen, color, limit, alone, naive, chess960, starts or [fen])
     for ply, move in enumerate(moves):
         try:
             if not game.push(move, told=not untold or ply % UNTOLD != UNTOLD - 1):
@@ -122,15 +124,27 @@ def compare_game(
 class _Game:
     """A game in progress, as `compare_game` follows it."""
 
-    def __init__(self, fen: str, color: chess.Color, limit: int, alone: int, naive: bool) -> None:
+    def __init__(
+        self,
+        fen: str,
+        color: chess.Color,
+        limit: int,
+        alone: int,
+        naive: bool,
+        chess960: bool,
+        starts: Sequence[str],
+    ) -> None:
         self.counts = Counts()
         self.color = color
         self.side = 0 if color == chess.WHITE else 1
-        self.board = FogOfWarBoard(fen)
-        start = from_board(self.board)
-        self.fast = Belief(start, self.side, NO_CAP)
-        self.naive = NaiveBelief(start, self.side, NO_CAP) if naive else None
-        self.slow: reference.Belief | None = reference.Belief(chess.Board(fen), color)
+        self.board = FogOfWarBoard(fen, chess960=chess960)
+        self.chess960 = chess960
+        boards = [chess.Board(start, chess960=chess960) for start in starts]
+        words = np.array([from_board(board) for board in boards])
+        self.fast = Belief(words, self.side, NO_CAP)
+        self.naive = NaiveBelief(words, self.side, NO_CAP) if naive else None
+        self.slow: reference.Belief | None = reference.Belief(boards[0], color)
+        self.slow.positions = set(map(reference.key, boards))
         self.limit = limit
         self.alone = alone
         self.rng = random.Random(fen)
@@ -150,7 +164,7 @@ class _Game:
         assert update is not None  # nothing stops it
         self._accept(update)
         if len(before) <= self.limit:
-            slow = self.slow or _reference_of(before, self.color)
+            slow = self.slow or self._reference_of(before)
             _update_slowly(slow, own, shown)
             self._compare_all(slow)
             self.slow = slow
@@ -197,7 +211,7 @@ class _Game:
         assert_no_doubles(self.fast.positions)
         for row in self.rng.sample(range(len(before)), min(self.alone, len(before))):
             member = before[row]
-            slow = reference.Belief(to_board(member), self.color)
+            slow = self._reference_of(member[np.newaxis])
             _update_slowly(slow, own, shown)
             expected = fens(slow.positions)
             if expected:  # a belief that is left with nothing rebuilds
@@ -212,18 +226,22 @@ class _Game:
             self.counts.alone += 1
         after = self.fast.positions
         for row in self.rng.sample(range(len(after)), min(self.alone, len(after))):
-            board = to_board(after[row])
+            board = self._board(after[row])
             if not reference.goes_on(board) or (
                 shown is not None and reference.sight(board, self.color) != shown
             ):
                 raise DifferenceError(f"too many: {board.fen()}")
 
+    def _reference_of(self, positions: Words) -> reference.Belief:
+        """The reference, to go on from what a belief holds."""
+        belief = reference.Belief(chess.Board(), self.color)
+        belief.positions = {reference.key(self._board(words)) for words in positions}
+        return belief
 
-def _reference_of(positions: Words, color: chess.Color) -> reference.Belief:
-    """The reference, to go on from what a belief holds."""
-    belief = reference.Belief(chess.Board(), color)
-    belief.positions = {reference.key(to_board(words)) for words in positions}
-    return belief
+    def _board(self, words: Words) -> chess.Board:
+        board = to_board(words)
+        board.chess960 = self.chess960
+        return board
 
 
 def _update(

@@ -38,7 +38,7 @@ def games() -> list[Game]:
 
 def required_by(observation: Observation, side: int) -> Words:
     words = np.zeros(REQUIREMENT_WORDS, dtype=np.uint64)
-    requirements(TABLES, observation.words(), side, words)
+    requirements(TABLES, observation.words(), side, np.uint64(0), words)
     return words
 
 

@@ -10,7 +10,8 @@ repetition and fifty moves. Each game is judged twice: a side without a move dra
 (`PychessBoard`), and it loses, as in the papers (`FogOfWarBoard`). What each side sees is compared too,
 with the FEN that pychess shows to it. Any difference is an error, and the exit status is 1.
 
-In half of the games the sides often take moves back, so that positions repeat.
+In half of the games the sides often take moves back, so that positions repeat. --chess960 starts each
+game from a random start of Chess960, without pawns in every third one, so that castling comes soon.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class Agreement:
     moves: int = 0
     views: int = 0
     unseen_victims: int = 0
+    castlings: int = 0
     endings: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
 
@@ -67,7 +69,8 @@ class Agreement:
         endings = ", ".join(f"{kind} {count:,}" for kind, count in sorted(self.endings.items()))
         return "\n".join(
             [
-                f"{self.games:,} games, {self.positions:,} positions, {self.moves:,} moves compared",
+                f"{self.games:,} games, {self.positions:,} positions, {self.moves:,} moves compared, "
+                f"{self.castlings:,} of them castling",
                 f"{self.views:,} views, {self.unseen_victims:,} of them with a pawn that could be "
                 "captured en passant and is not seen",
                 f"ended by: {endings or 'nothing'}",
@@ -89,13 +92,13 @@ def tell_rules() -> None:
 
 
 def their_endings(
-    start: str, played: list[str], turn: chess.Color, can_move: bool
+    start: str, played: list[str], turn: chess.Color, can_move: bool, chess960: bool
 ) -> dict[str, Ending | None]:
     """Judge a game as pychess does, by each rule of stalemate; None while it goes on.
 
     turn: the side to move. can_move: whether pyffish knows a legal move.
     """
-    games = {rule: (variant, start, played) for rule, variant in _VARIANTS.items()}
+    games = {rule: (variant, start, played, chess960) for rule, variant in _VARIANTS.items()}
     if can_move:  # the rules agree; pyffish takes milliseconds for a question
         drawn, value = pyffish.is_optional_game_end(*games[DRAW])
         return dict.fromkeys(games, (COUNTED, _winner(value, turn)) if drawn else None)
@@ -119,20 +122,22 @@ def our_ending(board: FogOfWarBoard) -> Ending | None:
     return COUNTED if any(board.legal_moves) else NO_MOVE, outcome.winner
 
 
-def compare_game(start: str, choose: Choose, found: Agreement) -> None:
+def compare_game(start: str, choose: Choose, found: Agreement, *, chess960: bool = False) -> None:
     """Play one game and compare every position of it. It ends with the game, or by *choose*."""
-    boards = {rule: board(start) for rule, board in BOARDS.items()} | {DRAW: PychessBoard(start)}
+    kinds = {**BOARDS, DRAW: PychessBoard}
+    boards = {rule: board(start, chess960=chess960) for rule, board in kinds.items()}
     drawn, played = boards[DRAW], list[str]()
     found.games += 1
     while True:
         found.positions += 1
-        legal = set(pyffish.legal_moves(_VARIANTS[DRAW], start, played))
-        theirs = their_endings(start, played, drawn.turn, bool(legal))
+        legal = set(pyffish.legal_moves(_VARIANTS[DRAW], start, played, chess960))
+        theirs = their_endings(start, played, drawn.turn, bool(legal), chess960)
         ours = {rule: our_ending(board) for rule, board in boards.items()}
         if ours != theirs:
             found.errors.append(f"{drawn.fen()}: {ours}, pyffish {theirs}")
         moves = {move.uci() for move in drawn.legal_moves}
         found.moves += len(moves)
+        found.castlings += sum(map(drawn.is_castling, drawn.legal_moves))
         if moves != legal:
             found.errors.append(f"{drawn.fen()}: moves {' '.join(sorted(moves ^ legal))}")
             return
@@ -176,7 +181,7 @@ def shown_by_pychess(board: chess.Board, color: chess.Color) -> str:
     side = "w" if color == chess.WHITE else "b"
     rights = "".join(right for right in rights if right.isupper() == color) or "-"
     fen = " ".join((placement, side, rights, *rest))
-    return str(pyffish.get_fog_fen(fen, _VARIANTS[DRAW])).split()[0]
+    return str(pyffish.get_fog_fen(fen, _VARIANTS[DRAW], board.chess960)).split()[0]
 
 
 def _cells(placement: str) -> str:
@@ -184,11 +189,21 @@ def _cells(placement: str) -> str:
     return re.sub(r"\d", lambda run: "." * int(run[0]), placement)
 
 
+def random_start(rng: random.Random) -> str:
+    """Return the X-FEN of a random start of Chess960; every third one is without pawns."""
+    board = FogOfWarBoard.from_chess960_pos(rng.randrange(960))
+    if rng.randrange(3) == 0:
+        board.set_piece_map({s: p for s, p in board.piece_map().items() if p.piece_type > 1})
+        board.set_castling_fen("KQkq")
+    return board.fen()
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the command line."""
     parser = tool_parser("tools.proofs.compare_pyffish", __doc__, stores=False)
     parser.add_argument("--games", type=int, default=1000, help="default: 1000")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--chess960", action="store_true", help="from random starts of Chess960")
     return parser
 
 
@@ -203,7 +218,8 @@ def main(words: Sequence[str] | None = None) -> int:
     with progress(args.games) as tell:
         for number in range(args.games):
             choose = shuffler(rng) if number % 2 else random_mover(rng)
-            compare_game(rng.choice(OPENINGS), choose, found)
+            start = random_start(rng) if args.chess960 else rng.choice(OPENINGS)
+            compare_game(start, choose, found, chess960=args.chess960)
             tell(None, 1)
     print(found.report())
     return 1 if found.errors else 0

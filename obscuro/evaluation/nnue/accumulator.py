@@ -33,6 +33,7 @@ from obscuro.rules.layout import (
     EN_PASSANT,
     KIND_SHIFT,
     KING,
+    KING_TAKES_ROOK,
     KINGS,
     ONE,
     ROOK,
@@ -180,6 +181,11 @@ def update(weights, work, source, target, pos, child, move):
     captured_square = square
     if kind == EN_PASSANT:
         captured_square = square - 8 if side == 0 else square + 8
+    short = square > origin
+    rook_from = square + 1 if short else square - 2
+    if kind == KING_TAKES_ROOK:
+        rook_from = square
+        square = (origin & 56) + (6 if short else 2)
     for perspective in range(2):
         is_own = perspective == side
         if piece == KING and is_own:
@@ -193,9 +199,7 @@ def update(weights, work, source, target, pos, child, move):
             _capture(weights, work, source, target, perspective, added, removed, third)
         else:
             _move_one(weights, work, source, target, perspective, added, removed)
-            if kind == CASTLING:
-                short = square > origin
-                rook_from = square + 1 if short else square - 2
+            if kind in (CASTLING, KING_TAKES_ROOK):
                 rook_to = square - 1 if short else square + 1
                 added = feature(mirror, first, is_own, ROOK, rook_to)
                 removed = feature(mirror, first, is_own, ROOK, rook_from)

@@ -12,6 +12,7 @@ from obscuro.rules.layout import (
     EN_PASSANT_KIND,
     KIND_SHIFT,
     KING,
+    KING_TAKES_ROOK,
     KINGS,
     KNIGHT,
     KNIGHTS,
@@ -121,8 +122,11 @@ _GAIN_SHIFT = 15
 def captured_piece(pos, move):
     """Return what `move` captures: 0 pawn … 5 king, or NO_PIECE. En passant captures a pawn."""
     word = np.uint64(move)
-    if word >> KIND_SHIFT == EN_PASSANT:
+    kind = word >> KIND_SHIFT
+    if kind == EN_PASSANT:
         return PAWN
+    if kind == KING_TAKES_ROOK:
+        return NO_PIECE
     target = ONE << ((word >> TO_SHIFT) & SQUARE_BITS)
     for piece in range(WHITE):
         if pos[piece] & target:

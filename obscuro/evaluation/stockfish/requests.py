@@ -18,6 +18,7 @@ from obscuro.rules.layout import (
     CASTLING_BITS,
     CASTLING_SHIFT,
     EN_PASSANT,
+    FILES_SHIFT,
     KIND_SHIFT,
     KINGS,
     KNIGHTS,
@@ -46,7 +47,7 @@ def stockfish_can_take(tables, pos):
 
     Each side has one king, at most 16 pieces and at most 8 pawns. The king of the side not to move
     is not attacked. No square has two pieces, and no pawn is on a back rank. The castling rights
-    and the en passant square fit the pieces.
+    and the en passant square fit the pieces; those of Chess960 do not count, since a request has none.
     """
     occupied = occupied_squares(pos)
     pieces = 0
@@ -66,8 +67,20 @@ def stockfish_can_take(tables, pos):
 
 
 @kernel
+def _told_rights(pos):
+    """The castling rights that a request tells: none if a king or a rook has another home.
+
+    Stockfish would refuse them outside of Chess960. It does not list castling then, so that children
+    by castling are searched alone.
+    """
+    if pos[STATE] >> FILES_SHIFT:
+        return np.uint64(0)
+    return (pos[STATE] >> CASTLING_SHIFT) & CASTLING_BITS
+
+
+@kernel
 def _rights_fit(pos):
-    rights = (pos[STATE] >> CASTLING_SHIFT) & CASTLING_BITS
+    rights = _told_rights(pos)
     for k in range(4):
         if rights & (ONE << np.uint64(k)):
             own = pieces_of(pos, k >> 1)
@@ -173,7 +186,7 @@ def write_request(tables, pos, forget, out, at):
             out[at] = 47
             at += 1
     at = _put(out, at, b" w " if side_to_move(pos) == 0 else b" b ")
-    rights = (pos[STATE] >> CASTLING_SHIFT) & CASTLING_BITS
+    rights = _told_rights(pos)
     for k in range(4):
         if rights & (ONE << np.uint64(k)):
             out[at] = b"KQkq"[k]

@@ -42,6 +42,10 @@ def test_every_place_of_the_king() -> None:
 
 
 CASTLING = "r3k2r/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/R3K2R w KQkq - 0 1"
+CHESS960 = [
+    "rk3r2/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/RK3R2 w FAfa - 0 1",
+    "4rkr1/pppq1ppp/2npbn2/2b1p3/2B1P3/2NPBN2/PPPQ1PPP/2R1KR2 b FCge - 0 1",
+]
 EN_PASSANT = "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 1"
 EN_PASSANT_BLACK = "rnbqkbnr/pppp1ppp/8/8/3Pp3/8/PPP1PPPP/RNBQKBNR b KQkq d3 0 1"
 PROMOTION = "1n2k3/P1P5/8/8/8/8/p1p5/1N2K3 w - - 0 1"
@@ -87,6 +91,10 @@ def test_the_memory_does_not_show() -> None:
         (PROMOTION, ["a7b8q", "a2b1n", "c7c8r"]),
         (PROMOTION, ["a7a8b", "c2c1q"]),
         (PROMOTION, ["c7b8n", "c2b1r"]),
+        (CHESS960[0], ["b1f1", "b8a8"]),
+        (CHESS960[0], ["b1a1", "b8f8"]),
+        (CHESS960[1], ["f8e8", "e1f1"]),
+        (CHESS960[1], ["f8g8", "e1c1"]),
     ],
 )
 def test_rare_moves(fen: str, moves: list[str]) -> None:
@@ -107,6 +115,8 @@ def test_a_game_of_moves_leads_where_a_refresh_does(seed: int) -> None:
     rng = random.Random(seed)
     work, fresh = made_up.workspace(), made_up.workspace()
     row = from_board(game_boards(seed, 1)[0] if seed % 2 else chess.Board())
+    if seed >= 8:
+        row = from_fen(CHESS960[seed % 2])
     made_up.place(work, 0, to_board(row))
     frame = 0
     for _ in range(150):

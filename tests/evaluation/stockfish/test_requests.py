@@ -75,6 +75,19 @@ def test_castling_rights_must_fit() -> None:
     assert not can_take(moved)
 
 
+def test_no_castling_right_of_chess960_is_told() -> None:
+    out = np.zeros(2 * REQUEST_BYTES, dtype=np.uint8)
+    for fen, rights in (
+        ("1rk2r2/8/8/8/8/8/8/1RK2R2 w FBfb - 0 1", b"-"),
+        ("r3k2r/8/8/8/8/8/8/1RK2R2 w FBha - 0 1", b"-"),
+        ("r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1", b"KQkq"),
+    ):
+        words = from_fen(fen)
+        assert can_take(words)
+        end = write_request(TABLES, tuple(words), False, out, 0)
+        assert out[:end].tobytes().split()[4] == rights
+
+
 def test_en_passant_square_must_fit() -> None:
     pushed = from_fen("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1")
     assert can_take(pushed)
