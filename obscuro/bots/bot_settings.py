@@ -29,7 +29,8 @@ class Policy:
 
     games: how many at a time. leave_after: how many in all; None: any number. unlimited: whether to
     play without a clock, and correspondence. block: names of those who are not played.
-    opponent_games: how many with one opponent within a day; None: any number.
+    opponent_games: how many with one opponent within a day; None: any number. chess960: whether to
+    play from the starts of Chess960.
     """
 
     games: int = 1
@@ -43,10 +44,13 @@ class Policy:
     unlimited: bool = False
     block: tuple[str, ...] = ()
     opponent_games: int | None = 50
+    chess960: bool = False
 
     def judge(self, challenge: Challenge, running: int) -> Decline | None:
         """Return why to decline a challenge; None: accept it. running: how many games go on now."""
-        if challenge.variant not in FOG_VARIANTS or challenge.chess960:
+        if challenge.variant not in FOG_VARIANTS:
+            return Decline.VARIANT
+        if challenge.chess960 and not self.chess960:
             return Decline.VARIANT
         time = challenge.time
         if time is None:

@@ -19,6 +19,7 @@ import chess
 Json = Mapping[str, Any]
 
 FOG_VARIANTS = ("fogofwar", "darkchess")
+_CHESS960 = "960"
 """Names of the variant, in lower case, letters and digits only; pychess.org's is `fogofwar`."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -136,7 +137,7 @@ class GameFull:
 
     white, black: names and ids, in lower case. start: the FEN that it began from; None: the usual
     start. white_name, black_name: as the players write them. bots: the sides that bots play, as far
-    as the server says.
+    as the server says. chess960: whether the server says that the game is one of Chess960.
     """
 
     id: str
@@ -148,6 +149,7 @@ class GameFull:
     white_name: str = ""
     black_name: str = ""
     bots: frozenset[chess.Color] = frozenset()
+    chess960: bool = False
 
     def color_of(self, user: str) -> chess.Color | None:
         """Return the side that an account plays; None if it plays neither."""
@@ -204,12 +206,24 @@ def parse_game_event(message: Json) -> GameEvent | None:
 
 
 def variant_of(holder: Json) -> str:
-    """Return the variant of a game or challenge, in lower case, letters and digits only."""
+    """Return the variant of a game or challenge, in lower case, letters and digits only.
+
+    The `960` of a variant of Chess960 is left out.
+    """
     variant = holder.get("variant")
     name = variant if isinstance(variant, str) else ""
     if isinstance(variant, Mapping):
         name = _text(variant, "key") or _text(variant, "name")
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix(_CHESS960)
+
+
+def _is_chess960(holder: Json) -> bool:
+    """Tell whether a game or challenge is one of Chess960: a flag says so, or the variant's name."""
+    variant = holder.get("variant")
+    names = variant.values() if isinstance(variant, Mapping) else [variant]
+    return _flag(holder, "chess960") or any(
+        isinstance(name, str) and name.rstrip().endswith(_CHESS960) for name in names
+    )
 
 
 def _challenge(challenge: Json, user: str) -> Challenge:
@@ -224,7 +238,7 @@ def _challenge(challenge: Json, user: str) -> Challenge:
         challenger=name,
         is_bot=_text(challenger, "title") == "BOT",
         variant=variant_of(challenge),
-        chess960=_flag(challenge, "chess960"),
+        chess960=_is_chess960(challenge),
         rated=_flag(challenge, "rated"),
         time=clock,
         ours=challenge.get("direction") == "out" or user.lower() in _names(challenger),
@@ -246,6 +260,7 @@ def _game_full(message: Json) -> GameFull:
         bots=frozenset(
             color for color, player in players.items() if _text(player, "title") == "BOT"
         ),
+        chess960=_is_chess960(message),
     )
 
 

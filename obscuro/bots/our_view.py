@@ -7,13 +7,32 @@ from collections.abc import Sequence
 import chess
 
 from obscuro.rules.account import Account
-from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.board import FogOfWarBoard, PychessBoard
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import account_position, start_board
 
 
 class ViewError(Exception):
     """A start or a move of the server is not possible; the text is one line for the user."""
+
+
+def _needs_chess960(start: str) -> bool:
+    """Tell whether the castling rights of a FEN are possible in Chess960 only."""
+    try:
+        return chess.Board(start).has_chess960_castling_rights()
+    except ValueError:
+        return False
+
+
+def _without_unseen_castling(board: FogOfWarBoard, side: chess.Color) -> chess.Bitboard:
+    """Return the castling rights of a board but for one that a side could not use with its eyes.
+
+    With its king on the b-file and the rook on the a-file, a side does not see whether the square on
+    the d-file is empty, unless the referee shows it for the castling alone.
+    """
+    king, rook = (chess.B1, chess.A1) if side == chess.WHITE else (chess.B8, chess.A8)
+    given_up = chess.BB_SQUARES[rook] if board.king(side) == king else chess.BB_EMPTY
+    return board.castling_rights & ~given_up
 
 
 class OurView:
@@ -23,17 +42,26 @@ class OurView:
     """
 
     def __init__(
-        self, side: chess.Color, start: str | None, kind: type[FogOfWarBoard] = FogOfWarBoard
+        self,
+        side: chess.Color,
+        start: str | None,
+        kind: type[FogOfWarBoard] = FogOfWarBoard,
+        *,
+        chess960: bool = False,
     ) -> None:
         """side: ours. start: a FEN, None for the usual start. kind: says what a side is shown.
 
-        Raises ViewError.
+        chess960: whether it is a game of Chess960, which a start may say, too. Raises ViewError.
         """
         self.side = side
         try:
-            self._start = start_board(start, kind)
+            self._start = start_board(
+                start, kind, chess960=chess960 or (start is not None and _needs_chess960(start))
+            )
         except ProtocolError as error:
             raise ViewError(str(error)) from None
+        if issubclass(kind, PychessBoard) and self._start.chess960:
+            self._start.castling_rights = _without_unseen_castling(self._start, side)
         self._rewind()
 
     def _rewind(self) -> None:

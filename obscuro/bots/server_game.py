@@ -208,7 +208,7 @@ class ServerGame:
         self._chat.begin((not side) not in full.bots, len(full.state.moves), self._resumed)
         try:
             kind = PychessBoard if self._settings.en_passant_hidden else FogOfWarBoard
-            self._view = OurView(side, full.start, kind)
+            self._view = OurView(side, full.start, kind, chess960=full.chess960)
         except ViewError as error:
             return self._hopeless(str(error))
         self._watch.began(now)

@@ -25,7 +25,7 @@ _MOST_HASH = 1024
 _LEAST_POSITIONS = 100_000
 _SIGNALLED = 128
 """A program that a signal ends has this plus the signal's number as its exit code."""
-_FORBIDDEN = ("Threads", "Ponder", "UCI_Variant")
+_FORBIDDEN = ("Threads", "Ponder", "UCI_Variant", "UCI_Chess960")
 
 
 def run(

@@ -300,7 +300,7 @@ def _add_match(commands: Parsers) -> None:
         "--openings",
         metavar="FILE",
         default="default",
-        help="a file of openings, or `default` (a book of ours, the default), or `none`",
+        help="a file of openings, or `default` (a book of ours, the default), `none`, or `chess960`",
     )
     _add_match_times(parser)
     for flag, what in (
@@ -497,6 +497,9 @@ def _add_challenges(parser: argparse.ArgumentParser) -> None:
         _add_number(parser, f"--{flag}", what, metavar="SECONDS", least=0, default=default)
     parser.add_argument(
         "--unlimited", action="store_true", help="also play without a clock, and correspondence"
+    )
+    parser.add_argument(
+        "--chess960", action="store_true", help="also play from the starts of Chess960"
     )
     parser.add_argument(
         "--block",

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from obscuro.client.engine_pool import MoverPool
 
 TOKEN = "OBSCURO_BOT_TOKEN"
-FORBIDDEN_OPTIONS = frozenset({"Stockfish", "UCI_Variant"})
+FORBIDDEN_OPTIONS = frozenset({"Stockfish", "UCI_Variant", "UCI_Chess960"})
 """Options that the bridge may not set: `Stockfish` names a program that the engine runs."""
 OVERHEAD = {"Move Overhead": "500"}
 """Milliseconds that a message needs to the server and back, unless the user says so."""

@@ -31,6 +31,7 @@ from obscuro.matches.referee import play_game
 from obscuro.matches.time_control import MILLISECONDS, Allowance, TimeControl
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import DRAW
+from obscuro.rules.starts import fen_of
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import start_board
 
@@ -269,7 +270,7 @@ def _start(arguments: argparse.Namespace) -> FogOfWarBoard:
         start = start_board(arguments.fen)
     except ProtocolError as error:
         raise UsageError(f"--fen: {error}") from None
-    board = BOARDS[arguments.stalemate](start.fen())
+    board = BOARDS[arguments.stalemate](fen_of(start), chess960=start.chess960)
     if board.is_game_over():
         raise UsageError("--fen: the game is over in this position")
     return board

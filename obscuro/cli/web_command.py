@@ -29,7 +29,15 @@ if TYPE_CHECKING:
 ENGINE_OPTIONS = {"Threads": "1", "Hash": "128"}
 """The engine's options, unless others are given: several games go on at the same time."""
 FORBIDDEN_OPTIONS = frozenset(
-    {"Stockfish", "UCI_Variant", "Stalemate", "UCI_LimitStrength", "UCI_Elo", "Ponder"}
+    {
+        "Stockfish",
+        "UCI_Variant",
+        "UCI_Chess960",
+        "Stalemate",
+        "UCI_LimitStrength",
+        "UCI_Elo",
+        "Ponder",
+    }
 )
 """Options that each game sets, or that make no sense here."""
 ANALYSIS_MS = 1000

@@ -29,13 +29,14 @@ from obscuro.engine.report import Comparison, Coverage
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.stalemate import DRAW
+from obscuro.rules.starts import is_hidden, names_files
 from obscuro.uci.positions import account_position, whole_position
 
 READS_OBSERVATIONS, TELLS_COVERAGE, COMPARES = "position-fog", "coverage", "compare"
 TELLS_MARGINALS = "marginals"
 """The words of the line `info string capabilities` (docs/protocol.md)."""
 VARIANT_OPTION, VARIANT = "UCI_Variant", "fogofwar"
-SEED, STALEMATE = "Seed", "Stalemate"
+SEED, STALEMATE, CHESS960 = "Seed", "Stalemate", "UCI_Chess960"
 GRACE_SECONDS = 20.0
 """An engine that is this much later than its limit has hung."""
 ANSWER_SECONDS = 60.0
@@ -178,6 +179,7 @@ class Engine:
         self._closed = False
         self._searching: UciProcess | None = None
         self._game: tuple[UciProcess, object] | None = None  # that the process plays
+        self._chess960: tuple[UciProcess, bool] | None = None  # what the process was told of it
 
     # -- what it is -------------------------------------------------------------------------
 
@@ -362,6 +364,7 @@ class Engine:
                 process.send("ucinewgame")
                 self._game = process, game
             text = None if position is None else self._position_text(position)
+            self._set_chess960(process, text)
             begin = time.monotonic()
             with self._lock:
                 if text is not None:
@@ -398,7 +401,9 @@ class Engine:
         process = self._process
         if ponders and process is not None and self._game == (process, game):
             with contextlib.suppress(EngineError):
-                process.send(self._position_text(position))
+                text = self._position_text(position)
+                self._set_chess960(process, text)
+                process.send(text)
 
     def choose(self, game: str, think: Think, cancel: threading.Event) -> PlayResult:
         """Choose a legal move, whatever happens; no error comes out of here.
@@ -456,7 +461,8 @@ class Engine:
         """
         if TELLS_COVERAGE not in self.capabilities:
             return None
-        return read_coverage(self._ask(f"coverage {board.epd(en_passant='legal')}"))
+        fen = board.epd(shredder=board.chess960, en_passant="legal")
+        return read_coverage(self._ask(f"coverage {fen}"))
 
     def compare(self, move: str, other: str | None = None) -> Comparison | None:
         """Ask what the last search thinks of a move, and of another one; None: of the best other.
@@ -473,7 +479,9 @@ class Engine:
         """Send a position, if there is one."""
         if position is not None:
             with self._killed_on_error():
-                self.start().send(self._position_text(position))
+                process, text = self.start(), self._position_text(position)
+                self._set_chess960(process, text)
+                process.send(text)
 
     def _ask(
         self, question: str, seconds: float | None = None, silence: float | None = None
@@ -497,6 +505,17 @@ class Engine:
         if self.reads_observations:
             return account_position(Account(position, position.turn))
         return whole_position(position)
+
+    def _set_chess960(self, process: UciProcess, text: str | None) -> None:
+        """Switch UCI_Chess960 on or off for a position, if the engine has this option."""
+        if text is None or CHESS960.lower() not in process.options or self._has_set(CHESS960):
+            return
+        fen = text.partition("fen ")[2]
+        wanted = is_hidden(fen) or names_files(fen)
+        if self._chess960 != (process, wanted):
+            if wanted or self._chess960 == (process, True):
+                process.set_option(CHESS960, str(wanted).lower())
+            self._chess960 = process, wanted
 
     def _has_set(self, option: str) -> bool:
         """Whether the caller has set an option."""

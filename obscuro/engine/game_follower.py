@@ -24,7 +24,8 @@ from obscuro.rules.account import Ply
 from obscuro.rules.fen_order import fen_order
 from obscuro.rules.layout import STATE
 from obscuro.rules.observation import Observation
-from obscuro.rules.position import from_fen, move_to_uci, to_fen
+from obscuro.rules.position import from_fen, move_to_uci, start_words, to_fen
+from obscuro.rules.starts import is_hidden, names_files
 
 Words = npt.NDArray[np.uint64]
 Report = Callable[[SearchInfo], None]
@@ -113,6 +114,7 @@ class GameFollower(ABC):
     warn: called with one line for each thing that a user should know.
 
     options: those that count (`Options.effective`). last_turn: None if no question can be asked.
+    chess960: whether the king castles to its rook's square in this game's moves.
     """
 
     def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
@@ -121,6 +123,7 @@ class GameFollower(ABC):
         self.last_turn: LastTurn | None = None
         self._known: Knowledge | None = None
         self._seed = 1
+        self.chess960 = False
 
     # -- what a subclass adds --------------------------------------------------------------------
 
@@ -154,11 +157,12 @@ class GameFollower(ABC):
     ) -> None:
         """Take up a new game, for `new_game`. The last one ends, and its memory is free.
 
-        start: uint64[8]. tell_rebuilds: whether the user
+        start: uint64[8] or uint64[n, 8], as in `new_game`. tell_rebuilds: whether the user
         should know that the belief was rebuilt. The rest is as in `Knowledge`.
         """
         self._seed = self.options.integer("Seed") or time.time_ns() & 0x7FFFFFFF or 1
         self.last_turn = None
+        self.chess960 = False
         if self._known is not None:
             self._known.release()
         self._known = Knowledge(
@@ -177,14 +181,20 @@ class GameFollower(ABC):
 
     @abstractmethod
     def new_game(self, side: int, start: Words) -> None:
-        """Start a game in which we play `side` (0 = White) from a position both sides know.
+        """Start a game in which we play `side` (0 = White).
 
-        start: uint64[8].
+        start: uint64[8], a position that both sides know; or uint64[n, 8], all in which our side
+        must think that the game may have begun.
         """
 
     def new_game_from_fen(self, side: int, fen: str) -> None:
-        """Start a game as `new_game` does, from a FEN without counters."""
-        self.new_game(side, from_fen(fen))
+        """Start a game as `new_game` does, from a FEN without counters.
+
+        It may leave open how the other side began, see `start_words`. If it names castling rights
+        by files, in all moves of the game the king castles to its rook's square.
+        """
+        self.new_game(side, start_words(fen, side))
+        self.chess960 = is_hidden(fen) or names_files(fen)
 
     def own_move(self, uci: str, observation: Observation | None) -> None:
         """Queue our move `uci` and what we saw after it (None: we were not told)."""
@@ -223,7 +233,7 @@ class GameFollower(ABC):
         moves = known.legal_moves()
         if not len(moves):
             return Choice(None)
-        names = [move_to_uci(move) for move in moves]
+        names = [move_to_uci(move, chess960=self.chess960) for move in moves]
         turn = OwnTurn(known, names, limits, planned, stop, report, self.options.number("tau"))
         forced = known.forced_move(moves)
         if forced is None:

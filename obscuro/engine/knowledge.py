@@ -15,7 +15,7 @@ from obscuro.belief.buffers import Buffers
 from obscuro.engine.chess_game import FIFTY_MOVES, REPETITIONS, sighting
 from obscuro.rules.account import Ply
 from obscuro.rules.key import initial_key, key_after_other_move, key_after_own_move, mix
-from obscuro.rules.layout import PAWN, STATE
+from obscuro.rules.layout import PAWN, STATE, WORDS
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import find_move, legal_moves, move_squares
 
@@ -27,9 +27,10 @@ class GameError(ValueError):
 
 
 class Knowledge:
-    """One side's knowledge of one game, from a start that both sides know.
+    """One side's knowledge of one game.
 
-    side: ours, 0 = White. start: uint64[8]. warn: called with one line for each thing that a user
+    side: ours, 0 = White. start: the position that both sides know, uint64[8]; None if our side does
+    not know how the other one began. warn: called with one line for each thing that a user
     should know. buffers: memory that the belief works in; it outlasts the game. lost_place: called
     when our place in a search tree can't be found any more.
 
@@ -61,8 +62,9 @@ class Knowledge:
         )
         self.plies = 0  # worked off so far
         self.quiet_plies = 0  # since the last pawn move or capture that we know of
-        self.observation = Observation.of(start, side)
-        self.start = start
+        starts = start.reshape(-1, WORDS)
+        self.observation = Observation.of(starts[0], side)
+        self.start = starts[0] if len(starts) == 1 else None
         self._en_passant_told = True  # whether the referee tells of all that we may capture so
         self.start_key = int(initial_key(side, np.uint64(self.observation.key())))
         self.key = self.start_key
@@ -70,7 +72,7 @@ class Knowledge:
         self._lost_place = lost_place
         self._queue: list[Ply] = []
         self._sightings: dict[int, int] = {}  # how often we have seen what
-        self._note_sighting(int(start[STATE]) & 1)
+        self._note_sighting(int(starts[0, STATE]) & 1)
 
     def queue(self, ply: Ply) -> None:
         """Queue a ply; its observation may be missing after our own move."""

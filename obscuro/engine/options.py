@@ -265,6 +265,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("Move Overhead", "spin", 30, 0, 5000, help="ms kept back in every move"),
     Option("Ponder", "check", False, help="think on the other side's time, by itself too"),
     Option("UCI_Variant", "combo", "fogofwar", known=lambda: ("fogofwar",)),
+    Option(
+        "UCI_Chess960",
+        "check",
+        False,
+        help="FENs and moves of Chess960: the king castles to its rook's square",
+    ),
     Option("UCI_ShowWDL", "check", False, help="win, draw and loss in per mille with each score"),
     Option("UCI_LimitStrength", "check", False, help="play as weakly as UCI_Elo says"),
     Option(

@@ -77,9 +77,9 @@ class Player(GameFollower):
     # -- the game --------------------------------------------------------------------------------
 
     def new_game(self, side: int, start: Words) -> None:
-        """Start a game in which we play `side` (0 = White) from a position both sides know.
+        """Start a game in which we play `side` (0 = White).
 
-        start: uint64[8].
+        start: uint64[8] or uint64[n, 8], see `GameFollower.new_game`.
         """
         self.searched_at = 0
         self.follow(
@@ -112,7 +112,7 @@ class Player(GameFollower):
     def legal_moves(self) -> list[str]:
         """Our moves now in UCI; we always know them exactly. Empty when it is not our turn."""
         self.update()
-        return [move_to_uci(move) for move in self.knowledge.legal_moves()]
+        return [move_to_uci(move, chess960=self.chess960) for move in self.knowledge.legal_moves()]
 
     # -- the turn --------------------------------------------------------------------------------
 
@@ -156,7 +156,7 @@ class Player(GameFollower):
         known = self.equipment.search.root_values()
         if known is None:
             raise GameError("the last search had no time to look at a position")
-        names = [move_to_uci(move) for move in self.knowledge.legal_moves()]
+        names = [move_to_uci(move, chess960=self.chess960) for move in self.knowledge.legal_moves()]
         return compare(known, names, move, other)
 
     def begin_search(self, search: Search, deadline: float | None, stop: Event) -> None:
@@ -184,7 +184,9 @@ class Player(GameFollower):
         evaluations = equipment.evaluations
         cache_before = equipment.cache_use
         self.begin_search(search, share_of(deadline, time.monotonic(), SAMPLING_SHARE), turn.stop)
-        turn_report = TurnReport(self.options, known.belief, names, turn.limits.received)
+        turn_report = TurnReport(
+            self.options, known.belief, names, turn.limits.received, chess960=self.chess960
+        )
 
         def describe(progress: Progress) -> SearchInfo:
             return turn_report.searched(progress, equipment.evaluations - evaluations, search)

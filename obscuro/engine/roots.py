@@ -124,7 +124,7 @@ def set_roots(
     own_states = search.keep(known.key, known.plies - searched_at)
     # These fit all that was seen; a belief that was rebuilt may lack them.
     known.belief.include(own_states[:, :WORDS])
-    if known.plies == 1 and not search.tree.nodes:
+    if known.plies == 1 and known.start is not None and not search.tree.nodes:
         _build_from_start(search, known, late)
         search.note_roots()
         return 0
@@ -231,6 +231,7 @@ def _build_from_start(search: Search, known: Knowledge, late: Callable[[], bool]
     first move too, and our infoset is below it. Otherwise every first move would be a root of its
     own, whose alternate value came from its evaluation alone.
     """
+    assert known.start is not None
     states = np.zeros((1, STATE_WORDS), dtype=np.uint64)
     states[0, :WORDS] = known.start
     keys = root_keys(states, known.start_key)

@@ -24,10 +24,18 @@ class TurnReport:
     """Writes the reports of one turn.
 
     names: our moves in UCI, in the order of the generator. belief: up to date. received: second of
-    `time.monotonic` at which the turn began.
+    `time.monotonic` at which the turn began. chess960: see `move_to_uci`.
     """
 
-    def __init__(self, options: Options, belief: Belief, names: list[str], received: float) -> None:
+    def __init__(
+        self,
+        options: Options,
+        belief: Belief,
+        names: list[str],
+        received: float,
+        *,
+        chess960: bool = False,
+    ) -> None:
         self._parameters = options.search_parameters()
         self._tau = options.number("tau")
         strength = options.strength
@@ -35,6 +43,7 @@ class TurnReport:
         self._belief = belief
         self._names = names
         self._received = received
+        self._chess960 = chess960
 
     def played(self, progress: Progress) -> npt.NDArray[np.float64]:
         """The distribution over our moves that the move is drawn from: float64[k], sums to 1.
@@ -56,7 +65,7 @@ class TurnReport:
 
         evaluations: children that the evaluators have evaluated in it.
         """
-        return self._info(progress, evaluations, likeliest_line(search))
+        return self._info(progress, evaluations, likeliest_line(search, chess960=self._chess960))
 
     def forced(self, move: str, value: float) -> SearchInfo:
         """The report of a move that needs no search, the only name. value: ours, [-1, 1]."""
@@ -98,8 +107,11 @@ class TurnReport:
         return sorted(((name, float(p)) for name, p in pairs if p > 0), key=lambda pair: -pair[1])
 
 
-def likeliest_line(search: Search) -> list[str]:
-    """The likeliest play from our infoset on, in UCI; empty if nothing is expanded there."""
+def likeliest_line(search: Search, *, chess960: bool = False) -> list[str]:
+    """The likeliest play from our infoset on, in UCI; empty if nothing is expanded there.
+
+    chess960: see `move_to_uci`.
+    """
     found = search.line()
     if found is None:
         return []
@@ -110,7 +122,7 @@ def likeliest_line(search: Search) -> list[str]:
         moves = legal_moves(position)
         if action >= len(moves):
             break
-        names.append(move_to_uci(moves[action]))
+        names.append(move_to_uci(moves[action], chess960=chess960))
         position = np.array(make_move(tuple(position), moves[action]), dtype=np.uint64)
     return names
 

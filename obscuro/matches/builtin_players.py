@@ -99,7 +99,7 @@ class LightContestant:
         self._color = color
         self._player.set_options(options)
         self._player.new_game_from_fen(
-            0 if color == chess.WHITE else 1, board.epd(en_passant="fen")
+            0 if color == chess.WHITE else 1, board.epd(shredder=board.chess960, en_passant="fen")
         )
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:

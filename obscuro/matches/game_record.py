@@ -15,6 +15,7 @@ from obscuro.engine.report import Coverage
 from obscuro.matches.time_control import UNTIMED, Allowance, TimeControl
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import LOSS
+from obscuro.rules.starts import fen_of, names_files
 
 OWN_OBSERVATIONS = "own observations"
 EVERYTHING = "everything"
@@ -190,7 +191,7 @@ class RecordData(msgspec.Struct, kw_only=True):
     def record(self) -> GameRecord:
         """Play the moves again. Raises KeyError or ValueError, above all for an illegal move."""
         datetime.datetime.fromisoformat(self.started)
-        board = BOARDS[self.stalemate](self.start)
+        board = BOARDS[self.stalemate](self.start, chess960=names_files(self.start))
         plies = []
         for each in self.turns:
             turn = turn_from_json(each)
@@ -223,7 +224,7 @@ def record_data(record: GameRecord) -> RecordData:
     return RecordData(
         white=record.white,
         black=record.black,
-        start=record.board.root().fen(),
+        start=fen_of(record.board.root()),
         stalemate=record.board.stalemate,
         winner=None if record.winner is None else dict(_COLORS)[record.winner],
         ending=record.ending,

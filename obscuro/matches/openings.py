@@ -6,6 +6,7 @@ A file of openings has one opening a line. `#` begins a comment. The forms are:
     1. d4 d5 2. c4                             moves alone
     r1bqkbnr/pppppppp/2n5/8/8/5N2/PPPPPPPP/RNBQKB1R w KQkq - 2 2      a FEN
     4k3/8/8/8/8/8/4P3/4K3 w - - id "pawn ending";                      or an EPD
+    rk2r3/pppppppp/8/8/8/8/PPPPPPPP/RK2R3 w EAea - 0 1     castling rights by files: Chess960
 
 The game begins at the position after the moves. The moves themselves are no part of it, so they do
 not count for a threefold repetition, and each side knows the whole position.
@@ -22,9 +23,10 @@ import chess
 
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import LOSS
+from obscuro.rules.starts import STARTS, fen_of, names_files
 
-DEFAULT, NONE = "default", "none"
-"""The words of `--openings` for the book of the package, and for the plain start."""
+DEFAULT, NONE, CHESS960 = "default", "none", "chess960"
+"""The words of `--openings` for the book of the package, the plain start, and all of Chess960."""
 _MOVE_NUMBER = re.compile(r"\d+\.+")
 _BOOK = "openings.txt"
 
@@ -48,23 +50,33 @@ class Opening(NamedTuple):
 
         stalemate: what a side without a move gets, of `obscuro.rules.stalemate.STALEMATES`.
         """
-        board = FogOfWarBoard(self.fen)
+        board = FogOfWarBoard(self.fen, chess960=names_files(self.fen))
         for move in self.moves:
             board.push_uci(move)
-        return BOARDS[stalemate](board.fen())
+        return BOARDS[stalemate](fen_of(board), chess960=board.chess960)
 
 
 PLAIN = Opening("plain start", FogOfWarBoard.starting_fen, ())
 
 
 def openings_named(text: str) -> list[Opening]:
-    """Return the openings that `--openings` asks for: `default`, `none`, or a file.
+    """Return the openings that `--openings` asks for: `default`, `none`, `chess960`, or a file.
 
     Raises OpeningsError.
     """
     if text == NONE:
         return [PLAIN]
+    if text == CHESS960:
+        return chess960_openings()
     return default_openings() if text == DEFAULT else read_openings(Path(text))
+
+
+def chess960_openings() -> list[Opening]:
+    """Return the 960 starts of Chess960, named by their numbers."""
+    boards = map(FogOfWarBoard.from_chess960_pos, range(STARTS))
+    return [
+        Opening(f"{CHESS960} {number}", fen_of(board), ()) for number, board in enumerate(boards)
+    ]
 
 
 def default_openings() -> list[Opening]:
@@ -126,12 +138,12 @@ def _position(text: str, name: str | None) -> Opening:
     """Read a FEN or an EPD. Raises ValueError."""
     words = text.split()
     if len(words) == 6 and words[4].isdigit() and words[5].isdigit():
-        board, operations = FogOfWarBoard(text), {}
+        board, operations = FogOfWarBoard(text, chess960=names_files(text)), {}
     else:
-        board = FogOfWarBoard()
+        board = FogOfWarBoard(chess960=names_files(text))
         operations = board.set_epd(text)
     _check_start(board)
-    return Opening(name or str(operations.get("id") or text), board.fen(), ())
+    return Opening(name or str(operations.get("id") or text), fen_of(board), ())
 
 
 def _move(board: FogOfWarBoard, word: str) -> chess.Move:

@@ -80,9 +80,9 @@ class BeliefPlayer(GameFollower):
     # -- the game --------------------------------------------------------------------------------
 
     def new_game(self, side: int, start: Words) -> None:
-        """Start a game in which we play `side` (0 = White) from a position both sides know.
+        """Start a game in which we play `side` (0 = White).
 
-        start: uint64[8].
+        start: uint64[8] or uint64[n, 8], see `GameFollower.new_game`.
         """
         self._last_value = 0.0
         self.forget()

@@ -15,6 +15,7 @@ DEPTH1_OPTIONS = (
         "Move Overhead",
         "Ponder",
         "UCI_Variant",
+        "UCI_Chess960",
         "UCI_ShowWDL",
         "Stalemate",
         "Stockfish",
@@ -34,6 +35,7 @@ ZS21_OPTIONS = (
         "Move Overhead",
         "Ponder",
         "UCI_Variant",
+        "UCI_Chess960",
         "UCI_ShowWDL",
         "Stalemate",
         "Stockfish",
@@ -68,7 +70,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
         PlayerKind(
             "random",
             "every move with the same probability",
-            options_named("UCI_Variant", "Seed"),
+            options_named("UCI_Variant", "UCI_Chess960", "Seed"),
             made_by(_VIEW_PLAYER, "random_move"),
             "obscuro.players.view_player",
             title="Obscuro random",
@@ -77,7 +79,7 @@ PLAYERS: Mapping[str, PlayerKind] = {
         PlayerKind(
             "greedy",
             "takes what it sees, saves what is attacked, else develops",
-            options_named("UCI_Variant", "Seed"),
+            options_named("UCI_Variant", "UCI_Chess960", "Seed"),
             made_by(_VIEW_PLAYER, "greedy_move"),
             "obscuro.players.view_player",
             title="Obscuro greedy",

@@ -32,7 +32,7 @@ from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import FogGame, fog_position, start_board
 from obscuro.uci.printing import one_line
 
-SERVICE_OPTIONS = ("Threads", "Hash", "Ponder", "UCI_Variant", "Stockfish")
+SERVICE_OPTIONS = ("Threads", "Hash", "Ponder", "UCI_Variant", "UCI_Chess960", "Stockfish")
 """Options that a query can't set: the command line sets them, or they make no sense here."""
 BOUNDED_OPTIONS = ("Max Positions", "eval_cache")
 """A query can make these smaller only: they bound the memory."""

@@ -12,6 +12,7 @@ import chess
 
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
+from obscuro.rules.starts import fen_of
 
 
 class PlyListener(Protocol):
@@ -72,8 +73,8 @@ class Account:
 
 
 def start_fen(board: FogOfWarBoard) -> str | None:
-    """Return the FEN where a board's game began; None for the usual start."""
-    fen = board.root().fen()
+    """Return the FEN where a board's game began; None for the usual start of ordinary chess."""
+    fen = fen_of(board.root())
     return None if fen == board.starting_fen else fen
 
 

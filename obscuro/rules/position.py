@@ -4,8 +4,6 @@ The layout of the words is in `layout`. A position's identity is its pieces, sid
 rights and the en passant square if a capture is possible there; it has no move counters.
 """
 
-import re
-
 import chess
 import numpy as np
 import numpy.typing as npt
@@ -30,11 +28,11 @@ from obscuro.rules.layout import (
     TO_SHIFT,
 )
 from obscuro.rules.moves import generate_moves
+from obscuro.rules.starts import is_hidden, names_files, possible_starts
 from obscuro.rules.tables import TABLES
 
 Words = npt.NDArray[np.uint64]
 
-_FILE_LETTERS = re.compile("[A-Ha-h]")
 # The binary digits of π.
 _K0 = np.uint64(0x243F6A8885A308D3)
 _K1 = np.uint64(0x13198A2E03707344)
@@ -183,10 +181,13 @@ def from_fen(fen: str, *, chess960: bool = False) -> Words:
     return from_board(chess.Board(fen, chess960=chess960 or names_files(fen)))
 
 
-def names_files(fen: str) -> bool:
-    """Whether a FEN names castling rights by files, as Shredder-FEN does and ours of Chess960."""
-    castling = fen.split()[2:3]
-    return bool(castling and _FILE_LETTERS.search(castling[0]))
+def start_words(fen: str, side: int) -> Words:
+    """The words of all positions in which a game may have begun for `side` (0 = White): uint64[n, 8].
+
+    fen: see `possible_starts`; without unknown squares it is the one start. Raises ValueError.
+    """
+    fens = possible_starts(fen, side == 0) if is_hidden(fen) else (fen,)
+    return np.array([from_fen(start) for start in fens], dtype=np.uint64)
 
 
 def to_fen(words: Words) -> str:

@@ -13,14 +13,20 @@ from obscuro.rules.account import Account, Ply, last_ply, start_fen
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
 from obscuro.rules.side_view import SideView
+from obscuro.rules.starts import is_hidden, names_files, possible_starts
 from obscuro.uci.parsing import PositionArguments, ProtocolError, parse_position
 
 _PROMOTED = 8  # pawns, hence at most this number of pieces beyond the first set
 _FIRST_SET = {chess.KNIGHT: 2, chess.BISHOP: 2, chess.ROOK: 2, chess.QUEEN: 1}
 
 
-def start_board(fen: str | None, kind: type[FogOfWarBoard] = FogOfWarBoard) -> FogOfWarBoard:
+def start_board(
+    fen: str | None, kind: type[FogOfWarBoard] = FogOfWarBoard, *, chess960: bool = False
+) -> FogOfWarBoard:
     """Return the board of a FEN; None: the usual start. kind: whose rules it has.
+
+    chess960: whether moves and castling rights are those of Chess960. They are, too, if the FEN
+    names castling rights by files.
 
     Castling rights and an en passant square that mean nothing are removed. The FEN's last four
     fields may be missing. Raises ProtocolError if a side does not have one king, has more pieces
@@ -28,13 +34,13 @@ def start_board(fen: str | None, kind: type[FogOfWarBoard] = FogOfWarBoard) -> F
     captured.
     """
     if fen is None:
-        return kind()
+        return kind(chess960=chess960)
     if not fen.isascii() or "~" in fen:
         raise ProtocolError(f"bad FEN, it has a character that no FEN has: {fen!r}")
     if len(fen.split()) < 2:
         raise ProtocolError(f"bad FEN, pieces and side to move are needed: {fen!r}")
     try:
-        board = kind(fen)
+        board = kind(fen, chess960=chess960 or names_files(fen))
     except ValueError as error:
         raise ProtocolError(f"bad FEN, {error}") from None
     for color in chess.COLORS:
@@ -74,7 +80,8 @@ NO_MOVE = "no move"
 class History:
     """What one side did and saw, and what it therefore knows now.
 
-    start: the position from which both sides know that the game began (FEN without counters).
+    start: the position from which both sides know that the game began (FEN without counters), or a FEN
+    with `?` for what the side does not know of it.
     observation: what the side sees now. moves: the side's legal moves; there are none if it is not
     its turn or if the game is over. over: how the game ended; None while it goes on.
     """
@@ -99,7 +106,19 @@ class History:
 
 def start_text(board: FogOfWarBoard) -> str:
     """Return the text that `History.start` holds for a board."""
-    return board.epd(en_passant="fen")
+    return board.epd(shredder=board.chess960, en_passant="fen")
+
+
+def hidden_start_board(fen: str, side: chess.Color) -> FogOfWarBoard:
+    """Return one of the boards that a side must think possible; see `possible_starts`.
+
+    Raises ProtocolError, also if some start is none that `start_board` takes.
+    """
+    try:
+        fens = possible_starts(fen, side)
+    except ValueError as error:
+        raise ProtocolError(f"bad FEN, {error}: {fen!r}") from None
+    return start_board(fens[0])
 
 
 def ending(board: FogOfWarBoard) -> str | None:
@@ -221,11 +240,14 @@ def _start_words(fen: str | None) -> str:
 
 
 class FogGame:
-    """Reads the turns of one side in order of play: its own moves and its observations."""
+    """Reads the turns of one side in order of play: its own moves and its observations.
 
-    def __init__(self, side: chess.Color, start: FogOfWarBoard) -> None:
+    start: where the game began. hidden: the FEN that the side knows of it, if it does not know all.
+    """
+
+    def __init__(self, side: chess.Color, start: FogOfWarBoard, hidden: str | None = None) -> None:
         self._side = side
-        self._start = start_text(start)
+        self._start = hidden or start_text(start)
         self._over = ending(start)
         self._plies: list[Ply] = []
         self._pending: str | None = None  # our move, while what was seen then is still to come
@@ -311,14 +333,17 @@ class PositionReader:
     """
 
     def __init__(self) -> None:
-        self._source: tuple[chess.Color | None, str | None] | None = None
+        self._source: tuple[chess.Color | None, str | None, bool] | None = None
         self._reader: WholeGame | FogGame = WholeGame(start_board(None))
         self._taken: list[str] = []  # the tokens that the reader has taken
 
-    def read(self, arguments: str) -> History:
-        """Return the account of the side that the position is for. Raises ProtocolError."""
+    def read(self, arguments: str, *, chess960: bool = False) -> History:
+        """Return the account of the side that the position is for. Raises ProtocolError.
+
+        chess960: whether FENs and moves are those of Chess960 (option UCI_Chess960).
+        """
         command = parse_position(arguments)
-        self._find_reader(command)
+        self._find_reader(command, chess960)
         for token in command.tokens[len(self._taken) :]:
             self._reader.take(token)
             self._taken.append(token)
@@ -333,12 +358,16 @@ class PositionReader:
             return self._reader.anticipation()
         return lambda move: None
 
-    def _find_reader(self, command: PositionArguments) -> None:
+    def _find_reader(self, command: PositionArguments, chess960: bool) -> None:
         """Keep the reader if this is its game with more tokens; else make a new one."""
-        source = (command.side, command.fen)
+        source = (command.side, command.fen, chess960)
         if source == self._source and list(command.tokens[: len(self._taken)]) == self._taken:
             return
-        start = start_board(command.fen)
-        self._source = source
-        self._reader = WholeGame(start) if command.side is None else FogGame(command.side, start)
-        self._taken = []
+        reader: WholeGame | FogGame
+        if command.side is not None and command.fen is not None and is_hidden(command.fen):
+            start = hidden_start_board(command.fen, command.side)
+            reader = FogGame(command.side, start, command.fen)
+        else:
+            start = start_board(command.fen, chess960=chess960)
+            reader = WholeGame(start) if command.side is None else FogGame(command.side, start)
+        self._source, self._reader, self._taken = source, reader, []

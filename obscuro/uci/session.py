@@ -118,7 +118,7 @@ class Session:
         self._post(lambda: self._playing.set_options(options))
 
     def _position(self, text: str) -> None:
-        history = self._positions.read(text)
+        history = self._positions.read(text, chess960=self._flag("UCI_Chess960"))
         self._end_search()
         self._history = history
         if self._flag("Ponder") and not history.our_turn:
@@ -163,7 +163,7 @@ class Session:
         self._post(lambda: self._playing.marginals(history))
 
     def _coverage(self, text: str) -> None:
-        fen = start_text(start_board(text))
+        fen = start_text(start_board(text, chess960=self._flag("UCI_Chess960")))
         self._refuse_during_search("coverage")
         self._post(lambda: self._playing.coverage(fen))
 

@@ -24,6 +24,7 @@ from obscuro.matches.journal import JournalError, read_journal
 from obscuro.matches.pgn import to_pgn
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.stalemate import DRAW, LOSS
+from obscuro.rules.starts import fen_of
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import start_board
 from obscuro.viewer.game_text import VARIANT, RawGame, raw_games
@@ -315,12 +316,12 @@ def _too_few(path: Path, games: int, number: int) -> str:
 
 def _is_possible(board: FogOfWarBoard) -> bool:
     """Tell whether a game can begin like this."""
-    if not board.is_valid() or board.has_chess960_castling_rights():
+    if not board.is_valid():
         return False
     if board.fullmove_number > MOST_MOVE_NUMBER:
         return False
     try:
-        start_board(board.fen())
+        start_board(fen_of(board))
     except ProtocolError:
         return False
     return True

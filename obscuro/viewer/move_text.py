@@ -233,14 +233,13 @@ class _MoveReader:
 
     def _castling(self, *, long: bool) -> list[chess.Move]:
         board = self._board
-        file = chess.FILE_NAMES.index("c" if long else "g")
         king = board.king(board.turn)
         if king is None:
             return []
         return [
             move
             for move in board.generate_castling_moves(chess.BB_SQUARES[king])
-            if chess.square_file(move.to_square) == file
+            if (move.to_square < move.from_square) == long
         ]
 
     def _long(self, text: str) -> list[chess.Move] | None:

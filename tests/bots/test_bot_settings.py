@@ -22,6 +22,8 @@ def test_a_good_one() -> None:
         (Policy(), replace(GOOD, variant="chess"), 0, "variant"),
         (Policy(), replace(GOOD, variant=""), 0, "variant"),
         (Policy(), replace(GOOD, chess960=True), 0, "variant"),
+        (Policy(chess960=True), replace(GOOD, chess960=True), 0, None),
+        (Policy(chess960=True), GOOD, 0, None),
         (Policy(), replace(GOOD, time=None), 0, "timeControl"),
         (Policy(unlimited=True), replace(GOOD, time=None), 0, None),
         (Policy(), replace(GOOD, time=ServerClock(29, 9)), 0, "tooFast"),

@@ -229,3 +229,20 @@ def test_a_challenge_to_another_account_is_not_ours() -> None:
     assert parse_event({"type": "challenge", "challenge": challenge}, "YOU") is not None
     challenge["destUser"] = {}
     assert parse_event({"type": "challenge", "challenge": challenge}, "me") is not None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"variant": {"key": "fogofwar"}, "chess960": True},
+        {"variant": {"key": "fogofwar960"}},
+        {"variant": "Fog of War 960"},
+    ],
+)
+def test_chess960_is_a_flag_or_a_part_of_the_name(said: dict[str, Any]) -> None:
+    event = parse_event({"type": "challenge", "challenge": {"id": "c", **said}}, "me")
+    assert isinstance(event, Challenge)
+    assert (event.variant, event.chess960) == ("fogofwar", True)
+    full = parse_game_event({"type": "gameFull", "id": "g", **said})
+    assert isinstance(full, GameFull)
+    assert (full.variant, full.chess960) == ("fogofwar", True)

@@ -101,3 +101,24 @@ def test_on_pychess_a_pawn_that_we_see_can_be_captured() -> None:
     view = OurView(chess.WHITE, "4k3/3p4/8/4P3/8/1B6/8/4K3 b - - 0 1", PychessBoard)
     view.follow(["d7d5"])
     assert view.position().endswith(",d6") and "e5d6" in view.legal_moves()
+
+
+BESIDE = "rk2r3/8/8/8/8/8/8/RK2R3 w KQkq - 0 1"
+
+
+def test_a_game_of_chess960_is_known_by_its_rights() -> None:
+    for start in (BESIDE, BESIDE.replace("KQkq", "EAea")):
+        view = OurView(chess.WHITE, start)
+        assert {"b1e1", "b1a1"} <= set(view.legal_moves())
+        view.follow(["b1e1", "b8a8"])
+        assert "h1" not in view.position() and "b1e1" in view.position()
+    usual = OurView(chess.WHITE, "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", chess960=True)
+    assert {"e1h1", "e1a1"} <= set(usual.legal_moves())
+
+
+def test_castling_that_a_side_could_not_use_with_its_eyes_is_given_up() -> None:
+    view = OurView(chess.WHITE, BESIDE, PychessBoard)
+    assert "b1e1" in view.legal_moves() and "b1a1" not in view.legal_moves()
+    black = OurView(chess.BLACK, BESIDE, PychessBoard)
+    black.follow(["b1a1"])  # the other side may
+    assert "b8a8" not in black.legal_moves()

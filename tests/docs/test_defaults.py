@@ -49,7 +49,7 @@ def test_the_table_of_the_bridge_has_all_options_with_their_defaults() -> None:
     }
     written: dict[str, str] = {}
     for names, defaults, _ in rows("docs/bridge.md", "Options"):
-        options = re.findall(r"--[a-z-]+", names)
+        options = re.findall(r"--[a-z0-9-]+", names)
         values = [value.strip("` ") for value in defaults.split(", ")]
         written.update(zip(options, values, strict=True))
     assert written.keys() == actions.keys()

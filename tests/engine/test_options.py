@@ -13,8 +13,8 @@ def test_every_option_declares_itself_and_takes_its_own_default():
         assert key.parse(text_of(key.default)) == key.default
 
 
-def test_a_user_sees_fourteen_options():
-    assert len(OPTIONS) == 14
+def test_a_user_sees_fifteen_options():
+    assert len(OPTIONS) == 15
     assert OPTIONS[-1].uci() == "option name Search type string default <empty>"
 
 

@@ -148,3 +148,15 @@ def test_both_sides_have_all_pieces_and_no_king_is_attacked() -> None:
 def test_no_side_can_win_more_than_a_pawn_at_once() -> None:
     for opening in OPENINGS:
         assert largest_gain(opening.start()) <= 1, opening.name
+
+
+def test_chess960_is_all_its_starts() -> None:
+    openings = openings_named("chess960")
+    assert len({opening.fen for opening in openings}) == 960
+    for opening in openings[::97]:
+        board = opening.start()
+        assert board.chess960 and board.is_valid()
+        assert board.chess960_pos() == int(opening.name.split()[1])
+    assert all(move.uci() != "e1g1" for move in openings[518].start().legal_moves)
+    (line,) = parse_openings("rk2r3/8/8/8/8/8/8/RK2R3 w EAea - 0 1", "book")
+    assert chess.Move.from_uci("b1e1") in line.start().legal_moves

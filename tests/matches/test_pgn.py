@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from obscuro.client.move_report import Report
 from obscuro.engine.report import Coverage, RootReport
 from obscuro.matches.event import Event
-from obscuro.matches.game_record import GameRecord, Turn
+from obscuro.matches.game_record import GameRecord, Turn, record_data
 from obscuro.matches.pgn import (
     MoveNotes,
     PgnFile,
@@ -301,3 +301,23 @@ def test_no_comment_is_an_error(text: str) -> None:
 def test_times_keep_their_milliseconds(seconds: float) -> None:
     notes = read_comment(write_comment(Turn("e2e4", seconds), chess.WHITE), chess.WHITE)
     assert notes.seconds == pytest.approx(seconds, abs=0.0006)
+
+
+def test_a_game_of_chess960_is_read_back_by_python_chess() -> None:
+    for number in (356, 518):
+        board = FogOfWarBoard.from_chess960_pos(number)
+        start = board.copy()
+        record = play_game(Scripted([]), Scripted([]), board=board, control=TimeControl(100))
+        game = chess.pgn.read_game(io.StringIO(str(to_pgn(record))))
+        assert game is not None and not game.errors
+        assert game.board().board_fen() == start.board_fen()
+        assert game.board().clean_castling_rights() == start.clean_castling_rights()
+    castling = FogOfWarBoard("rk2r3/8/8/8/8/8/8/RK2R3 w EAea - 0 1", chess960=True)
+    record = play_game(
+        Scripted(["b1e1"]), Scripted(["b8a8"]), board=castling, control=TimeControl(100)
+    )
+    game = chess.pgn.read_game(io.StringIO(str(to_pgn(record))))
+    assert game is not None and not game.errors
+    assert [move.uci() for move in game.mainline_moves()][:2] == ["b1e1", "b8a8"]
+    data = record_data(record)
+    assert record_data(data.record()) == data

@@ -98,7 +98,7 @@ def test_nothing_else_than_an_error_comes_of_anything(wish: object) -> None:
     text = json.dumps(wish).encode()
     for read in (
         lambda: read_game(text, LEVELS, random.Random(0)),
-        lambda: read_match(text, LEVELS),
+        lambda: read_match(text, LEVELS, random.Random(0)),
     ):
         try:
             setup = read()
@@ -118,7 +118,7 @@ def test_a_fen_is_read_or_refused(fen: str) -> None:
 
 
 def test_a_match_has_two_engines() -> None:
-    setup = read_match(b'{"white": 1, "black": null, "move": 0.1}', LEVELS)
+    setup = read_match(b'{"white": 1, "black": null, "move": 0.1}', LEVELS, random.Random(0))
     assert setup.human is None
     assert setup.levels == {chess.WHITE: 1, chess.BLACK: None}
     assert setup.control.movetime == 100
@@ -131,3 +131,15 @@ def test_a_rematch_turns_the_sides_with_their_levels() -> None:
     assert turned.human == chess.BLACK
     assert turned.levels == {chess.WHITE: 3, chess.BLACK: None}
     assert turned.turned() == setup
+
+
+def test_a_random_start_of_chess960() -> None:
+    setups = [read_game(b'{"chess960": true}', LEVELS, random.Random(seed)) for seed in range(5)]
+    assert len({setup.start for setup in setups}) == 5
+    for setup in setups:
+        assert setup.board().chess960 and setup.board().is_valid()
+        assert GameSetup.from_json(setup.to_json()) == setup
+    fen = "rk2r3/8/8/8/8/8/8/RK2R3 w KQkq - 0 1"
+    assert chess.Move.from_uci("b1e1") in game(fen=fen, chess960=True).board().legal_moves
+    watched = read_match(b'{"move": 0.1, "chess960": true}', LEVELS, random.Random(1))
+    assert watched.board().chess960

@@ -7,8 +7,9 @@ import random
 import chess
 import pytest
 
+from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.web.play.player_notes import SeenMove, seen_move
+from obscuro.web.play.player_notes import PlayerNotes, SeenMove, seen_move
 
 
 def after(fen: str, uci: str) -> SeenMove:
@@ -141,3 +142,12 @@ def test_a_capture_en_passant_is_named_where_the_empty_square_is_seen() -> None:
 def test_a_promotion_is_known_where_both_squares_are() -> None:
     seen = after("4k3/8/8/8/8/8/R5p1/R4N1K b - - 0 1", "g2f1q")
     assert (seen.uci, seen.san) == ("g2f1q", "gxf1=Q")
+
+
+def test_castling_of_chess960_is_named_as_it_is_played() -> None:
+    start = FogOfWarBoard("1k1r4/8/8/8/8/8/8/RRRRKRRR b d - 0 1", chess960=True)
+    notes = PlayerNotes(chess.WHITE, start)
+    start.push_uci("b8d8")
+    notes.take(last_ply(start, chess.WHITE))
+    (line,) = notes.sheet
+    assert line["san"] in ("O-O", None)

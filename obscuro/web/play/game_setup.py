@@ -13,6 +13,7 @@ import msgspec
 from obscuro.matches.time_control import MILLISECONDS, TimeControl
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import LOSS, STALEMATES
+from obscuro.rules.starts import STARTS, fen_of, names_files
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import start_board
 from obscuro.viewer.game_file import MOST_MOVE_NUMBER
@@ -64,7 +65,7 @@ class GameSetup:
 
     def board(self) -> FogOfWarBoard:
         """Return a new board at the start of the game."""
-        return BOARDS[self.stalemate](self.start)
+        return BOARDS[self.stalemate](self.start, chess960=names_files(self.start))
 
     def turned(self) -> GameSetup:
         """Return the setup of a rematch: the sides change."""
@@ -124,6 +125,7 @@ class _GameWish(msgspec.Struct, forbid_unknown_fields=True):
     fen: str | None = None
     takebacks: bool = False
     stalemate: str = LOSS
+    chess960: bool = False
 
 
 class _MatchWish(msgspec.Struct, forbid_unknown_fields=True):
@@ -134,6 +136,7 @@ class _MatchWish(msgspec.Struct, forbid_unknown_fields=True):
     move: _MoveSeconds = 1.0
     fen: str | None = None
     stalemate: str = LOSS
+    chess960: bool = False
 
 
 def read_game(text: bytes, levels: Collection[int], chance: random.Random) -> GameSetup:
@@ -145,13 +148,13 @@ def read_game(text: bytes, levels: Collection[int], chance: random.Random) -> Ga
         human=human,
         control=UNTIMED_MOVE if wish.time is None else wish.time.control(),
         levels={human: None, not human: _checked_level(wish.level, levels)},
-        start=_checked_start(wish.fen, wish.stalemate),
+        start=_checked_start(wish, chance),
         takebacks=wish.takebacks,
         stalemate=wish.stalemate,
     )
 
 
-def read_match(text: bytes, levels: Collection[int]) -> GameSetup:
+def read_match(text: bytes, levels: Collection[int], chance: random.Random) -> GameSetup:
     """Read the wish to watch two engines play. levels: that there are. Raises WebError."""
     wish = read_wish(text, _MatchWish)
     return GameSetup(
@@ -161,7 +164,7 @@ def read_match(text: bytes, levels: Collection[int]) -> GameSetup:
             chess.WHITE: _checked_level(wish.white, levels),
             chess.BLACK: _checked_level(wish.black, levels),
         },
-        start=_checked_start(wish.fen, wish.stalemate),
+        start=_checked_start(wish, chance),
         stalemate=wish.stalemate,
     )
 
@@ -176,21 +179,27 @@ def _checked_level(level: int | None, levels: Collection[int]) -> int | None:
     return level
 
 
-def _checked_start(fen: str | None, stalemate: str) -> str:
-    """Return the whole FEN of a start from which the game can go on. Raises WebError."""
+def _checked_start(wish: _GameWish | _MatchWish, chance: random.Random) -> str:
+    """Return the whole FEN of a start from which the game can go on. Raises WebError.
+
+    A wish for Chess960 without a FEN gets a random start.
+    """
+    fen, stalemate = wish.fen, wish.stalemate
     if stalemate not in STALEMATES:
         raise _bad(f"stalemate is {' or '.join(STALEMATES)}")
+    if not fen and wish.chess960:
+        return fen_of(FogOfWarBoard.from_chess960_pos(chance.randrange(STARTS)))
     if not fen:
         return chess.STARTING_FEN
     if len(fen) > MOST_FEN:
         raise _bad(f"a FEN has at most {MOST_FEN} characters")
     try:
-        board = start_board(fen)
+        board = start_board(fen, chess960=wish.chess960)
     except ProtocolError as error:
         raise _bad(str(error)) from None
     if board.fullmove_number > MOST_MOVE_NUMBER:
         raise _bad(f"the number of the first move is at most {MOST_MOVE_NUMBER}")
-    start = board.fen()
-    if BOARDS[stalemate](start).outcome() is not None:
+    start = fen_of(board)
+    if BOARDS[stalemate](start, chess960=board.chess960).outcome() is not None:
         raise _bad("the game is over in this position")
     return start

@@ -143,7 +143,7 @@ class PlayRoutes:
     async def new_match(self, request: Request) -> Response:
         """Start a game of two engines."""
         body = await self._context.read_post(request, self._context.limits.body)
-        return self._create(request, read_match(body, self._levels))
+        return self._create(request, read_match(body, self._levels, _CHANCE))
 
     def _create(self, request: Request, setup: GameSetup) -> Response:
         address = address_of(request)

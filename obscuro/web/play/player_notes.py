@@ -12,6 +12,7 @@ diagonal that is not seen is not.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
@@ -57,6 +58,7 @@ class PlayerNotes:
         self.lost: list[chess.Piece] = []
         self.marked: tuple[chess.Square, ...] = ()
         self._view = SideView(side, start)
+        self._wings = _wings(start, not side)
         self._turn = start.turn
         self._number = start.fullmove_number
 
@@ -97,7 +99,7 @@ class PlayerNotes:
         return self._line(san, uci, None)
 
     def _other(self, observation: Observation) -> SheetLine:
-        known = seen_move(self.side, self._view.observation, observation)
+        known = seen_move(self.side, self._view.observation, observation, self._wings)
         if known.lost is not None:
             self.lost.append(known.lost)
         self.marked = known.squares
@@ -182,11 +184,19 @@ class _Sight:
         return not (self.own | self.enemy | self.hidden) & chess.BB_SQUARES[square]
 
 
-def seen_move(side: chess.Color, before: Observation, after: Observation) -> SeenMove:
+def seen_move(
+    side: chess.Color,
+    before: Observation,
+    after: Observation,
+    wings: Sequence[Wing] | None = None,
+) -> SeenMove:
     """Return what a side knows of the other side's move between two observations.
 
-    side: the side that looks on.
+    side: the side that looks on. wings: the castlings that the other side may make in this game;
+    None: those of ordinary chess.
     """
+    if wings is None:
+        wings = _wings(chess.Board(), not side)
     old, new = _Sight.of(side, before), _Sight.of(side, after)
     if after.en_passant is not None:
         return _double_step(side, after.en_passant)
@@ -195,7 +205,7 @@ def seen_move(side: chess.Color, before: Observation, after: Observation) -> See
         return _capture(side, old, new, chess.msb(gone))
     left = list(chess.scan_forward((old.enemy | old.hidden) & new.free))
     came = list(chess.scan_forward((new.enemy | new.hidden) & old.free))
-    castlings = [wing for wing in _wings(not side) if _may_have_castled(wing, old, new, left, came)]
+    castlings = [wing for wing in wings if _may_have_castled(wing, old, new, left, came)]
     single = _is_one_piece(old, new, left, came)
     if (left or came) and castlings and not single:
         return _castling(castlings, left, came)
@@ -322,25 +332,38 @@ def _is_one_piece(
 
 
 @dataclass(frozen=True, slots=True)
-class _Wing:
-    """The squares of one castling, and those between king and rook."""
+class Wing:
+    """The squares of one castling, its move in UCI, and the squares that must be empty."""
 
     name: str
+    uci: str
     king: tuple[chess.Square, chess.Square]
     rook: tuple[chess.Square, chess.Square]
     between: tuple[chess.Square, ...]
 
 
-def _wings(color: chess.Color) -> tuple[_Wing, _Wing]:
-    rank = 0 if color == chess.WHITE else 56
-    return (
-        _Wing("O-O", (4 + rank, 6 + rank), (7 + rank, 5 + rank), (5 + rank, 6 + rank)),
-        _Wing("O-O-O", (4 + rank, 2 + rank), (rank, 3 + rank), (1 + rank, 2 + rank, 3 + rank)),
-    )
+def _wings(start: chess.Board, color: chess.Color) -> tuple[Wing, ...]:
+    """Return the castlings that a side may make in a game with this start."""
+    king = start.king(color)
+    if king is None:
+        return ()
+    rank = king & 56
+    wings = []
+    for rook in chess.scan_reversed(start.clean_castling_rights() & chess.BB_RANKS[rank >> 3]):
+        short = rook > king
+        king_to, rook_to = (6 + rank, 5 + rank) if short else (2 + rank, 3 + rank)
+        ways = chess.between(king, king_to) | chess.between(rook, rook_to)
+        ways |= chess.BB_SQUARES[king_to] | chess.BB_SQUARES[rook_to]
+        ways &= ~(chess.BB_SQUARES[king] | chess.BB_SQUARES[rook])
+        uci = chess.square_name(king) + chess.square_name(rook if start.chess960 else king_to)
+        name = "O-O" if short else "O-O-O"
+        between = tuple(chess.scan_forward(ways))
+        wings.append(Wing(name, uci, (king, king_to), (rook, rook_to), between))
+    return tuple(wings)
 
 
 def _may_have_castled(
-    wing: _Wing, old: _Sight, new: _Sight, left: list[chess.Square], came: list[chess.Square]
+    wing: Wing, old: _Sight, new: _Sight, left: list[chess.Square], came: list[chess.Square]
 ) -> bool:
     return (
         set(left) <= {wing.king[0], wing.rook[0]}
@@ -350,17 +373,19 @@ def _may_have_castled(
         and all(old.may_be_empty(square) for square in wing.between)
         and new.may_be(wing.king[1], chess.KING)
         and new.may_be(wing.rook[1], chess.ROOK)
-        and new.may_be_empty(wing.king[0])
-        and new.may_be_empty(wing.rook[0])
+        and all(
+            new.may_be_empty(square)
+            for square in (wing.king[0], wing.rook[0])
+            if square not in (wing.king[1], wing.rook[1])
+        )
     )
 
 
-def _castling(wings: list[_Wing], left: list[chess.Square], came: list[chess.Square]) -> SeenMove:
+def _castling(wings: list[Wing], left: list[chess.Square], came: list[chess.Square]) -> SeenMove:
     if len(wings) > 1:
         return SeenMove(note="castled", squares=(*left, *came))
     wing = wings[0]
-    uci = "".join(map(chess.square_name, wing.king))
-    return SeenMove(uci, wing.name, None, (*wing.king, *wing.rook))
+    return SeenMove(wing.uci, wing.name, None, (*wing.king, *wing.rook))
 
 
 # -- words ----------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ function destinations(state, squares) {
   const all = new Map();
   if (!isYourTurn(state)) return all;
   for (const uci of state.moves) {
-    const castle = castleOf(uci, squares[squareOf(uci)].toUpperCase());
+    const castle = castleOf(uci, squares);
     const to = castle ? [uci.slice(2, 4), castle.rook] : [uci.slice(2, 4)];
     all.set(uci.slice(0, 2), [...(all.get(uci.slice(0, 2)) ?? []), ...to]);
   }
@@ -192,5 +192,5 @@ function destinations(state, squares) {
  */
 function reaches(uci, from, to, squares) {
   if (!uci.startsWith(from)) return false;
-  return uci.slice(2, 4) === to || castleOf(uci, squares[squareOf(uci)].toUpperCase())?.rook === to;
+  return uci.slice(2, 4) === to || castleOf(uci, squares)?.rook === to;
 }

@@ -84,6 +84,7 @@ async function play() {
     level: levelOf(field("level").value),
     fen: field("fen").value.trim() || null,
     takebacks: isTicked("takebacks"),
+    chess960: isTicked("chess960"),
     stalemate: field("stalemate").value,
   });
   location.assign(`${ROOT}play/${answer.game}`);

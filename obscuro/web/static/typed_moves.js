@@ -45,7 +45,7 @@ export function findTypedMove(text, moves, squares) {
 function fits(typed, uci, squares) {
   const piece = squares[squareOf(uci)].toUpperCase();
   const [from, to, promotion] = [uci.slice(0, 2), uci.slice(2, 4), uci.slice(4)];
-  const castle = castleOf(uci, piece);
+  const castle = castleOf(uci, squares);
   const long = CASTLE.exec(typed);
   if (long) return castle !== null && (castle.side === "a") === Boolean(long[1]);
   const plain = SQUARES.exec(typed);
@@ -70,12 +70,17 @@ function isPromotion(typed, promotion) {
 }
 
 /**
- * The rook of a castling move, or null if the move is another.
+ * The rook of a castling move, or null if the move is another. In Chess960 the king goes to its rook.
  * @param {string} uci
- * @param {string} piece upper case
+ * @param {string[]} squares
  */
-export function castleOf(uci, piece) {
-  if (piece !== "K" || Math.abs(uci.charCodeAt(0) - uci.charCodeAt(2)) !== 2) return null;
+export function castleOf(uci, squares) {
+  const piece = squares[squareOf(uci)];
+  if (piece.toUpperCase() !== "K") return null;
+  if (squares[squareOf(uci.slice(2))] === (piece === "K" ? "R" : "r")) {
+    return { side: uci[2] > uci[0] ? "h" : "a", rook: uci.slice(2, 4) };
+  }
+  if (Math.abs(uci.charCodeAt(0) - uci.charCodeAt(2)) !== 2) return null;
   const side = uci[2] === "g" ? "h" : "a";
   return { side, rook: side + uci[1] };
 }
