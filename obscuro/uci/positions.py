@@ -296,6 +296,8 @@ class FogGame:
     def _take_own_observation(self, move: str, token: str) -> None:
         expected = f"what was seen after {move}"
         observation = None if token == NOT_TOLD else self._observation(token, expected)
+        if observation is not None and observation.board().king(self._side) is None:
+            raise ProtocolError(f"{self._name()}'s king is not in what was seen after {move}")
         self._view.see_own_move(observation)
         self._plies.append(Ply(move, observation))
         self._pending = None

@@ -64,3 +64,14 @@ def test_goes_on_rightly_after_an_error() -> None:
     after = reader.read(whole(MOVES[:8]))
     assert after == PositionReader().read(whole(MOVES[:8]))
     assert after.continues(before)
+
+
+def test_our_king_is_in_what_we_see_after_our_move() -> None:
+    """An account without it has no position at all, so nothing could be rebuilt."""
+    reader = PositionReader()
+    before = "fog white fen 4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1 turns e2e4"
+    gone = "********/********/********/**1*1***/***1P***/********/***1*1**/***2***"
+    kept = "********/********/********/****1***/****P***/********/***3**/***1K1**"
+    with pytest.raises(ProtocolError, match="white's king is not in what was seen after e2e4"):
+        reader.read(f"{before} {gone}")
+    assert reader.read(f"{before} {kept}").over is None

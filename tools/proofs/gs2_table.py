@@ -101,11 +101,12 @@ GAMES: Final[dict[str, Gs2Game]] = {
 
 
 class Solving(NamedTuple):
-    """One kind of subgame solving. rule, order: as `SubgameSolver` takes them."""
+    """One kind of subgame solving. rule, order, before: as `SubgameSolver` takes them."""
 
     rule: RootRule | Choice
     order: int | None
     budgets: list[RootBudget | None]  # one, or one for each seed
+    before: bool = False
 
 
 def kinds(seeds: int) -> dict[str, Solving]:
@@ -127,6 +128,11 @@ def kinds(seeds: int) -> dict[str, Solving]:
             DiverseBlock(size, seed=seed) for seed in range(1, seeds + 1)
         ]
         found[f"D {size} random ties"] = Solving(Margins(), 1, tied)
+    for size in SIZES:
+        found[f"D {size} ends"] = Solving(Margins(), 1, [DiverseBlock(size, ends=True)])
+    found[f"{ONE_KLSS} before"] = Solving(Margins(), 1, [None], before=True)
+    for size in SIZES:
+        found[f"D {size} before"] = Solving(Margins(), 1, [DiverseBlock(size)], before=True)
     return found
 
 
@@ -187,12 +193,15 @@ def measure(
             **sizes,
             "value": value,
             "blueprint": lost(policy),
+            "floor": value - best_later(tree, policy, where),
             "kinds": {},
         }
         for kind, solving in measured.items():
             after, seconds, programs = [], 0.0, 0
             for budget in solving.budgets:
-                solver = SubgameSolver(tree, floor, solving.order, solving.rule, budget)
+                solver = SubgameSolver(
+                    tree, floor, solving.order, solving.rule, budget, before=solving.before
+                )
                 begin = time.process_time()
                 nested = solver.solve_everywhere(policy, where=where)
                 seconds += time.process_time() - begin
@@ -201,6 +210,20 @@ def measure(
             figures["kinds"][kind] = {"after": after, "seconds": seconds, "programs": programs}
             say(f"{name}, seat {seat}, T = {count}: {kind} {np.mean(after):.4f} ({seconds:.0f} s)")
         yield figures
+
+
+def best_later(
+    tree: GameTree[Any], policy: NDArray[np.float64], where: NDArray[np.bool_] | None
+) -> float:
+    """Return the most that ▲ can guarantee if it plays `policy` but at the infosets `where`.
+
+    policy: float64[S]. where: bool[I]; None: everywhere.
+    """
+    free = np.repeat(
+        np.ones(len(tree.infosets.key), np.bool_) if where is None else where,
+        np.diff(tree.infosets.offsets),
+    )
+    return least_exploitable(tree, np.where(free, 0.0, policy), AsSolved("highs-ipm")).value
 
 
 def largest_infoset(tree: GameTree[Any]) -> int:
@@ -230,7 +253,7 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     names = list(dict.fromkeys(kind for each in figures for kind in each["kinds"]))
     in_order = sorted(figures, key=lambda one: list(GAMES).index(one["game"]))
     exact = [name for name in names if _LIMIT not in name]
-    head = ["game", "seat", "T", "blueprint", *exact, "s a program: 1-KLSS", "D 3"]
+    head = ["game", "seat", "T", "blueprint", "floor", *exact, "s a program: 1-KLSS", "D 3"]
     rows = []
     for each in in_order:
         cells = [_cell(each["kinds"].get(kind), each["blueprint"]) for kind in exact]
@@ -242,7 +265,7 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield ""
     limits = list(dict.fromkeys(name.split(_LIMIT)[1] for name in names if _LIMIT in name))
     of_limits = [ONE_KLSS, *(f"D {size}" for size in LIMITED_SIZES)]
-    head = ["game", "seat", "T", "blueprint", "nodes visited", *of_limits]
+    head = ["game", "seat", "T", "blueprint", "floor", "nodes visited", *of_limits]
     rows = []
     for each in in_order:
         for limit in limits:
@@ -258,16 +281,17 @@ class Bar(NamedTuple):
     seat: str
     iterations: int
     kind: str
-    other: str  # a kind, or `BLUEPRINT`
+    other: str  # a kind, `BLUEPRINT`, or `FLOOR`
     bound: float
     at_least: bool = False
 
 
 BLUEPRINT: Final = "blueprint"
+FLOOR: Final = "floor"
 BARS: Final = (
     Bar(SEATS[0], 100, "D 3", ONE_KLSS, 1.35),
     Bar(SEATS[0], 100, "D 3", BLUEPRINT, 0.9),
-    Bar(SEATS[1], 30, "D 10", BLUEPRINT, 0.7),
+    Bar(SEATS[1], 30, "D 10", FLOOR, 1.05),
     Bar(SEATS[1], 30, "R 3", BLUEPRINT, 1.0, at_least=True),
 )
 """What this project had set itself before it measured."""
@@ -296,7 +320,7 @@ def render_bars(loaded: Sequence[Loaded]) -> Iterator[str]:
 def _share(figures: dict[str, Any], bar: Bar) -> float | None:
     """Return a kind's mean loss as a share of another's; None: not measured, or not asked for."""
     known = {kind: float(np.mean(found["after"])) for kind, found in figures["kinds"].items()}
-    known[BLUEPRINT] = figures["blueprint"]
+    known |= {each: figures[each] for each in (BLUEPRINT, FLOOR) if each in figures}
     if (figures["seat"], figures["iterations"]) != (bar.seat, bar.iterations):
         return None
     if not figures["game"].startswith("goofspiel") or not {bar.kind, bar.other} <= known.keys():
@@ -305,9 +329,10 @@ def _share(figures: dict[str, Any], bar: Bar) -> float | None:
 
 
 def _blueprint(found: dict[str, Any]) -> list[str]:
-    """Write the first cells of a row: the game, the seat, T, what the blueprint loses."""
+    """Write the first cells of a row: the game, the seat, T, what the blueprint loses, the floor."""
     title, seat = GAMES[found["game"]].title, SEATS.index(found["seat"]) + 1
-    return [title, str(seat), str(found["iterations"]), f"{found['blueprint']:.4f}"]
+    least = f"{found['floor']:.4f}" if "floor" in found else ""
+    return [title, str(seat), str(found["iterations"]), f"{found['blueprint']:.4f}", least]
 
 
 def _cell(found: dict[str, Any] | None, blueprint: float) -> str:

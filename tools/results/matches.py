@@ -107,18 +107,42 @@ def match_row(raw: Raw, folder: Path) -> MatchRow:
         raise RawFileError(f"{raw.command}: neither games nor counts ({error!r})") from None
 
 
+def added(rows: Sequence[MatchRow]) -> MatchRow:
+    """Return the row of all games of several matches of the same players. Raises RawFileError.
+
+    Such matches are one that was played in parts, each with its own seed.
+    """
+    if len(rows) == 1:
+        return rows[0]
+    if len({row.time for row in rows}) != 1 or not all(row.scores for row in rows):
+        raise RawFileError("matches with one label need the same time, and their games")
+    scores: dict[int, float] = {}
+    for row in rows:
+        after = max(scores, default=0)
+        after += after % 2  # odd rounds stay odd
+        scores |= {after + number: score for number, score in row.scores.items()}
+    whole = MatchRow(rows[0].time, Tally.of(list(scores.values())), "", scores)
+    return replace(whole, elo=str(whole.interval()))
+
+
 def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
-    """Yield a table with a row for each match, and where its games are."""
+    """Yield a table with a row for each match, and where its games are.
+
+    Runs with the same label make one row.
+    """
     headings = ["match", "time", "games", "won / drawn / lost", "score", "Elo, 95 %", "games kept"]
-    rows = []
+    labels: dict[str, list[Loaded]] = {}
     for each in loaded:
-        row, raw = match_row(each.raw, each.folder), each.raw
+        labels.setdefault(each.run.label or each.run.name, []).append(each)
+    cells = []
+    for label, parts in labels.items():
+        row = added([match_row(part.raw, part.folder) for part in parts])
         tally = str(row.tally).replace("/", " / ")
-        kept = "no" if raw.games is None else f"[PGN](raw/{each.run.page}/{raw.games})"
+        kept = [f"[PGN](raw/{each.run.page}/{each.raw.games})" for each in parts if each.raw.games]
         score = f"{row.tally.points:g} ({100 * row.score:.1f} %)"
-        cells = [each.run.label or each.run.name, row.time, row.tally.games, tally]
-        rows.append([*cells, score, row.elo, kept])
-    yield from table(headings, rows, "llrrrrl")
+        first = [label, row.time, row.tally.games, tally, score, row.elo]
+        cells.append([*first, ", ".join(kept) or "no"])
+    yield from table(headings, cells, "llrrrrl")
 
 
 def render_planned(loaded: Sequence[Loaded]) -> Iterator[str]:

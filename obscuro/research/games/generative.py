@@ -54,12 +54,15 @@ class DiverseBlock(RootBudget):
 
     With `reweight` a J's margin counts as much as ▲ and chance reach it and the J's that it stands
     for, those left out to whose values its value is nearest. Otherwise all margins count alike.
-    With `seed` one of equal values is drawn, again the same for the same game and subgame.
+    With `seed` one of equal values is drawn, again the same for the same game and subgame. With
+    `ends` the least and the greatest value stay, and then again and again what is farthest from all
+    that do: G's "uniformly distributed in range [min, max]".
     """
 
     size: int
     reweight: bool = False
     seed: int | None = None
+    ends: bool = False
 
     def kept(self, view: RootView, here: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which groups stay, bool[G]. here: int64[G], each group's states in I."""
@@ -68,7 +71,10 @@ class DiverseBlock(RootBudget):
         else:
             order = _generator(self.seed, view, here).permutation(len(here))
         values = view.alternate[order]
-        chosen = k_centres(values, self.size).tolist()
+        if self.ends:
+            chosen = [int(values.argmin()), int(values.argmax())][: min(self.size, len(values))]
+        else:
+            chosen = k_centres(values, self.size).tolist()
         chosen += islice(_farthest(values, chosen), self.size - len(chosen))
         kept = np.zeros(len(values), np.bool_)
         kept[order[chosen]] = True

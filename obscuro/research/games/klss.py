@@ -76,6 +76,9 @@ class SubgameSolver:
         strategies.
     budget : RootBudget, optional
         Which of ▼'s infosets at the root to leave out; otherwise none.
+    before : bool
+        Whether the roots are the nodes before ▼'s last move, where that was the last ply. Else ▼'s
+        infosets at the root tell its moves apart, those that ▲ has not seen too.
 
     """
 
@@ -86,13 +89,15 @@ class SubgameSolver:
         order: int | None,
         rule: RootRule | Choice,
         budget: RootBudget | None = None,
+        *,
+        before: bool = False,
     ) -> None:
         """Build the knowledge graph and the sequence form, for any number of blueprints."""
         self._form = SequenceForm(tree)
         self._graph = KnowledgeGraph(tree)
         self._tree, self._floor, self._order = tree, floor, order
         self._rule = MaxmarginRoot(rule) if isinstance(rule, Choice) else rule
-        self._budget = budget
+        self._budget, self._before = budget, before
         self._look = values_when_all_is_seen(tree)
         self._nothing = np.zeros(len(tree.states))
         mine = tree.infosets.player == MAX
@@ -113,7 +118,7 @@ class SubgameSolver:
         roots.
         """
         graph = self._graph
-        inside = graph.within(self._nodes[infoset], self._order)
+        inside = self._first(graph.within(self._nodes[infoset], self._order))
         reach = self._form.reach(policy)
         least = _REACHED * reach[inside].sum()
         nodes: list[NDArray[np.int64]] = []
@@ -130,6 +135,13 @@ class SubgameSolver:
             group=np.repeat(np.arange(len(nodes)), sizes),
             live=np.concatenate(live),
         )
+
+    def _first(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where the subgame of these nodes begins, int64[n]."""
+        if not self._before:
+            return nodes
+        above = self._tree.parent[nodes]
+        return np.unique(np.where(self._tree.player[above] == MIN, above, nodes))
 
     def solve(self, infoset: int, policy: NDArray[np.float64]) -> NDArray[np.float64]:
         """Solve the subgame at `infoset` and return ▲'s new policy, float64[S].
@@ -175,7 +187,7 @@ class SubgameSolver:
         if self._budget is None:
             return roots, None
         view = self.view(roots, last.policy, last.gift)
-        inside = np.isin(roots.node, self._nodes[infoset])
+        inside = np.isin(roots.node, self._first(self._nodes[infoset]))
         kept = self._budget.kept(view, np.bincount(roots.group[inside], minlength=view.sub.groups))
         stays = kept[roots.group]
         number = np.cumsum(kept) - 1

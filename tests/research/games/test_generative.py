@@ -10,9 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from obscuro.research.games.cfr import CounterfactualRegret
+from obscuro.research.games.extensive_form import Mirrored
 from obscuro.research.games.game_tree import GameTree, best_response, enumerate_game, strategy_of
 from obscuro.research.games.generative import DiverseBlock, RandomBlock, both_have_acted
 from obscuro.research.games.goofspiel import Goofspiel
+from obscuro.research.games.infoset_hypergraph import COMMON_KNOWLEDGE
 from obscuro.research.games.klss import SubgameSolver, guaranteed
 from obscuro.research.games.limited_maxmargin import regret_maxmargin
 from obscuro.research.games.root_rules import RootBudget, RootView, margins
@@ -79,6 +81,59 @@ def test_diverse_block_has_the_wanted_size_and_spans_the_values(leduc: GameTree[
         gaps = np.abs(view.alternate[:, np.newaxis] - view.alternate[all_but_one]).min(axis=1)
         pairs = np.sort(view.alternate)
         assert gaps.max() == pytest.approx(np.diff(pairs).min())
+
+
+def test_a_block_with_ends_holds_the_least_and_the_greatest_value(leduc: GameTree[Any]) -> None:
+    policy = blueprint(leduc, 3)
+    views = (view_of(leduc, infoset, policy) for infoset in our_infosets(leduc)[::7])
+    for view, here in views:
+        for size in range(2, view.sub.groups + 1):
+            kept = DiverseBlock(size, ends=True).kept(view, here)
+            assert kept.sum() == size
+            assert {view.alternate.min(), view.alternate.max()} <= set(view.alternate[kept])
+
+
+# -- roots before the opponent's move ----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def second_seat() -> GameTree[Any]:
+    """Goofspiel in which ▼ has made a hidden bid when ▲ bids."""
+    return enumerate_game(Mirrored(Goofspiel(4, "increasing", 3)))
+
+
+def test_roots_before_the_bid_do_not_tell_bids_apart(second_seat: GameTree[Any]) -> None:
+    policy = blueprint(second_seat)
+    after = solver_of(second_seat, policy)
+    before = SubgameSolver(second_seat, np.zeros_like(policy), 1, Margins(), before=True)
+    fewer = 0
+    for infoset in our_infosets(second_seat):
+        late, early = after.roots(infoset, policy), before.roots(infoset, policy)
+        assert np.all(second_seat.player[early.node[early.live]] == MIN)
+        assert set(second_seat.parent[late.node[late.live]]) == set(early.node[early.live])
+        fewer += len(np.unique(early.group)) < len(np.unique(late.group))
+    assert fewer > 5
+
+
+def test_roots_before_the_bid_are_safe_with_common_knowledge(second_seat: GameTree[Any]) -> None:
+    policy = blueprint(second_seat)
+    solver = SubgameSolver(
+        second_seat, np.zeros_like(policy), COMMON_KNOWLEDGE, Margins(), before=True
+    )
+    solved = solver.solve_everywhere(policy).policy
+    assert guaranteed(second_seat, solved) > guaranteed(second_seat, policy)
+
+
+def test_a_small_block_before_the_bid_loses_no_more_than_all(second_seat: GameTree[Any]) -> None:
+    """Of three infosets after the bid most bids are left out."""
+    policy = blueprint(second_seat)
+    block = DiverseBlock(1)
+    early = SubgameSolver(second_seat, np.zeros_like(policy), 1, Margins(), block, before=True)
+    late = solver_of(second_seat, policy, block)
+    values = [
+        guaranteed(second_seat, each.solve_everywhere(policy).policy) for each in (early, late)
+    ]
+    assert values[0] > values[1]
 
 
 def test_ties_by_seed_keep_equal_values(leduc: GameTree[Any]) -> None:

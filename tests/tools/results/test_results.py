@@ -292,6 +292,19 @@ def test_games_of_two_matches_are_refused(tmp_path: Path) -> None:
         matches.match_of_games(tmp_path / "games.pgn")
 
 
+def test_parts_of_a_match_are_one_row(tmp_path: Path) -> None:
+    parts = []
+    for name, results in (("a", ["1-0", "0-1", "1-0"]), ("b", ["0-1", "1-0"])):
+        play(tmp_path / f"{name}.pgn", results)
+        parts.append(matches.match_of_games(tmp_path / f"{name}.pgn"))
+    row = matches.added(parts)
+    assert str(row.tally) == "3/0/2"
+    assert sorted(row.scores) == [1, 2, 3, 5, 6]
+    assert row.elo == str(trinomial(row.tally))
+    with pytest.raises(RawFileError, match="same time"):
+        matches.added([parts[0], replace(parts[1], time="another")])
+
+
 # -- remaking -----------------------------------------------------------------------------------
 
 
