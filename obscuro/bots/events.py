@@ -19,8 +19,8 @@ import chess
 Json = Mapping[str, Any]
 
 FOG_VARIANTS = ("fogofwar", "darkchess")
-_CHESS960 = "960"
 """Names of the variant, in lower case, letters and digits only; pychess.org's is `fogofwar`."""
+_CHESS960 = "960"  # ends the name of a variant of Chess960
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

@@ -31,7 +31,7 @@ from obscuro.matches.referee import play_game
 from obscuro.matches.time_control import MILLISECONDS, Allowance, TimeControl
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import DRAW
-from obscuro.rules.starts import fen_of
+from obscuro.rules.starts import board_of, fen_of
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import start_board
 
@@ -270,7 +270,7 @@ def _start(arguments: argparse.Namespace) -> FogOfWarBoard:
         start = start_board(arguments.fen)
     except ProtocolError as error:
         raise UsageError(f"--fen: {error}") from None
-    board = BOARDS[arguments.stalemate](fen_of(start), chess960=start.chess960)
+    board = board_of(fen_of(start), BOARDS[arguments.stalemate])
     if board.is_game_over():
         raise UsageError("--fen: the game is over in this position")
     return board

@@ -401,9 +401,7 @@ class Engine:
         process = self._process
         if ponders and process is not None and self._game == (process, game):
             with contextlib.suppress(EngineError):
-                text = self._position_text(position)
-                self._set_chess960(process, text)
-                process.send(text)
+                self._send_position(process, position)
 
     def choose(self, game: str, think: Think, cancel: threading.Event) -> PlayResult:
         """Choose a legal move, whatever happens; no error comes out of here.
@@ -479,9 +477,7 @@ class Engine:
         """Send a position, if there is one."""
         if position is not None:
             with self._killed_on_error():
-                process, text = self.start(), self._position_text(position)
-                self._set_chess960(process, text)
-                process.send(text)
+                self._send_position(self.start(), position)
 
     def _ask(
         self, question: str, seconds: float | None = None, silence: float | None = None
@@ -505,6 +501,11 @@ class Engine:
         if self.reads_observations:
             return account_position(Account(position, position.turn))
         return whole_position(position)
+
+    def _send_position(self, process: UciProcess, position: Position) -> None:
+        text = self._position_text(position)
+        self._set_chess960(process, text)
+        process.send(text)
 
     def _set_chess960(self, process: UciProcess, text: str | None) -> None:
         """Switch UCI_Chess960 on or off for a position, if the engine has this option."""

@@ -15,7 +15,7 @@ from obscuro.engine.report import Coverage
 from obscuro.matches.time_control import UNTIMED, Allowance, TimeControl
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import LOSS
-from obscuro.rules.starts import fen_of, names_files
+from obscuro.rules.starts import board_of, fen_of
 
 OWN_OBSERVATIONS = "own observations"
 EVERYTHING = "everything"
@@ -191,7 +191,7 @@ class RecordData(msgspec.Struct, kw_only=True):
     def record(self) -> GameRecord:
         """Play the moves again. Raises KeyError or ValueError, above all for an illegal move."""
         datetime.datetime.fromisoformat(self.started)
-        board = BOARDS[self.stalemate](self.start, chess960=names_files(self.start))
+        board = board_of(self.start, BOARDS[self.stalemate])
         plies = []
         for each in self.turns:
             turn = turn_from_json(each)

@@ -23,7 +23,7 @@ import chess
 
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import LOSS
-from obscuro.rules.starts import STARTS, fen_of, names_files
+from obscuro.rules.starts import STARTS, board_of, fen_of, names_files
 
 DEFAULT, NONE, CHESS960 = "default", "none", "chess960"
 """The words of `--openings` for the book of the package, the plain start, and all of Chess960."""
@@ -50,10 +50,10 @@ class Opening(NamedTuple):
 
         stalemate: what a side without a move gets, of `obscuro.rules.stalemate.STALEMATES`.
         """
-        board = FogOfWarBoard(self.fen, chess960=names_files(self.fen))
+        board = board_of(self.fen)
         for move in self.moves:
             board.push_uci(move)
-        return BOARDS[stalemate](fen_of(board), chess960=board.chess960)
+        return board_of(fen_of(board), BOARDS[stalemate])
 
 
 PLAIN = Opening("plain start", FogOfWarBoard.starting_fen, ())
@@ -138,7 +138,7 @@ def _position(text: str, name: str | None) -> Opening:
     """Read a FEN or an EPD. Raises ValueError."""
     words = text.split()
     if len(words) == 6 and words[4].isdigit() and words[5].isdigit():
-        board, operations = FogOfWarBoard(text, chess960=names_files(text)), {}
+        board, operations = board_of(text), {}
     else:
         board = FogOfWarBoard(chess960=names_files(text))
         operations = board.set_epd(text)

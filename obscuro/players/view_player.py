@@ -22,7 +22,7 @@ from obscuro.engine.report import Choice, Comparison, Coverage, GoLimits, Search
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
 from obscuro.rules.side_view import SideView
-from obscuro.rules.starts import is_hidden, names_files, possible_starts
+from obscuro.rules.starts import board_of, is_hidden, possible_starts
 
 Rule = Callable[[SideView, random.Random], str | None]
 """Chooses one of the view's moves, on this side's turn; None if there is none."""
@@ -56,7 +56,7 @@ class ViewPlayer:
         """Start a game as `side` (0 = White) from a position known to both, without counters."""
         self.seed = self._options.integer("Seed") or time.time_ns() & 0x7FFFFFFF or 1
         start = possible_starts(fen, side == 0)[0] if is_hidden(fen) else fen
-        self._view = SideView(side == 0, FogOfWarBoard(start, chess960=names_files(start)))
+        self._view = SideView(side == 0, board_of(start))
         self._trail = b""
         self._note(f"{side} {fen}")
 

@@ -208,10 +208,9 @@ class FogOfWarBoard(chess.Board):
     def castling_arrivals(self, move: chess.Move) -> chess.Bitboard:
         """Return where king and rook arrive when the king castles by a move to its rook's square."""
         rank = chess.square_rank(move.from_square)
-        files = (6, 5) if move.to_square > move.from_square else (2, 3)
+        king, rook = (6, 5) if move.to_square > move.from_square else (2, 3)
         return (
-            chess.BB_SQUARES[chess.square(files[0], rank)]
-            | (chess.BB_SQUARES[chess.square(files[1], rank)])
+            chess.BB_SQUARES[chess.square(king, rank)] | chess.BB_SQUARES[chess.square(rook, rank)]
         )
 
     def _seen_by_castling(self, color: chess.Color) -> chess.Bitboard:
@@ -227,8 +226,8 @@ class FogOfWarBoard(chess.Board):
         """Return the squares that *color* sees, whoever is to move.
 
         Its own pieces' squares and every square that one of them could move to, by castling too. In
-        Chess960 that shows one square more, the d-file's, if the king stands on the b-file. A pawn sees a
-        square ahead only if it is empty, a diagonal only if it can capture there. Where it can
+        Chess960 that shows one square more, the d-file's, if the king stands on the b-file. A pawn
+        sees a square ahead only if it is empty, a diagonal only if it can capture there. Where it can
         capture en passant, the pawn that it would capture is seen as well (Obscuro, Appendix A).
 
         >>> len(FogOfWarBoard().vision(chess.WHITE))

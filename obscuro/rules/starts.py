@@ -33,6 +33,14 @@ def fen_of(board: chess.Board) -> str:
     return board.fen(shredder=board.chess960)
 
 
+def board_of(fen: str, kind: type[FogOfWarBoard] = FogOfWarBoard) -> FogOfWarBoard:
+    """Return the board of a FEN, one of Chess960 if the FEN says so. kind: whose rules it has.
+
+    Raises ValueError for a text that is no FEN.
+    """
+    return kind(fen, chess960=names_files(fen))
+
+
 def is_hidden(fen: str) -> bool:
     """Tell whether a FEN leaves open how the other side began."""
     return UNKNOWN in fen.partition(" ")[0]

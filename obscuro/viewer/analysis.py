@@ -18,7 +18,7 @@ from obscuro.client.limit import Limit
 from obscuro.client.uci_process import EngineError, UciProcess
 from obscuro.rules.account import Account
 from obscuro.rules.board import FogOfWarBoard
-from obscuro.rules.starts import names_files
+from obscuro.rules.starts import board_of
 from obscuro.viewer.advice import Consultation, score, shown_advice
 from obscuro.viewer.document import ShownAdvice, ShownAnalysis, ShownComparison
 from obscuro.viewer.game_file import first_board, stalemate_rule
@@ -260,10 +260,7 @@ class Analyst:
             if found is None:
                 return None
             worth, better = (score(each.value) for each in found.moves)
-            answers = [
-                self._engine.coverage(FogOfWarBoard(f"{fen} 0 1", chess960=names_files(fen)))
-                for fen in fens
-            ]
+            answers = [self._engine.coverage(board_of(f"{fen} 0 1")) for fen in fens]
             held = [bool(each is not None and each.in_infoset) for each in answers]
             return ShortLook(better - worth, held)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 
 import chess
@@ -22,8 +22,8 @@ import numpy as np
 
 from obscuro.engine.player import Player
 from obscuro.evaluation.scale import TAU
-from tools.common import engine_options, given, publish, say, table, tool_parser
-from tools.play.recorded_games import FiledGame, Row, by_nodes, follow, load_games
+from tools.common import given, publish, say, table, tool_parser
+from tools.play.recorded_games import FiledGame, Row, by_nodes, follow, load_games, one_thread
 
 HALF_A_PAWN = 0.5
 
@@ -36,13 +36,7 @@ def measure(games: Sequence[FiledGame], nodes: Sequence[int], turns: int, seed: 
     """
     rows: list[Row] = []
     with ExitStack() as stack:
-        players = []
-        for _ in nodes:
-            options = engine_options()
-            for option, value in (("Threads", "1"), ("Seed", seed)):
-                options.set(option, value)
-            players.append(stack.enter_context(closing(Player(options, say))))
-            players[-1].prepare()
+        players = [stack.enter_context(one_thread(seed)) for _ in nodes]
         try:
             for game in games:
                 for row in _gaps(players, game, nodes):

@@ -310,6 +310,17 @@ def prepared(options: Options) -> Iterator[tuple[Player, Judge]]:
         yield player, judge
 
 
+@contextmanager
+def one_thread(seed: str, keys: str = "") -> Iterator[Player]:
+    """A player that repeats itself, closed at the end. keys: of the option `Search`."""
+    options = engine_options()
+    for option, value in (("Threads", "1"), ("Seed", seed), ("Search", keys)):
+        options.set(option, value)
+    with closing(Player(options, say)) as player:
+        player.prepare()
+        yield player
+
+
 def collect(rows: Iterable[Row]) -> tuple[list[Row], int]:
     """Return the rows that come before Ctrl-C, and the tool's exit code."""
     found: list[Row] = []

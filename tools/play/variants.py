@@ -33,7 +33,15 @@ from obscuro.engine.player import Player
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board
 from tools.common import engine_options, given, publish, say, table, tool_parser
-from tools.play.recorded_games import FiledGame, Judge, Row, by_nodes, follow, load_games
+from tools.play.recorded_games import (
+    FiledGame,
+    Judge,
+    Row,
+    by_nodes,
+    follow,
+    load_games,
+    one_thread,
+)
 
 BASE = "base"
 LEAST_SHARE = 0.02  # of a move that counts
@@ -93,11 +101,7 @@ def measure(
     with ExitStack() as stack:
         players = {}
         for name, keys in variants.items():
-            options = engine_options()
-            for option, value in (("Threads", "1"), ("Seed", seed), ("Search", keys)):
-                options.set(option, value)
-            players[name] = stack.enter_context(closing(Player(options, say)))
-            players[name].prepare()
+            players[name] = stack.enter_context(one_thread(seed, keys))
         judge = stack.enter_context(closing(Judge(engine_options(), say)))
         rows: list[Row] = []
         for game in games:

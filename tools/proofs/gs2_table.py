@@ -19,6 +19,10 @@ and, if they are asked for by `--kinds`,
     common knowledge  Maxmargin on the common-knowledge subgame, which is safe
     D k reweighted    a J's margin counts as much as the reach of it and of those it stands for
     D k random ties   of J's with equal values one is drawn, the mean over the seeds
+    D k ends          the least and the greatest value are always kept
+    D k before        the roots are the nodes before the opponent's last move; also `1-KLSS before`
+
+The floor is what the best play from there on would still lose.
 
 The linear programs are small, so the paper's limit of three seconds never binds. In place of it
 `--visits` limits how many nodes CFR+ may visit in a subgame, for 1-KLSS and for blocks. All games

@@ -13,7 +13,7 @@ import msgspec
 from obscuro.matches.time_control import MILLISECONDS, TimeControl
 from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import LOSS, STALEMATES
-from obscuro.rules.starts import STARTS, fen_of, names_files
+from obscuro.rules.starts import STARTS, board_of, fen_of
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import start_board
 from obscuro.viewer.game_file import MOST_MOVE_NUMBER
@@ -65,7 +65,7 @@ class GameSetup:
 
     def board(self) -> FogOfWarBoard:
         """Return a new board at the start of the game."""
-        return BOARDS[self.stalemate](self.start, chess960=names_files(self.start))
+        return board_of(self.start, BOARDS[self.stalemate])
 
     def turned(self) -> GameSetup:
         """Return the setup of a rematch: the sides change."""
@@ -200,6 +200,6 @@ def _checked_start(wish: _GameWish | _MatchWish, chance: random.Random) -> str:
     if board.fullmove_number > MOST_MOVE_NUMBER:
         raise _bad(f"the number of the first move is at most {MOST_MOVE_NUMBER}")
     start = fen_of(board)
-    if BOARDS[stalemate](start, chess960=board.chess960).outcome() is not None:
+    if board_of(start, BOARDS[stalemate]).outcome() is not None:
         raise _bad("the game is over in this position")
     return start
