@@ -179,7 +179,6 @@ class Watch:
         path.with_suffix(".new").replace(path)
 
     def _memory(self) -> dict[str, int]:
-        gc.unfreeze()  # a session freezes what it finds at its start; a process has only one
         gc.collect()
         rss = self._process.memory_info().rss
         return {"rss": rss, "blocks": sys.getallocatedblocks()}

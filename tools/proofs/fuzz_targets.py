@@ -7,6 +7,7 @@ input was read, or refused in the words meant for it. Whatever it raises is a fi
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import json
 import logging
@@ -135,6 +136,7 @@ def _start_protocol(folder: Path) -> TryOne:
             output.check()
         finally:
             output.close()
+            gc.unfreeze()  # a session freezes what there is at its start; a process has only one
 
     return try_one
 
