@@ -2,6 +2,6 @@
 
 `factory.make_evaluator` makes one by name: `nnue` (Stockfish's network in this process),
 `stockfish` (a Stockfish process), `simple`, `material`, or a plug-in. `evaluator` defines the
-interface, and `scale` converts between values and centipawns. Importing this package imports none of them, since
-the evaluators load numba.
+interface, and `scale` converts between values and centipawns. Importing this package imports none
+of them, since the evaluators load numba.
 """
