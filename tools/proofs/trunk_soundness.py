@@ -5,9 +5,9 @@
 
 K (D.2): if a round expands no node, "then an equilibrium of the full game has been found". Each game
 is solved and expanded by turns, by the code of a turn in chess, from a trunk that ends at ▲'s first
-choice. Leaves that end no game are worth 0. The table tells how much of the game was expanded by then, and how far
-from an equilibrium the strategies are in the whole game: the sum of what both could gain. The exit
-code is 1 if one is not an equilibrium.
+choice. Leaves that end no game are worth 0. The table tells how much of the game was expanded by then,
+and how far from an equilibrium the strategies are in the whole game: the sum of what both could gain.
+The exit code is 1 if one is not an equilibrium.
 """
 
 from __future__ import annotations
