@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.research.games.game_tree import enumerate_game
-from obscuro.research.games.goofspiel import Goofspiel, GoofspielState
-from obscuro.research.games.leduc import LIMIT, PacedLeduc, PacedLeducState
+from obscuro.research.games.goofspiel import Goofspiel, GoofspielState, Stake
+from obscuro.research.games.leduc import LeducPoker, PacedLeduc, PacedLeducState
 from obscuro.research.games.oshi_zumo import OshiZumo, OshiZumoState
 from obscuro.research.value_functions.limited_trunk import LimitedGame, LimitedTrunk
 from obscuro.research.value_functions.random_trunks import Examples
@@ -255,13 +255,11 @@ class Domain(NamedTuple):
     make: Callable[[], LimitedGame]
     shape: NetworkShape
     strategies: int  # random trunk strategies of the training data
-    printed_histories: int  # V's Table 3, rounded
-    printed_states: int
 
 
-def goofspiel(cards: int, rounds_above: int) -> LimitedGame:
-    """Return Goofspiel, highest card first, for points, with a limit after `rounds_above`."""
-    game = Goofspiel(cards, "decreasing", stake="points")
+def goofspiel(cards: int, rounds_above: int, stake: Stake = "points") -> LimitedGame:
+    """Return Goofspiel, highest card first, with a limit after `rounds_above`."""
+    game = Goofspiel(cards, "decreasing", stake=stake)
     return LimitedGame(
         enumerate_game(game),
         2 * rounds_above,
@@ -274,8 +272,8 @@ def _winners(state: GoofspielState) -> list[int]:
     return [1 + (a > b) - (a < b) for a, b in zip(*state.bids, strict=True)]
 
 
-def _oshi_zumo(coins: int, rounds_above: int) -> LimitedGame:
-    game = OshiZumo(coins)
+def oshi_zumo(game: OshiZumo, rounds_above: int) -> LimitedGame:
+    """Return Oshi-zumo with a limit after `rounds_above`."""
 
     def pushes(state: OshiZumoState) -> list[int]:
         return [1 + push for push in game.pushes(state)]
@@ -288,24 +286,41 @@ def _oshi_zumo(coins: int, rounds_above: int) -> LimitedGame:
     )
 
 
-def _leduc() -> LimitedGame:
+def leduc(poker: LeducPoker) -> LimitedGame:
+    """Return Leduc poker with a limit after the public card."""
+    game = PacedLeduc(poker)
     bets: dict[tuple[int, ...], int] = {}
 
     def public(state: PacedLeducState) -> list[int]:
-        return [bets.setdefault(state.poker.first, len(bets)), state.poker.cards[-1]]
+        poker = state.poker
+        return [bets.setdefault(poker.first, len(bets)), game.poker.seen(poker.cards[-1])]
 
     def private(state: PacedLeducState, player: int) -> int:
-        return state.poker.cards[player]
+        return game.poker.seen(state.poker.cards[player])
 
-    return LimitedGame(enumerate_game(PacedLeduc()), LIMIT, public, private)
+    return LimitedGame(enumerate_game(game), game.limit, public, private)
 
 
 DOMAINS: Final[dict[str, Domain]] = {
-    "goofspiel": Domain(
-        "Goofspiel, 5 cards", lambda: goofspiel(5, 2), NetworkShape(5, 500), 2000, 56_000, 9
+    "goofspiel": Domain("Goofspiel, 5 cards", lambda: goofspiel(5, 2), NetworkShape(5, 500), 2000),
+    "goofspiel_v": Domain(
+        "Goofspiel, V's", lambda: goofspiel(5, 2, "win"), NetworkShape(5, 500), 2000
     ),
     "oshi_zumo": Domain(
-        "Oshi-zumo, 8 coins", lambda: _oshi_zumo(8, 3), NetworkShape(4, 400), 2000, 20_000, 17
+        "Oshi-zumo, 8 coins", lambda: oshi_zumo(OshiZumo(), 3), NetworkShape(4, 400), 2000
     ),
-    "leduc": Domain("Leduc poker", _leduc, NetworkShape(6, 200), 812, 61_000, 87),
+    "oshi_zumo_v": Domain(
+        "Oshi-zumo, V's",
+        lambda: oshi_zumo(OshiZumo(push_on=True), 3),
+        NetworkShape(4, 400),
+        2000,
+    ),
+    "leduc": Domain("Leduc poker", lambda: leduc(LeducPoker()), NetworkShape(6, 200), 812),
+    "leduc_v": Domain(
+        "Leduc poker, V's",
+        lambda: leduc(LeducPoker(3, 2, ranks=True)),
+        NetworkShape(6, 200),
+        812,
+    ),
 }
+"""V's games by its words, and as its Table 3 and its constant values have them."""

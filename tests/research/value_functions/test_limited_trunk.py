@@ -95,7 +95,7 @@ def test_trunk_of_an_equilibrium_loses_nothing_and_one_that_is_the_game_its_expl
 
 
 def test_paced_leduc_is_leduc() -> None:
-    paced, plain = enumerate_game(PacedLeduc()), enumerate_game(LeducPoker())
+    paced, plain = enumerate_game(PacedLeduc(LeducPoker())), enumerate_game(LeducPoker())
     check(paced)
     assert len(paced.infosets.key) == len(plain.infosets.key)
     values = [
