@@ -13,6 +13,7 @@ uniformly there.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
@@ -167,17 +168,22 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from table(head, rows, "llrrrrr")
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Measure, print, and store."""
-    words = given(words)
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
     parser = tool_parser("tools.proofs.printed_games", __doc__)
     parser.add_argument("--games", nargs="+", choices=PRINTED, default=list(PRINTED))
     parser.add_argument("--iterations", type=int, default=1000, help="in the trunk")
-    options = parser.parse_args(words)
+    return parser
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure, print, and store."""
+    words = given(words)
+    options = make_parser().parse_args(words)
     figures = [
         measure(each, options.iterations) for each in CANDIDATES if each.game in options.games
     ]
-    publish(parser, words, options.raw, figures, render)
+    publish(make_parser(), words, options.raw, figures, render)
     return 0
 
 
