@@ -42,6 +42,7 @@ from obscuro.research.value_functions.value_network import (
 )
 from obscuro.search.game import MAX
 from tools.common import given, publish, say, table, tool_parser
+from tools.results.manifest import Loaded
 
 
 class PlayedGame(NamedTuple):
@@ -117,6 +118,11 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
             cells += [str(wanted), str(len(own)), *(f"{value:.4f}" for value in lost)]
             rows.append([*cells, f"{np.mean(won):+.4f}", f"{min(won):+.4f} to {max(won):+.4f}"])
     yield from table([*head, "network against playouts", "by seed"], rows, "lrrrrrrr")
+
+
+def render_together(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield one table for several runs."""
+    yield from render([figures for each in loaded for figures in each.raw.data])
 
 
 def make_parser() -> argparse.ArgumentParser:

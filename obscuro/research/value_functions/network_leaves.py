@@ -59,7 +59,7 @@ class NetworkLeaves:
         while state not in self._values:
             mover = game.player(state)
             if mover == TERMINAL:
-                return game.payoff(state)
+                return float(game.payoff(state))
             actions = game.actions(state)
             if mover == CHANCE:
                 drawn = np.searchsorted(np.cumsum(game.chances(state)), self._draw(), "right")
