@@ -257,8 +257,8 @@ TRUNK_ITERATIONS: Final = 1000
 CHECKPOINTS: Final = 16
 BUCKETS: Final = 8
 ROUNDS: Final = 3
-OWN_EVERY: Final = 10
-"""Of the questions that a trunk's solution asks, every tenth is solved and learned from."""
+OWN_EVERY: Final = 4
+"""Of the questions that a trunk's solution asks, every fourth is solved and learned from."""
 OWN_SUMS: Final = (0.0, 0.01, 0.1, 0.5, np.inf)
 """Errors are told apart by the sum of the player's own range, up to these."""
 HELD_OUT: Final = 10
