@@ -51,7 +51,7 @@ class NetworkLeaves:
         reach = solver.region.reach(None, policy)
         nodes = limit_values(solver, reach, values)
         states = (game.tree.states[node] for node in solver.trunk.leaves.tolist())
-        self._values = dict(zip(states, nodes.tolist(), strict=True))
+        self._values: dict[Any, float] = dict(zip(states, nodes.tolist(), strict=True))
 
     def __call__(self, state: Any) -> float:
         """Return ▲'s value of a state, in the game's units."""

@@ -226,7 +226,7 @@ def train(
     random = np.random.default_rng(seed)
     sums = sums if start is None else start.sums
     inputs, factors = ask(trunk, examples.state, examples.ranges, sums=sums)
-    aims: Singles = examples.values / np.where(factors > 0.0, factors, np.float32(1.0))
+    aims = (examples.values / np.where(factors > 0.0, factors, 1.0)).astype(np.float32)
     if start is None:
         unit = float(np.sqrt((aims.astype(np.float64) ** 2).mean())) or 1.0
         start = random_network(trunk, shape, unit=unit, seed=seed)._replace(sums=sums)
