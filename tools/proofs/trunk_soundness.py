@@ -92,7 +92,7 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     rows = []
     for each in (Grown(**figure) for figure in figures):
         counts = [f"{each.nodes:,}", f"{each.expanded:,}", f"{each.expanded / each.nodes:.0%}"]
-        rows.append([f"`{each.game}`", *counts, each.rounds, f"{each.gap:.7f}"])
+        rows.append([f"`{each.game}`", *counts, each.rounds, f"{max(each.gap, 0.0):.7f}"])
     yield from table(head, rows, "lrrrrr")
 
 
