@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import chess.pgn
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
@@ -96,6 +98,32 @@ def test_two_engines_are_watched_as_they_play(tab: LookTab, server: ServedApp) -
         server.engine.allow(1)
         expect(tab.page.locator("#ply")).to_have_value("6")
         expect(live).to_have_attribute("aria-pressed", "true")
+
+
+def test_two_engines_are_watched_from_a_random_start(tab: LookTab, server: ServedApp) -> None:
+    page = tab.page
+    with server.engine.frozen():
+        page.goto(tab.url)
+        page.locator("#watch").get_by_label("A random start (Chess960)").focus()
+        page.keyboard.press("Space")
+        with page.expect_request("**/api/matches") as asked:
+            tab.button("Watch").click()
+        assert asked.value.post_data_json["chess960"] is True
+        page.wait_for_url("**/look/*")
+        server.engine.allow(1)
+        tab.await_plies(1)
+        page.keyboard.press("Home")
+        game = page.url.rpartition("/")[2].partition("#")[0]
+        pgn = page.request.get(f"{tab.url}/api/games/{game}/pgn").text()
+        headers = chess.pgn.read_headers(io.StringIO(pgn))
+        assert headers is not None
+        board = headers.board()
+        assert board.chess960_pos() is not None
+        shown = page.locator("#truth [data-piece]").evaluate_all(
+            "all => all.map(each => each.dataset.piece)"
+        )
+        pieces = board.piece_map().items()
+        assert set(shown) == {chess.square_name(at) + piece.symbol() for at, piece in pieces}
 
 
 def test_after_a_lost_connection_the_page_has_all_plies(tab: LookTab, server: ServedApp) -> None:

@@ -95,6 +95,7 @@ async function watch() {
     white: levelOf(field("watch-white").value),
     black: levelOf(field("watch-black").value),
     move: Number(field("watch-move").value),
+    chess960: isTicked("watch-chess960"),
   });
   location.assign(`${ROOT}look/${answer.game}`);
 }
