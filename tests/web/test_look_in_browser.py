@@ -172,6 +172,28 @@ def test_a_game_of_a_file_is_analysed(tab: LookTab, tmp_path: Path) -> None:
     expect(tab.page.locator("#method")).to_contain_text("Analysis: by Quick")
 
 
+def test_games_of_a_file_are_listed_with_their_worst_moments(tab: LookTab, tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(f"{SHORT_GAME}\n\n1. d4 *\n\n1. e4 e5 2. Ke3 *\n", encoding="utf-8")
+    page = tab.page
+    page.goto(tab.url)
+    page.locator("#file").set_input_files(path)
+    games = page.get_by_role("list", name="Games of the file")
+    expect(games.locator("> li")).to_have_text(
+        [re.compile(r"^A & <b>B</b> – C \\\" D1-0.*unseen$"), "? – ?*"]
+    )
+    expect(page.locator("#file-faults")).to_have_text("game 3, ply 3: 'Ke3' can't be played here")
+    moment = games.get_by_role("link", name="3. Qxe8# captured Black's king, unseen")
+    moment.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/look/*#4")
+    page.wait_for_selector("#moves li")
+    assert tab.ply == 4
+    page.goto(tab.url)  # now there is a document, which knows the move that lost most
+    moments = page.locator("#games").get_by_role("list", name="Worst moments").locator("li")
+    expect(moments).to_have_text([re.compile("lost .* points of 100"), re.compile("king")])
+
+
 @pytest.mark.slow
 def test_texts_of_a_file_stay_texts(tab: LookTab, tmp_path: Path) -> None:
     tab.open_file(f'[White "{HOSTILE}"]\n\n1. e4 {{ {HOSTILE} }} *\n', tmp_path)
