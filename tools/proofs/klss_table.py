@@ -317,6 +317,11 @@ def render_other_epsilon(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from table(head, rows, "l" + "r" * (len(head) - 1))
 
 
+def render_rules(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield a table of one or several runs with 1-KLSS by every rule of choice, in Markdown."""
+    yield from render_other_epsilon([each for one in loaded for each in one.raw.data])
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the command line."""
     parser = tool_parser("tools.proofs.klss_table", __doc__)
