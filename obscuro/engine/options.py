@@ -143,11 +143,13 @@ _MEMORY_MIB = _MEMORY // MEBIBYTE
 _DEFAULT_HASH = max(64, min(1024, _MEMORY_MIB // 8))
 _DEFAULT_POSITIONS = max(100_000, min(MOST_POSITIONS, _MEMORY // 8 // BYTES_PER_POSITION))
 
-# The root in this game, as matches chose it (docs/results/strength.md).
+# In this game, as matches chose it (docs/results/strength.md): the root, and the solver's share.
 ROOT_POSITIONS = 96
 ROOT_FRESH_SHARE = 0.33
 ROOT_POSTERIOR_DRAW = 0.5
 ROOT_POSTERIOR_PRIOR = 1.0
+EDGES_PER_LEAF = 30_000
+ITERATIONS_PER_LEAF = 1
 
 SEARCH_KEYS: tuple[Option, ...] = (
     Option(
@@ -228,7 +230,7 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option(
         "edges_per_expansion",
         "spin",
-        EDGES_PER_EXPANSION,
+        EDGES_PER_LEAF,
         1_000,
         100_000_000,
         help="edges that the solver visits for each expanded leaf, at most",
@@ -236,7 +238,7 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option(
         "iterations_per_expansion",
         "spin",
-        ITERATIONS_PER_EXPANSION,
+        ITERATIONS_PER_LEAF,
         1,
         1_000,
         help="iterations of the solver for each expanded leaf, at most",
@@ -401,20 +403,22 @@ class Options:
     def effective(self) -> "Options":
         """A copy with the values that count: `UCI_LimitStrength` sets and lowers some.
 
-        One thread searches then, so that the strength does not depend on the machine. The root is
-        the one that the levels were measured with, but for keys that are no defaults.
+        One thread searches then, so that the strength does not depend on the machine. Keys that are
+        at their defaults have the values that the levels were measured with.
         """
         copied, strength = self.copy(), self.strength
         if strength is not None:
-            root = {
+            measured: dict[str, Value] = {
                 "min_infoset_size": strength.roots,
                 "max_kept_infosets": strength.roots,
                 "fresh_share": FRESH_SHARE,
                 "posterior_draw": 0.0,
                 "posterior_prior": 0.0,
+                "edges_per_expansion": EDGES_PER_EXPANSION,
+                "iterations_per_expansion": ITERATIONS_PER_EXPANSION,
             }
             default = {key.name: key.default for key in SEARCH_KEYS}
-            for name, value in root.items():
+            for name, value in measured.items():
                 if self._values[name] == default[name]:
                     copied._values[name] = value
             limits = {

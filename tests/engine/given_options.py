@@ -11,6 +11,8 @@ QUICK = {"Threads": 1, "Evaluator": "material", "Hash": 64, "Seed": 7, "Max_Posi
 EVEN = {"posterior_draw": 0, "posterior_prior": 0}
 """Keys by which all positions count alike."""
 DEFAULTS = SearchParameters(
+    edges_per_expansion=30_000,
+    iterations_per_expansion=1,
     min_infoset_size=96,
     fresh_share=0.33,
     max_kept_infosets=96,

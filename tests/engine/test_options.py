@@ -1,9 +1,9 @@
 import pytest
 
 from obscuro.engine.options import OPTIONS, SEARCH_KEYS, OptionError, Options, text_of
+from obscuro.uci.printing import LONGEST_MESSAGE
 
 from .given_options import DEFAULTS
-from obscuro.uci.printing import LONGEST_MESSAGE
 
 
 def test_every_option_declares_itself_and_takes_its_own_default():

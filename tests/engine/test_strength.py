@@ -20,7 +20,7 @@ from obscuro.matches.players import InProcessPlayer
 from obscuro.matches.referee import play_game
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_fen
-from obscuro.search.parameters import FRESH_SHARE, SearchParameters
+from obscuro.search.parameters import SearchParameters
 
 from .given_options import DEFAULTS
 from .test_player import go, options, tell
@@ -94,8 +94,8 @@ def test_a_strength_takes_one_thread_and_lowers_what_is_larger():
     assert effective.integer("Threads") == 1
     assert effective.integer("Max Positions") == strength.positions
     parameters = effective.search_parameters()
-    assert parameters.min_infoset_size == parameters.max_kept_infosets == strength.roots
-    assert (parameters.fresh_share, parameters.weighs_belief) == (FRESH_SHARE, False)
+    roots = strength.roots
+    assert parameters == SearchParameters(min_infoset_size=roots, max_kept_infosets=roots)
     assert at(LEVELS[8]).effective().integer("min_infoset_size") == LEVELS[8].strength.roots
     smaller = at(LEVELS[4], min_infoset_size=1, Max_Positions=1000).effective()
     assert smaller.integer("min_infoset_size") == 1
