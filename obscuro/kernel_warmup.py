@@ -92,7 +92,8 @@ def play_trial_game(
 # The longest first, so that the processes end at about the same time. Jobs share kernels: the one
 # that needs a kernel first compiles it for all.
 _ORDER = ("search", "threads", "belief", "game")
-_EVALUATORS = ("material", "nnue", "stockfish")  # not those of others: they may do anything
+# Not those of others: they may do anything.
+_EVALUATORS = ("material", "simple", "nnue", "stockfish")
 _MOST_PROCESSES = 4
 _POLL_SECONDS = 0.05
 

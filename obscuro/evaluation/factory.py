@@ -128,7 +128,7 @@ class FallbackEvaluator:
         self._fallback.close()
 
 
-BUILT_IN = ("stockfish", "nnue", "material")
+BUILT_IN = ("stockfish", "nnue", "simple", "material")
 
 
 def evaluator_names() -> tuple[str, ...]:
@@ -187,6 +187,10 @@ def make_evaluator(
             tau=tau,
             on_warning=on_warning,
         )
+    elif name == "simple":
+        from obscuro.evaluation.simple_evaluator import SimpleEvaluator  # noqa: PLC0415
+
+        evaluator = SimpleEvaluator(tau)
     elif name in plugin_names():
         evaluator = make_plugin(name, tau)
     else:

@@ -1,8 +1,9 @@
-"""Children's values by material and sight: Obscuro's simple evaluation (§4.1, ablation 6).
+"""Children's values by material and sight, as they stand: no capture is looked at.
 
-It needs no other program. The paper names the two terms but not their weights. Here pieces have
-their usual weights, and 20 more seen squares are worth a pawn. That is enough to develop pieces and
-too little to sacrifice one.
+It needs no other program, and is what other evaluators fall back on. The two terms are those of
+Obscuro's simple evaluation (§4.1, ablation 6), which `simple_evaluator` has with Stockfish's search
+of captures. The paper does not give their weights. Here pieces have their usual weights, and 20 more
+seen squares are worth a pawn. That is enough to develop pieces and too little to sacrifice one.
 """
 
 import numpy as np
@@ -40,11 +41,17 @@ def material_pawns(pos, side):
 
 
 @kernel
-def material_value(tables, pos, side, tau):
-    """Return the value of a position in the view of `side`, whoever is to move, in [-1, 1]."""
+def simple_pawns(tables, pos, side):
+    """Return material and sight in pawns in the view of `side`, whoever is to move."""
     material = material_pawns(pos, side) - material_pawns(pos, 1 - side)
     seen = popcount(vision(tables, pos, side)) - popcount(vision(tables, pos, 1 - side))
-    return _value_of_pawns(material + SEEN_SQUARE_PAWNS * seen, tau)
+    return material + SEEN_SQUARE_PAWNS * seen
+
+
+@kernel
+def material_value(tables, pos, side, tau):
+    """Return the value of a position in the view of `side`, whoever is to move, in [-1, 1]."""
+    return _value_of_pawns(simple_pawns(tables, pos, side), tau)
 
 
 @kernel

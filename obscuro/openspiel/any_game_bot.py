@@ -16,7 +16,7 @@ Event = tuple[int | None, Observation]
 
 
 class AnyGameBot(SpielBot):
-    """Plays a game as `GamePlayer` does (docs/any_game.md).
+    """Plays a game as `GamePlayer` does (docs/research/any_game.md).
 
     Parameters
     ----------

@@ -39,9 +39,9 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Print:
 
 
 def test_a_game_of_ones_own_is_checked_solved_and_played(printed: Print) -> None:
-    (code,) = examples("docs/any_game.md")
+    (code,) = examples("docs/research/any_game.md")
     assert len([line for line in code.splitlines() if line.strip()]) <= 60
-    facts, solved, played = printed("docs/any_game.md", names={"__name__": "example"})
+    facts, solved, played = printed("docs/research/any_game.md", names={"__name__": "example"})
     assert "whole=True" in facts
     value, exploitability = map(float, solved.split()[:2])
     assert value == pytest.approx(0.5, abs=0.01)
@@ -111,24 +111,24 @@ def test_the_client_of_the_analysis_analyses_games(printed: Print) -> None:
 
 
 def test_klss_harms_the_blueprint_everywhere_and_not_where_it_is_safe(printed: Print) -> None:
-    blueprint, everywhere, safe = map(float, " ".join(printed("docs/klss.md")).split())
+    blueprint, everywhere, safe = map(float, " ".join(printed("docs/research/klss.md")).split())
     assert everywhere < blueprint < safe
 
 
 def test_gs2_refines_a_blueprint(printed: Print) -> None:
-    before, after = map(float, " ".join(printed("docs/gs2.md")).split())
+    before, after = map(float, " ".join(printed("docs/research/gs2.md")).split())
     assert before < after <= 0.0, "the game's value is 0"
 
 
 def test_a_trunk_is_solved(printed: Print) -> None:
-    assert len(examples("docs/value_functions.md")) == 2
-    zero, exact = map(float, " ".join(printed("docs/value_functions.md", 0)).split())
+    assert len(examples("docs/research/value_functions.md")) == 2
+    zero, exact = map(float, " ".join(printed("docs/research/value_functions.md", 0)).split())
     assert zero == pytest.approx(0.25, abs=0.01)
     assert exact == pytest.approx(0.0004, abs=0.0001)
 
 
 def test_continuation_strategies_leave_less_to_exploit(printed: Print) -> None:
-    one, two, three = map(float, printed("docs/value_functions.md", 1))
+    one, two, three = map(float, printed("docs/research/value_functions.md", 1))
     assert one == pytest.approx(0.047, abs=0.005)
     assert max(two, three) < 0.002
 

@@ -143,7 +143,7 @@ def test_every_name_makes_an_evaluator(name: str) -> None:
 
 
 def test_a_name_that_is_none() -> None:
-    with pytest.raises(ValueError, match="there are stockfish, nnue, material"):
+    with pytest.raises(ValueError, match="there are stockfish, nnue, simple, material"):
         make_evaluator("oracle")
 
 

@@ -97,7 +97,7 @@ def test_registered_from_python_it_is_a_choice_of_the_option() -> None:
     option = next(option for option in OPTIONS if option.name == "Evaluator")
     assert "mine" not in option.uci()
     plugins.register("mine", lambda tau: StaticEvaluator("mine", lambda made: np.zeros(len(made))))
-    assert option.uci().endswith("var stockfish var nnue var material var mine")
+    assert option.uci().endswith("var stockfish var nnue var simple var material var mine")
     options = Options()
     options.set("Evaluator", "MINE")
     assert options.text("Evaluator") == "mine"

@@ -1,4 +1,6 @@
-"""A quiescence search on the network: it values a position after all captures that pay.
+"""A quiescence search: it values a position after all captures that pay.
+
+Positions as they stand are valued by the network, or without weights by material and sight.
 
 The side to move takes the static value, or the best of the captures and promotions that may pay.
 The other side answers in the same way. In the first plies a side in check may answer with any move,
@@ -13,6 +15,7 @@ checks does not bring it closer.
 import numpy as np
 
 from obscuro.evaluation.king_safety import king_is_attacked
+from obscuro.evaluation.material import simple_pawns
 from obscuro.evaluation.nnue.accumulator import update
 from obscuro.evaluation.nnue.captures import (
     captured_piece,
@@ -24,6 +27,7 @@ from obscuro.evaluation.nnue.captures import (
     target_of,
 )
 from obscuro.evaluation.nnue.layers import static_value
+from obscuro.evaluation.stockfish_program import UNITS_PER_PAPER_PAWN
 from obscuro.kernels import kernel
 from obscuro.rules.make import make_move
 from obscuro.rules.moves import generate_moves, side_to_move
@@ -94,6 +98,17 @@ def _next_move(work, frame):
 
 
 @kernel
+def _value_as_it_stands(tables, weights, work, frame, pos):
+    """Return a position's value without a search, in the view of the side to move, in units.
+
+    weights: None for material and sight, for which numba compiles a version of its own.
+    """
+    if weights is None:
+        return np.int64(round(UNITS_PER_PAPER_PAWN * simple_pawns(tables, pos, side_to_move(pos))))
+    return static_value(weights, work, frame, pos)
+
+
+@kernel
 def _enter(tables, weights, work, frame, pos, target, goes_on):
     """Compute a position's static value and list the moves that may be better.
 
@@ -105,7 +120,7 @@ def _enter(tables, weights, work, frame, pos, target, goes_on):
         work.bests[frame] = ply - MATED
         work.counts[frame] = _list_evasions(tables, pos, work, frame)
     else:
-        value = static_value(weights, work, frame, pos)
+        value = _value_as_it_stands(tables, weights, work, frame, pos)
         work.standing[frame] = value
         work.bests[frame] = value
         work.counts[frame] = 0
@@ -120,9 +135,9 @@ def search_captures(tables, weights, work, plies):
     """Return the value of the position in frame FIRST in the view of the side to move.
 
     The value is in Stockfish's internal units. The frame must hold the position and its sums. The
-    king of the side not to move must not be attacked. plies: 0 for the static value, PLIES for a
-    search. Instead of recursion each ply has a frame. Written: work.nodes, which counts the valued
-    positions.
+    king of the side not to move must not be attacked. weights: the network's, or None for material
+    and sight, which need no sums. plies: 0 for the static value, PLIES for a search. Instead of
+    recursion each ply has a frame. Written: work.nodes, which counts the valued positions.
     """
     frame = FIRST
     work.alphas[frame] = -INFINITE
@@ -151,7 +166,8 @@ def search_captures(tables, weights, work, plies):
         hoped = work.standing[frame] + gain_of_key(key) + MARGIN
         if hoped <= work.alphas[frame] and not king_is_attacked(tables, child, 1 - side):
             continue
-        update(weights, work, frame, frame + 1, pos, child, move)
+        if weights is not None:
+            update(weights, work, frame, frame + 1, pos, child, move)
         store(work.positions, frame + 1, child)
         work.alphas[frame + 1] = -work.betas[frame]
         work.betas[frame + 1] = -work.alphas[frame]

@@ -102,20 +102,26 @@ def arrange(network: Network) -> Any:
 FRAMES = 16  # at least the number of plies of a search plus two
 PLACES = 2 * 64  # the squares of both kings
 
+# What the search of captures needs: a frame for each ply. Frame 0 is the parent of the evaluated
+# children.
+SEARCH_FIELDS: Fields = {
+    "positions": (np.uint64, (FRAMES, WORDS)),
+    "moves": (np.uint32, (FRAMES, MAX_MOVES)),  # moves left to try
+    "keys": (np.int32, (FRAMES, MAX_MOVES)),  # the search tries the largest key first
+    "counts": (np.int64, (FRAMES,)),  # number of moves
+    "standing": (np.int64, (FRAMES,)),  # the value of making none of them
+    "alphas": (np.int64, (FRAMES,)),
+    "betas": (np.int64, (FRAMES,)),
+    "bests": (np.int64, (FRAMES,)),
+    "nodes": (np.int64, (1,)),  # number of positions valued so far
+}
+
 
 def workspace_fields(width: int) -> Fields:
     """Return the fields of the record for a network with L1 = width."""
     half = width // 2
     return {
-        # One frame for each ply; frame 0 is the parent of the evaluated children.
-        "positions": (np.uint64, (FRAMES, WORDS)),
-        "moves": (np.uint32, (FRAMES, MAX_MOVES)),  # moves left to try
-        "keys": (np.int32, (FRAMES, MAX_MOVES)),  # the search tries the largest key first
-        "counts": (np.int64, (FRAMES,)),  # number of moves
-        "standing": (np.int64, (FRAMES,)),  # the value of making none of them
-        "alphas": (np.int64, (FRAMES,)),
-        "betas": (np.int64, (FRAMES,)),
-        "bests": (np.int64, (FRAMES,)),
+        **SEARCH_FIELDS,
         # The sums of the position in each frame, in White's view and in Black's.
         "sums": (np.int16, (FRAMES, 2, 2, half)),
         "psqt": (np.int32, (FRAMES, 2, BUCKETS)),
@@ -127,7 +133,6 @@ def workspace_fields(width: int) -> Fields:
         "inputs": (np.uint8, (2, half)),
         "outputs": (np.int32, (FC0_OUTPUTS,)),
         "activations": (np.int32, (FC1_INPUTS,)),
-        "nodes": (np.int64, (1,)),  # number of positions valued so far
     }
 
 

@@ -206,7 +206,7 @@ class PlaySettings:
     The default parameters differ from the engine's in chess: an action that seems bad is tried
     again sooner, and the strategy is played as it is, without purification. In small games both
     make what is played far less exploitable. `soft_root` counts by the share of new roots, so a
-    tree that is kept whole has none (docs/any_game.md).
+    tree that is kept whole has none (docs/research/any_game.md).
     """
 
     seconds: float | None = None

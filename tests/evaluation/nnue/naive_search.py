@@ -97,6 +97,10 @@ class CaptureSearch:
         self.network = network
         self.nodes = 0
 
+    def standing(self, board: chess.Board) -> int:
+        """The value of a position as it stands, to the side to move."""
+        return static_value(self.network, board)
+
     def value(
         self,
         board: chess.Board,
@@ -113,7 +117,7 @@ class CaptureSearch:
             best, standing = ply - MATED, INFINITE
             moves = fog_moves(board)
         else:
-            best = standing = static_value(self.network, board)
+            best = standing = self.standing(board)
             if goes_on and best < beta:
                 moves = [move for move in captures(board) if self._pays(board, move)]
                 if ply >= RECAPTURE_PLY:
