@@ -300,7 +300,8 @@ def _add_match(commands: Parsers) -> None:
         "--openings",
         metavar="FILE",
         default="default",
-        help="a file of openings, or `default` (a book of ours, the default), `none`, or `chess960`",
+        help="a file of openings, or `default` (a book of ours, the default), `none`, `chess960`, or "
+        "`draft`: starts of Chess960 of which each side knows its own half",
     )
     _add_match_times(parser)
     for flag, what in (

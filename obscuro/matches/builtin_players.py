@@ -24,6 +24,7 @@ from obscuro.matches.uci_player import UciPlayer
 from obscuro.players.roster import PLAYERS
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.starts import hidden_fen
 from obscuro.suggestion import did_you_mean
 
 Warn = Callable[[str], None]
@@ -98,9 +99,12 @@ class LightContestant:
             options.set("Seed", str(seed % _MOST_SEED + 1))
         self._color = color
         self._player.set_options(options)
-        self._player.new_game_from_fen(
-            0 if color == chess.WHITE else 1, board.epd(shredder=board.chess960, en_passant="fen")
+        start = (
+            hidden_fen(board, color)
+            if board.hidden_start
+            else board.epd(shredder=board.chess960, en_passant="fen")
         )
+        self._player.new_game_from_fen(0 if color == chess.WHITE else 1, start)
 
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         """Choose a move from what the side was told so far."""

@@ -122,7 +122,8 @@ class Event:
             ],
         )
         data: dict[str, Any] = msgspec.to_builtins(stored)
-        # Journals from before there were nodes still belong to their events.
+        # Journals from before there were hidden starts or nodes still belong to their events.
+        data["openings"] = [each if each[-1] else each[:-1] for each in data["openings"]]
         for control in (data["control"], *(entrant["control"] for entrant in data["entrants"])):
             if control is not None and control["nodes"] is None:
                 del control["nodes"]

@@ -172,12 +172,14 @@ def _known(data: Mapping[str, Any]) -> dict[str, Any]:
 class RecordData(msgspec.Struct, kw_only=True):
     """A game record as JSON has it. Older records do not name the rule of stalemate: it was one.
 
-    start: a FEN. controls, told: by the name of the colour.
+    start: a FEN. hidden_start: whether neither side knew how the other one began. controls, told: by
+    the name of the colour.
     """
 
     white: str
     black: str
     start: str
+    hidden_start: bool = False
     stalemate: str = LOSS
     winner: Literal["white", "black"] | None
     ending: str
@@ -192,6 +194,7 @@ class RecordData(msgspec.Struct, kw_only=True):
         """Play the moves again. Raises KeyError or ValueError, above all for an illegal move."""
         datetime.datetime.fromisoformat(self.started)
         board = board_of(self.start, BOARDS[self.stalemate])
+        board.hidden_start = self.hidden_start
         plies = []
         for each in self.turns:
             turn = turn_from_json(each)
@@ -225,6 +228,7 @@ def record_data(record: GameRecord) -> RecordData:
         white=record.white,
         black=record.black,
         start=fen_of(record.board.root()),
+        hidden_start=record.board.hidden_start,
         stalemate=record.board.stalemate,
         winner=None if record.winner is None else dict(_COLORS)[record.winner],
         ending=record.ending,

@@ -14,6 +14,7 @@ not count for a threefold repetition, and each side knows the whole position.
 
 from __future__ import annotations
 
+import random
 import re
 from importlib import resources
 from pathlib import Path
@@ -25,8 +26,9 @@ from obscuro.rules.board import BOARDS, FogOfWarBoard
 from obscuro.rules.stalemate import LOSS
 from obscuro.rules.starts import STARTS, board_of, fen_of, names_files
 
-DEFAULT, NONE, CHESS960 = "default", "none", "chess960"
-"""The words of `--openings` for the book of the package, the plain start, and all of Chess960."""
+DEFAULT, NONE, CHESS960, DRAFT = "default", "none", "chess960", "draft"
+"""The words of `--openings` for the book of the package, the plain start, all of Chess960, and starts
+of Chess960 that differ from side to side, of which each side knows its own half."""
 _MOVE_NUMBER = re.compile(r"\d+\.+")
 _BOOK = "openings.txt"
 
@@ -38,12 +40,13 @@ class OpeningsError(ValueError):
 class Opening(NamedTuple):
     """A line from a position. The game begins where the line ends.
 
-    moves: in UCI notation.
+    moves: in UCI notation. hidden: whether neither side knows how the other one begins.
     """
 
     name: str
     fen: str
     moves: tuple[str, ...]
+    hidden: bool = False
 
     def start(self, stalemate: str = LOSS) -> FogOfWarBoard:
         """Return the board on which the game begins, without moves on its stack.
@@ -53,14 +56,16 @@ class Opening(NamedTuple):
         board = board_of(self.fen)
         for move in self.moves:
             board.push_uci(move)
-        return board_of(fen_of(board), BOARDS[stalemate])
+        start = board_of(fen_of(board), BOARDS[stalemate])
+        start.hidden_start = self.hidden
+        return start
 
 
 PLAIN = Opening("plain start", FogOfWarBoard.starting_fen, ())
 
 
 def openings_named(text: str) -> list[Opening]:
-    """Return the openings that `--openings` asks for: `default`, `none`, `chess960`, or a file.
+    """Return the openings that `--openings` asks for: one of its words, or a file.
 
     Raises OpeningsError.
     """
@@ -68,6 +73,8 @@ def openings_named(text: str) -> list[Opening]:
         return [PLAIN]
     if text == CHESS960:
         return chess960_openings()
+    if text == DRAFT:
+        return draft_openings()
     return default_openings() if text == DEFAULT else read_openings(Path(text))
 
 
@@ -77,6 +84,24 @@ def chess960_openings() -> list[Opening]:
     return [
         Opening(f"{CHESS960} {number}", fen_of(board), ()) for number, board in enumerate(boards)
     ]
+
+
+def draft_openings() -> list[Opening]:
+    """Return 960 openings for drafts: each start of Chess960 for White, with any one for Black.
+
+    Black's are drawn independently, always the same. The players know nothing of the list.
+    """
+    chance = random.Random(STARTS)
+    openings = []
+    for white in range(STARTS):
+        black = chance.randrange(STARTS)
+        board = FogOfWarBoard.from_chess960_pos(white)
+        theirs = chess.Board.from_chess960_pos(black).board_fen().partition("/")[0]
+        ours = board.board_fen().partition("/")[2]
+        board.set_board_fen(f"{theirs}/{ours}")
+        board.set_castling_fen("KQkq")
+        openings.append(Opening(f"{DRAFT} {white}-{black}", fen_of(board), (), hidden=True))
+    return openings
 
 
 def default_openings() -> list[Opening]:

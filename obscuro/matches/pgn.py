@@ -37,6 +37,8 @@ from obscuro.matches.game_record import GameRecord, Turn
 from obscuro.matches.time_control import MILLISECONDS, ChessClock, TimeControl
 
 VARIANT = "Fog of War"
+HIDDEN_START = "HiddenStart"
+"""The header that says `yes` where neither side knows how the other one began."""
 CENTIPAWNS = 100
 _LIKELIEST = 8
 """The most moves of a policy that are written; none has a share below `_LEAST_SHARE`."""
@@ -80,6 +82,7 @@ def to_pgn(
             "Black": record.black,
             "Result": record.result,
             "Variant": VARIANT,
+            **({HIDDEN_START: "yes"} if record.board.hidden_start else {}),
             "PlyCount": str(len(record.plies)),
             "Termination": record.ending,
             **_opening_header(record),

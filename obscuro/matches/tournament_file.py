@@ -29,7 +29,8 @@ FILE_KEYS = {
     "movetime": "milliseconds for each move; default: 1000",
     "tc": "a clock in place of movetime: seconds for the game, and added for each move",
     "nodes": "nodes of each search, in place of a time",
-    "openings": "default, none, chess960, or a file, relative to the tournament file; default: default",
+    "openings": "default, none, chess960, draft, or a file, relative to the tournament file; default: "
+    "default",
     "seed": "seed of openings and random players; default: 1",
     "concurrency": "games played at the same time; default: 1",
     "max_moves": "the game is a draw after this number of moves; default: 500",

@@ -27,9 +27,10 @@ from obscuro.client.limit import Limit
 from obscuro.engine.options import OptionError, Options, text_of
 from obscuro.rules.account import Account, Ply, start_fen
 from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.starts import is_hidden
 from obscuro.suggestion import did_you_mean
 from obscuro.uci.parsing import ProtocolError
-from obscuro.uci.positions import FogGame, fog_position, start_board
+from obscuro.uci.positions import FogGame, fog_position, hidden_start_board, start_board
 from obscuro.uci.printing import one_line
 
 SERVICE_OPTIONS = ("Threads", "Hash", "Ponder", "UCI_Variant", "UCI_Chess960", "Stockfish")
@@ -64,9 +65,9 @@ class QueryError(Exception):
 class GameView:
     """One side's view of a query's game.
 
-    start: the FEN where the game began; None for the usual start. first: who moved first. moves: of
-    both sides; None if only one side's view is known. numbers: the plies to analyse, rising: a
-    number is how many plies have been played.
+    start: the FEN where the game began, as far as the side knows it; None for the usual start.
+    first: who moved first. moves: of both sides; None if only one side's view is known. numbers: the
+    plies to analyse, rising: a number is how many plies have been played.
     """
 
     side: chess.Color
@@ -195,11 +196,17 @@ def _options(query: AnalysisQuery, base: Options) -> Options:
 def _views(query: AnalysisQuery) -> tuple[GameView, ...]:
     if (query.moves is None) == (query.turns is None):
         raise QueryError("a query needs moves or turns, and not both", "moves")
+    if query.turns is not None and query.side not in ("white", "black"):
+        raise QueryError("turns are those of one side: side must be white or black", "side")
+    hidden = query.start if query.turns is not None and is_hidden(query.start) else None
     try:
-        start = start_board(None if query.start == _START else query.start)
+        if hidden is not None:
+            start = hidden_start_board(hidden, query.side == "white")
+        else:
+            start = start_board(None if query.start == _START else query.start)
     except ProtocolError as error:
         raise QueryError(f"start: {error}", "start") from None
-    return _whole_game(query, start) if query.moves is not None else _one_side(query, start)
+    return _whole_game(query, start) if query.moves is not None else _one_side(query, start, hidden)
 
 
 def _whole_game(query: AnalysisQuery, board: FogOfWarBoard) -> tuple[GameView, ...]:
@@ -235,11 +242,16 @@ def _legal_move(board: FogOfWarBoard, text: str) -> chess.Move | None:
     return move if move and move.uci() == text else None
 
 
-def _one_side(query: AnalysisQuery, board: FogOfWarBoard) -> tuple[GameView, ...]:
-    if query.side not in ("white", "black"):
-        raise QueryError("turns are those of one side: side must be white or black", "side")
-    side, start, first = query.side == "white", start_fen(board), board.turn
-    game = FogGame(side, board)
+def _one_side(
+    query: AnalysisQuery, board: FogOfWarBoard, hidden: str | None
+) -> tuple[GameView, ...]:
+    """Return the view of the side that tells its turns.
+
+    board: where the game began. hidden: the FEN that the side knows of it, if not all; the board is
+    then one of those that fit.
+    """
+    side, start, first = query.side == "white", hidden or start_fen(board), board.turn
+    game = FogGame(side, board, hidden)
     number = 0
     try:
         for number, token in enumerate(query.turns or ()):  # noqa: B007 - the error names it

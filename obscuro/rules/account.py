@@ -12,7 +12,7 @@ import chess
 
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
-from obscuro.rules.starts import fen_of
+from obscuro.rules.starts import fen_of, hidden_fen
 
 
 class PlyListener(Protocol):
@@ -44,14 +44,14 @@ class Ply(NamedTuple):
 class Account:
     """One side's plies of a game and what it sees now. It keeps nothing else of the board.
 
-    side: whose account it is. start: the FEN where the game began; None for the usual start.
+    side: whose account it is. start: see `start_fen`.
     observation: what the side sees now.
     """
 
     def __init__(self, board: FogOfWarBoard, side: chess.Color) -> None:
         """Begin with the plies that the board has behind it."""
         self.side = side
-        self.start = start_fen(board)
+        self.start = start_fen(board, side)
         self.observation = board.observation(side)
         self._plies = list(plies(board, side))
 
@@ -72,9 +72,15 @@ class Account:
         return ply
 
 
-def start_fen(board: FogOfWarBoard) -> str | None:
-    """Return the FEN where a board's game began; None for the usual start of ordinary chess."""
-    fen = fen_of(board.root())
+def start_fen(board: FogOfWarBoard, side: chess.Color | None = None) -> str | None:
+    """Return the FEN where a board's game began; None for the usual start of ordinary chess.
+
+    side: who is told it; None: who is told everything. A side does not know a hidden start.
+    """
+    root = board.root()
+    if board.hidden_start and side is not None:
+        return hidden_fen(root, side)
+    fen = fen_of(root)
     return None if fen == board.starting_fen else fen
 
 

@@ -7,7 +7,7 @@ files with ``[Variant "Fog of War"]`` find it. No compiled code is loaded for it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import chess
 import chess.variant
@@ -55,6 +55,21 @@ class FogOfWarBoard(chess.Board):
 
     stalemate: ClassVar[str] = LOSS
     """What a side without a move gets, of :data:`obscuro.rules.stalemate.STALEMATES`."""
+
+    hidden_start: bool = False
+    """Whether neither side knows how the other one began, as after a draft in Chess960."""
+
+    def copy(self, *, stack: bool | int = True) -> Self:
+        """Return a copy. stack: whether it has the moves, or how many of the last ones."""
+        board = super().copy(stack=stack)
+        board.hidden_start = self.hidden_start
+        return board
+
+    def root(self) -> Self:
+        """Return a copy of the position from which the game began."""
+        board = super().root()
+        board.hidden_start = self.hidden_start
+        return board
 
     # -- no check ---------------------------------------------------------------------------
 

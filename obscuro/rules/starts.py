@@ -46,6 +46,17 @@ def is_hidden(fen: str) -> bool:
     return UNKNOWN in fen.partition(" ")[0]
 
 
+def hidden_fen(start: FogOfWarBoard, side: chess.Color) -> str:
+    """Return the FEN of a start of which *side* does not know the other side's back rank.
+
+    start: one of Chess960, where all castling rights are left.
+    """
+    placement, _, rest = start.fen().partition(" ")
+    ranks = placement.split("/")
+    ranks[0 if side == chess.WHITE else 7] = 8 * UNKNOWN
+    return f"{'/'.join(ranks)} {rest}"
+
+
 @lru_cache(maxsize=8)
 def possible_starts(fen: str, side: chess.Color) -> tuple[str, ...]:
     """Return all starts of Chess960 that fit a FEN with squares that *side* does not know.

@@ -21,10 +21,10 @@ import chess
 import chess.pgn
 
 from obscuro.matches.journal import JournalError, read_journal
-from obscuro.matches.pgn import to_pgn
+from obscuro.matches.pgn import HIDDEN_START, to_pgn
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.stalemate import DRAW, LOSS
-from obscuro.rules.starts import fen_of
+from obscuro.rules.starts import fen_of, hidden_fen, possible_starts
 from obscuro.uci.parsing import ProtocolError
 from obscuro.uci.positions import start_board
 from obscuro.viewer.game_text import VARIANT, RawGame, raw_games
@@ -116,7 +116,21 @@ def first_board(game: chess.pgn.Game) -> FogOfWarBoard:
     """Return the board that a game of this variant starts from."""
     board = game.board()
     assert isinstance(board, FogOfWarBoard), "`read_game` refuses other variants"
+    if game.headers.get(HIDDEN_START) == "yes":
+        draft = FogOfWarBoard(board.fen(), chess960=True)
+        draft.hidden_start = _is_draft(draft)
+        return draft if draft.hidden_start else board
     return board
+
+
+def _is_draft(start: FogOfWarBoard) -> bool:
+    """Tell whether each side must think a start possible of which it knows its own half."""
+    try:
+        return all(
+            fen_of(start) in possible_starts(hidden_fen(start, side), side) for side in chess.COLORS
+        )
+    except ValueError:
+        return False
 
 
 def stalemate_rule(game: chess.pgn.Game) -> str:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.observation import Observation
+from obscuro.rules.starts import hidden_fen
 
 if TYPE_CHECKING:
     from obscuro.belief.belief import Belief
@@ -57,23 +58,24 @@ class TwoBeliefs:
     """
 
     def __init__(self, board: FogOfWarBoard, max_positions: int, threads: int = 1) -> None:
-        """Start from a position that both sides know. The board is the caller's, and is not kept.
+        """Start from what each side knows of a position. The board is the caller's, and is not kept.
 
         Raises ValueError for a `max_positions` or `threads` below 1.
         """
         # They load numba. Who only reads games, or waits for one, does without.
         from obscuro.belief.belief import Belief  # noqa: PLC0415
         from obscuro.belief.buffers import Buffers  # noqa: PLC0415
-        from obscuro.rules.position import from_board  # noqa: PLC0415
+        from obscuro.rules.position import from_board, start_words  # noqa: PLC0415
 
         buffers = Buffers()
-        words = from_board(board)
-        self._beliefs = {
-            color: Belief(
-                words, int(not color), max_positions, threads, buffers=buffers, weighted=True
+        self._beliefs = {}
+        for color in chess.COLORS:
+            side = int(not color)
+            hidden = board.hidden_start
+            words = start_words(hidden_fen(board, color), side) if hidden else from_board(board)
+            self._beliefs[color] = Belief(
+                words, side, max_positions, threads, buffers=buffers, weighted=True
             )
-            for color in chess.COLORS
-        }
 
     def known(self, board: FogOfWarBoard) -> dict[chess.Color, SideKnowledge]:
         """Return what both sides know at the start; board: the position that they start from."""

@@ -19,6 +19,7 @@ from obscuro.matches.openings import (
     read_openings,
 )
 from obscuro.rules.board import FogOfWarBoard
+from obscuro.rules.starts import fen_of, hidden_fen, possible_starts
 from tools.record.choose_openings import largest_gain
 
 PAWN = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"
@@ -160,3 +161,24 @@ def test_chess960_is_all_its_starts() -> None:
     assert all(move.uci() != "e1g1" for move in openings[518].start().legal_moves)
     (line,) = parse_openings("rk2r3/8/8/8/8/8/8/RK2R3 w EAea - 0 1", "book")
     assert chess.Move.from_uci("b1e1") in line.start().legal_moves
+
+
+def test_drafts_hide_one_of_the_960_starts_of_each_side() -> None:
+    book = openings_named("draft")
+    assert len(book) == len({opening.fen for opening in book}) == 960
+    assert book == openings_named("draft")
+    blacks = set()
+    for opening in book[::60]:
+        start = opening.start()
+        white, black = map(int, opening.name.split()[1].split("-"))
+        blacks.add(black)
+        halves = [
+            chess.Board.from_chess960_pos(number).fen().split()[0] for number in (black, white)
+        ]
+        assert start.board_fen() == halves[0].partition("/")[0] + halves[1][halves[1].index("/") :]
+        assert start.hidden_start and start.chess960
+        for side in chess.COLORS:
+            starts = possible_starts(hidden_fen(start, side), side)
+            assert len(starts) == 960 and fen_of(start) in starts
+    assert len(blacks) > 8
+    assert not any(opening.start().hidden_start for opening in openings_named("chess960")[:3])

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from obscuro.client.move_report import Report
 from obscuro.engine.report import Coverage, RootReport
-from obscuro.matches.event import Event
+from obscuro.matches.builtin_players import make_contestant
+from obscuro.matches.event import Entrant, Event
 from obscuro.matches.game_record import GameRecord, Turn, record_data
+from obscuro.matches.openings import draft_openings
 from obscuro.matches.pgn import (
     MoveNotes,
     PgnFile,
@@ -31,6 +33,7 @@ from obscuro.matches.players import RandomPlayer
 from obscuro.matches.referee import play_game
 from obscuro.matches.time_control import TimeControl
 from obscuro.rules.board import FogOfWarBoard
+from obscuro.viewer.game_file import first_board, games_of_text
 from tests.matches.events import match_event, scripted_workers
 from tests.matches.scripted import Scripted
 
@@ -321,3 +324,21 @@ def test_a_game_of_chess960_is_read_back_by_python_chess() -> None:
     assert [move.uci() for move in game.mainline_moves()][:2] == ["b1e1", "b8a8"]
     data = record_data(record)
     assert record_data(data.record()) == data
+
+
+def test_a_draft_is_read_back_as_one() -> None:
+    opening = draft_openings()[356]
+    players = [make_contestant(Entrant(name, "random"), print) for name in "ab"]
+    record = play_game(*players, board=opening.start(), control=TimeControl(100), max_plies=30)
+    assert record.plies and record.board.hidden_start
+    assert record_data(record_data(record).record()) == record_data(record)
+    (game,) = games_of_text(str(to_pgn(record))).games
+    start = first_board(game)
+    assert start.hidden_start and start.chess960 and start.fen() == opening.start().fen()
+    assert list(game.mainline_moves()) == record.board.move_stack
+    usual = str(to_pgn(record)).replace(start.fen(), FogOfWarBoard.starting_fen)
+    (other,) = games_of_text(f"{usual.partition('1. ')[0]}1. e4 *\n").games
+    assert first_board(other).hidden_start and first_board(other).chess960
+    no_draft = '[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 1"]\n[HiddenStart "yes"]\n\n*\n'
+    (other,) = games_of_text(no_draft).games
+    assert not first_board(other).hidden_start

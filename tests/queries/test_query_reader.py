@@ -61,6 +61,20 @@ def test_the_turns_of_a_game(fields: dict[str, Any], expected: dict[str, tuple[i
     assert numbers(read(game(**fields))) == expected
 
 
+DRAFT = "????????/pppppppp/8/8/8/8/PPPPPPPP/RKBNQBNR w KQkq - 0 1"
+
+
+def test_a_side_may_not_know_how_the_other_one_began() -> None:
+    seen = "********/********/********/********/8/P7/1PPPPPPP/RKBNQBNR"
+    turns = {"id": "a", "turns": ["a2a3", seen, seen], "side": "white", "start": DRAFT, "nodes": 1}
+    (view,) = read(turns).views
+    assert view.position(2) == f"position fog white fen {DRAFT} turns a2a3 {seen} {seen}"
+    for wrong in ({"side": "black"}, {"turns": None, "moves": []}, {"start": "?" + DRAFT}):
+        with pytest.raises(QueryError, match="bad FEN") as failed:
+            read({**turns, **wrong})
+        assert failed.value.field == "start"
+
+
 @pytest.mark.parametrize("side", ["white", "black"])
 @pytest.mark.parametrize("start", ["startpos", "r3k3/8/8/8/8/8/8/4K2R b Kq - 0 1"])
 def test_observations_and_moves_tell_an_engine_the_same(side: str, start: str) -> None:

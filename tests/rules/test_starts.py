@@ -4,9 +4,10 @@ import chess
 import numpy as np
 import pytest
 
+from obscuro.rules.account import Account, start_fen
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_fen, start_words
-from obscuro.rules.starts import fen_of, is_hidden, names_files, possible_starts
+from obscuro.rules.starts import fen_of, hidden_fen, is_hidden, names_files, possible_starts
 
 HIDDEN = "????????/pppppppp/8/8/8/8/PPPPPPPP/RKBNQBNR w KQkq - 0 1"
 HIDDEN_WHITE = "rkbnqbnr/pppppppp/8/8/8/8/PPPPPPPP/???????? w KQkq - 0 1"
@@ -19,6 +20,21 @@ def test_all_960_back_ranks_fit_where_nothing_is_seen() -> None:
         assert start_words(fen, 0 if side else 1).shape == (960, 8)
         assert len({FogOfWarBoard(s, chess960=True).observation(side) for s in starts}) == 1
     assert (start_words(chess.STARTING_FEN, 0) == from_fen(chess.STARTING_FEN)).all()
+
+
+def test_a_side_is_not_told_a_hidden_start() -> None:
+    board = FogOfWarBoard("qrnbnkbr/pppppppp/8/8/8/8/PPPPPPPP/RKBNQBNR w HAhb - 0 1", chess960=True)
+    start = fen_of(board)
+    assert {start_fen(board, side) for side in (None, *chess.COLORS)} == {start}
+    board.hidden_start = True
+    board.push_uci("a2a3")
+    for each in (board, board.copy(), board.copy(stack=False), board.root()):
+        assert each.hidden_start
+    assert Account(board, chess.WHITE).start == hidden_fen(board.root(), chess.WHITE) == HIDDEN
+    assert Account(board, chess.BLACK).start == HIDDEN_WHITE.replace("rkbnqbnr", "qrnbnkbr")
+    assert start_fen(board) == start
+    for side in chess.COLORS:
+        assert start in possible_starts(hidden_fen(board.root(), side), side)
 
 
 def test_only_ranks_with_the_pieces_that_are_seen_fit() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from obscuro.belief.marginals import piece_counts
+from obscuro.matches.openings import draft_openings
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board
 from obscuro.viewer.game_file import read_game
@@ -157,3 +158,15 @@ def test_no_weight_makes_the_possible_impossible_or_certain() -> None:
 def test_an_empty_belief_has_no_shares() -> None:
     with pytest.raises(ValueError, match="without positions"):
         levels(np.zeros(1), np.zeros(1), 0)
+
+
+def test_after_a_draft_the_truth_is_among_the_possible_starts() -> None:
+    board = draft_openings()[17].start()
+    moves = [chess.Move.from_uci(uci) for uci in ("a2a3", "h7h6", "a3a4", "h6h5")]
+    sizes = []
+    for known in replay(board, moves, 1_000_000):
+        for side in known.values():
+            assert side.belief is not None and side.belief.even.truth > 0
+            assert side.belief.exact
+        sizes.append(known[chess.WHITE].belief)
+    assert [each.size for each in sizes if each is not None][:2] == [960, 960]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import chess.pgn
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
@@ -98,6 +100,32 @@ def test_two_engines_are_watched_as_they_play(tab: LookTab, server: ServedApp) -
         expect(live).to_have_attribute("aria-pressed", "true")
 
 
+def test_two_engines_are_watched_from_a_random_start(tab: LookTab, server: ServedApp) -> None:
+    page = tab.page
+    with server.engine.frozen():
+        page.goto(tab.url)
+        page.locator("#watch").get_by_label("A random start (Chess960)").focus()
+        page.keyboard.press("Space")
+        with page.expect_request("**/api/matches") as asked:
+            tab.button("Watch").click()
+        assert asked.value.post_data_json["chess960"] is True
+        page.wait_for_url("**/look/*")
+        server.engine.allow(1)
+        tab.await_plies(1)
+        page.keyboard.press("Home")
+        game = page.url.rpartition("/")[2].partition("#")[0]
+        pgn = page.request.get(f"{tab.url}/api/games/{game}/pgn").text()
+        headers = chess.pgn.read_headers(io.StringIO(pgn))
+        assert headers is not None
+        board = headers.board()
+        assert board.chess960_pos() is not None
+        shown = page.locator("#truth [data-piece]").evaluate_all(
+            "all => all.map(each => each.dataset.piece)"
+        )
+        pieces = board.piece_map().items()
+        assert set(shown) == {chess.square_name(at) + piece.symbol() for at, piece in pieces}
+
+
 def test_after_a_lost_connection_the_page_has_all_plies(tab: LookTab, server: ServedApp) -> None:
     routes: list[WebSocketRoute] = []
 
@@ -142,6 +170,28 @@ def test_a_game_of_a_file_is_analysed(tab: LookTab, tmp_path: Path) -> None:
     expect(tab.button("What would you do here?")).to_be_disabled()
     tab.page.reload()  # the server has kept it
     expect(tab.page.locator("#method")).to_contain_text("Analysis: by Quick")
+
+
+def test_games_of_a_file_are_listed_with_their_worst_moments(tab: LookTab, tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(f"{SHORT_GAME}\n\n1. d4 *\n\n1. e4 e5 2. Ke3 *\n", encoding="utf-8")
+    page = tab.page
+    page.goto(tab.url)
+    page.locator("#file").set_input_files(path)
+    games = page.get_by_role("list", name="Games of the file")
+    expect(games.locator("> li")).to_have_text(
+        [re.compile(r"^A & <b>B</b> – C \\\" D1-0.*unseen$"), "? – ?*"]
+    )
+    expect(page.locator("#file-faults")).to_have_text("game 3, ply 3: 'Ke3' can't be played here")
+    moment = games.get_by_role("link", name="3. Qxe8# captured Black's king, unseen")
+    moment.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/look/*#4")
+    page.wait_for_selector("#moves li")
+    assert tab.ply == 4
+    page.goto(tab.url)  # now there is a document, which knows the move that lost most
+    moments = page.locator("#games").get_by_role("list", name="Worst moments").locator("li")
+    expect(moments).to_have_text([re.compile("lost .* points of 100"), re.compile("king")])
 
 
 @pytest.mark.slow

@@ -175,6 +175,10 @@ class TestFiles:
             rows = client.get("/api/games").json()
             assert {row["game"] for row in rows} == {each["game"] for each in answer["games"]}
             assert {row["plies"] for row in rows} == {5, 1}
+            king = {"ply": 4, "text": "3. Qxe8# captured Black's king, unseen"}
+            assert [each["moments"] for each in answer["games"]] == [[king], []]
+            (worst, then) = next(row["moments"] for row in rows if row["game"] == game)
+            assert then == king and worst["text"].endswith(" points of 100")
             assert stranger(app).get(f"/api/games/{game}/document").status_code == 404
         with browser(quick_app(tmp_path)) as later:  # the server has been started again
             later.cookies = client.cookies

@@ -14,12 +14,14 @@ import pytest
 
 from obscuro.viewer.game_file import games_of_text
 from obscuro.viewer.make_document import make_document
+from obscuro.viewer.worst_moments import Moment, worst_move
 from obscuro.web.data_folder import StoreError
 from obscuro.web.look import look_store
 from obscuro.web.look.look_store import FILE, FileGame, LookStore
 from tests.viewer.recorded import SHORT_GAME
 
 GAME = FileGame("a" * 12, "visitor", "2026-11-22T10:00:00", "A", "B", "1-0", 5, "1. e4 *")
+FALLEN = (Moment(2, "2. Bxb8 captured"), Moment(4, "3. Qxe8 captured"))
 
 
 @pytest.fixture
@@ -44,6 +46,30 @@ def test_the_newest_files_come_first_and_their_games_in_order(store: LookStore) 
     store.add_games([replace(GAME, id=name * 12, opened=later) for name in "bc"])
     assert [each.id[0] for each in store.games_of("visitor", 10)] == ["b", "c", "a"]
     assert len(store.games_of("visitor", 2)) == 2
+
+
+def test_the_worst_move_of_a_document_comes_before_what_the_fog_did(
+    store: LookStore, tmp_path: Path
+) -> None:
+    other = replace(GAME, id="b" * 12, moments=FALLEN[:1])
+    store.add_games([replace(GAME, moments=FALLEN), other])
+    assert [each.moments for each in store.games_of("visitor", 2)] == [FALLEN, FALLEN[:1]]
+    document = make_document(games_of_text(SHORT_GAME).games[0], 100)
+    worst = worst_move(document)
+    assert worst is not None
+    for name in (GAME.id, GAME.id, "of no file"):
+        store.save_document(name, document)
+    (found,) = [each for each in (store.game(GAME.id, "visitor"),) if each is not None]
+    assert found.moments == (worst, *FALLEN)
+
+
+def test_moments_go_with_their_game(
+    store: LookStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look_store, "OWN_FILE_GAMES", 1)
+    store.add_games([replace(GAME, id=name * 12, moments=FALLEN) for name in "ab"])
+    with closing(sqlite3.connect(tmp_path / FILE)) as file:
+        assert file.execute("SELECT DISTINCT game FROM moments").fetchall() == [("b" * 12,)]
 
 
 def test_old_games_make_place(store: LookStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from obscuro.research.games.extensive_form import Mirrored
 from obscuro.research.games.game_tree import GameTree, enumerate_game, policy_of
 from obscuro.research.games.klss import values_when_all_is_seen
-from obscuro.research.games.leduc import LIMIT, PacedLeduc
+from obscuro.research.games.leduc import LeducPoker, PacedLeduc
 from obscuro.research.games.liars_dice import LiarsDice
 from obscuro.research.value_functions.continuations import (
     grow_portfolio,
@@ -47,9 +47,10 @@ class LimitedRow(NamedTuple):
     level: int  # the plies above the limit
 
 
+_LEDUC: Final = PacedLeduc(LeducPoker())
 GAMES: Final[dict[str, LimitedRow]] = {
     "leduc": LimitedRow(
-        "Leduc poker, after the first round of bets", lambda: enumerate_game(PacedLeduc()), LIMIT
+        "Leduc poker, after the first round of bets", lambda: enumerate_game(_LEDUC), _LEDUC.limit
     ),
     "goofspiel": LimitedRow(
         "Goofspiel, 5 cards, after two rounds", lambda: goofspiel(5, 2).tree, 4

@@ -3,18 +3,21 @@
     python -m tools.proofs.value_functions data goofspiel
     python -m tools.proofs.value_functions train goofspiel --epochs 300 --seeds 1 2 3
     python -m tools.proofs.value_functions withhold goofspiel --epochs 60
+    python -m tools.proofs.value_functions own oshi_zumo_v --epochs 20
     python -m tools.proofs.value_functions exact goofspiel
     python -m tools.proofs.value_functions prove leduc
 
 `data` solves the bottoms below random trunk strategies. `train` fits networks to nine tenths of
 these, measures checkpoints on the other tenth, and solves the trunk by each: the loss beside the
 exploitability. `withhold` leaves out one public state after the other, and measures the loss there.
+`own` trains, solves the trunk, and has bottoms solved that the network was asked about; it goes on
+training with these examples, in rounds.
 `exact` solves the trunk with solved bottoms (CFR-D), with values of 0, and with networks that were
 not trained. `prove` does all that is needed in a folder of its own, and its exit code is 1 if the
 trunk of CFR-D or of a trained network can be exploited by more than it should.
 
 Data and networks are kept in a folder. Exploitability is the mean of both players', for payoffs in
-[-1, 1]. `train`, `withhold` and `prove` need the extra `learn`.
+[-1, 1]. `train` and `prove` need the extra `value-functions`.
 """
 
 from __future__ import annotations
@@ -52,6 +55,7 @@ from obscuro.research.value_functions.value_network import (
     DOMAINS,
     Losses,
     NetworkValues,
+    ValueNetwork,
     losses,
     random_network,
     train,
@@ -64,6 +68,8 @@ def render(stored: dict[str, Any]) -> Iterator[str]:
     """Yield the figures of one run as tables, in Markdown."""
     if stored["kind"] == "train":
         yield from render_training(DOMAINS[stored["game"]].title, stored["figures"])
+    elif stored["kind"] == "own":
+        yield from render_own([stored])
     else:
         yield from _render_alike([stored])
 
@@ -71,6 +77,77 @@ def render(stored: dict[str, Any]) -> Iterator[str]:
 def render_together(loaded: Sequence[Loaded]) -> Iterator[str]:
     """Yield one table for runs of one kind, `exact` or `withhold`."""
     yield from _render_alike([each.raw.data for each in loaded])
+
+
+def render_losses(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the last checkpoints of seeds that were trained by both losses, and the means."""
+    head = ["game", "loss", "seeds", "Huber", "l1", "l∞", "unexplained"]
+    head += ["exploitability", "from", "to"]
+    rows = []
+    for each in loaded:
+        stored = each.raw.data
+        seeds = {one["seed"]: one for one in stored["figures"]["checkpoints"]}  # the last of each
+        mean = {
+            key: float(np.mean([one[key] for one in seeds.values()]))
+            for key in (*Losses._fields, "exploitability")
+        }
+        lost = [one["exploitability"] for one in seeds.values()]
+        named = " ".join(map(str, seeds))
+        loss = "Huber, V's" if stored["huber"] else "squared error, ours"
+        cells = [f"{value:.4f}" for value in (mean["exploitability"], min(lost), max(lost))]
+        rows.append([DOMAINS[stored["game"]].title, loss, named, *_cells(mean), *cells])
+    yield from table(head, rows, "lllrrrrrrr")
+
+
+def render_buckets(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield all runs' checkpoints in buckets of equal ratios of their Huber loss (V, Fig. 3)."""
+    found = [each.raw.data["figures"] for each in loaded]
+    points = [one for figures in found for one in figures["checkpoints"]]
+    loss = np.array([one["huber"] for one in points])
+    lost = np.array([one["exploitability"] for one in points])
+    bounds = np.geomspace(loss.min(), loss.max(), BUCKETS + 1)
+    bucket = np.clip(np.searchsorted(bounds, loss, side="right") - 1, 0, BUCKETS - 1)
+    rows = [
+        [
+            f"{bounds[at]:.1e} to {bounds[at + 1]:.1e}",
+            str(int((bucket == at).sum())),
+            *(f"{take(lost[bucket == at]):.4f}" for take in (np.min, np.mean, np.max)),
+        ]
+        for at in range(BUCKETS)
+        if (bucket == at).any()
+    ]
+    head = ["Huber loss", "checkpoints", "least exploitability", "mean", "greatest"]
+    yield from table(head, rows, "lrrrr")
+    yield ""
+    seeds = len({one["seed"] for one in points})
+    rank = rank_correlation(loss, lost)
+    cells = [str(seeds), str(len(points)), f"{rank:.2f}"]
+    cells += [f"{found[0][key]:.4f}" for key in ("zero", "whole")]
+    head = ["seeds", "checkpoints", "Spearman, Huber", "values of 0", "CFR+"]
+    yield from table(head, [cells], "rrrrr")
+
+
+def render_own_together(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the rounds of all runs as one table for each of the two."""
+    yield from render_own([each.raw.data for each in loaded])
+
+
+def render_own(stored: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield what each round's trunk loses, and the errors by the sum of the own range."""
+    head = ["game", "seed", "round", "examples", "of its own", "exploitability"]
+    named = [f"{low:g} to {high:g}" for low, high in itertools.pairwise(OWN_SUMS)]
+    named[-1] = f"above {OWN_SUMS[-2]:g}"
+    head += [f"l∞, own range {name}" for name in named]
+    rows = []
+    for each in stored:
+        title = DOMAINS[each["game"]].title
+        for found in each["figures"]:
+            for number, one in enumerate(found["rounds"]):
+                counts = [f"{one['examples']:,}", f"{one['own']:,}"]
+                rows.append([title, str(found["seed"]), str(number), *counts])
+                rows[-1].append(f"{one['exploitability']:.4f}")
+                rows[-1] += ["" if error is None else f"{error:.4f}" for error in one["errors"]]
+    yield from table(head, rows, "lrrrrr" + "r" * len(named))
 
 
 def _render_alike(stored: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -128,7 +205,7 @@ def _cells(found: dict[str, Any]) -> list[str]:
 
 def rank_correlation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
     """Return Spearman's rank correlation of two float64[n]. Equal values share their mean rank."""
-    from scipy.stats import spearmanr  # noqa: PLC0415 - of the extra `learn`
+    from scipy.stats import spearmanr  # noqa: PLC0415 - of the extra `value-functions`
 
     return float(spearmanr(first, second).statistic)
 
@@ -178,6 +255,12 @@ def draw(file: Path, loaded: Loaded, mark: str) -> None:
 BOTTOM_ITERATIONS: Final = 1000
 TRUNK_ITERATIONS: Final = 1000
 CHECKPOINTS: Final = 16
+BUCKETS: Final = 8
+ROUNDS: Final = 3
+OWN_EVERY: Final = 4
+"""Of the questions that a trunk's solution asks, every fourth is solved and learned from."""
+OWN_SUMS: Final = (0.0, 0.01, 0.1, 0.5, np.inf)
+"""Errors are told apart by the sum of the player's own range, up to these."""
 HELD_OUT: Final = 10
 """Every tenth random trunk is not learned from."""
 UNTRAINED: Final = 10
@@ -251,9 +334,9 @@ def asked_by_cfr_d(game: LimitedGame, bottoms: int) -> Examples:
     return values.examples()
 
 
-def checkpoint_epochs(epochs: int) -> set[int]:
+def checkpoint_epochs(epochs: int, most: int = CHECKPOINTS) -> set[int]:
     """Return the epochs that are measured, from 1: all if there are few, else evenly by factors."""
-    wanted = min(epochs, CHECKPOINTS)
+    wanted = min(epochs, most)
     for points in itertools.count(wanted):
         marks = set(np.geomspace(1, epochs, points).round().astype(int).tolist())
         if len(marks) >= wanted:
@@ -271,6 +354,8 @@ def measure_training(
     folder: Path,
     *,
     sums: bool = True,
+    huber: bool = False,
+    checkpoints: int = CHECKPOINTS,
 ) -> dict[str, Any]:
     """Measure checkpoints of a network for each seed, and keep the last one of each."""
     domain = DOMAINS[name]
@@ -278,7 +363,7 @@ def measure_training(
     trunk, judge = LimitedTrunk(game), Judge(game, iterations)
     learned, held = halves(trunk, examples)
     asked = asked_by_cfr_d(game, bottoms)
-    marks = checkpoint_epochs(epochs)
+    marks = checkpoint_epochs(epochs, checkpoints)
     figures: dict[str, Any] = {
         "examples": len(learned.state),
         "zero": judge.exploitability(zero_values),
@@ -288,7 +373,9 @@ def measure_training(
     }
     say(f"{name}: values of 0 {figures['zero']:.4f}, CFR+ on the game {figures['whole']:.4f}")
     for seed in seeds:
-        fitted = train(trunk, learned, domain.shape, epochs=epochs, seed=seed, sums=sums)
+        fitted = train(
+            trunk, learned, domain.shape, epochs=epochs, seed=seed, sums=sums, huber=huber
+        )
         for epoch, network in enumerate(fitted, 1):
             if epoch not in marks:
                 continue
@@ -306,6 +393,63 @@ def measure_training(
         figures["asked"].append({"seed": seed, **losses(network, trunk, asked)._asdict()})
         network.save(folder / f"{name}_{seed}.npz")
     return figures
+
+
+def measure_own(
+    name: str, examples: Examples, epochs: int, seed: int, iterations: int, bottoms: int
+) -> dict[str, Any]:
+    """Train a network, and in rounds on with what it was asked and solved bottoms say (V, 6.1.2).
+
+    The last tenth of the data's random trunks is learned from, too: nothing is held out. Each round
+    goes on from the last one's network, for half as many epochs as the first.
+    """
+    domain = DOMAINS[name]
+    game = domain.make()
+    trunk, judge, solved = LimitedTrunk(game), Judge(game, iterations), SolvedBottoms(game, bottoms)
+    network: ValueNetwork | None = None
+    own, rounds = 0, []
+    for number in range(ROUNDS + 1):
+        *_, network = train(
+            trunk,
+            examples,
+            domain.shape,
+            epochs=epochs if network is None else epochs // 2,
+            seed=seed + number,
+            huber=True,
+            start=network,
+        )
+        asked = RememberedValues(NetworkValues(network, trunk), solved, OWN_EVERY)
+        found = {
+            "examples": len(examples.state),
+            "own": own,
+            "exploitability": judge.exploitability(asked),
+            "errors": errors_by_own_range(network, trunk, asked.examples()),
+        }
+        say(f"{name}, seed {seed}, round {number}: {found}")
+        rounds.append(found)
+        own += len(asked.examples().state)
+        examples = joined([examples, asked.examples()])
+    return {"seed": seed, "rounds": rounds}
+
+
+def errors_by_own_range(
+    network: ValueNetwork, trunk: LimitedTrunk, examples: Examples
+) -> list[float | None]:
+    """Return the mean greatest error of a player's values, by the sum of its own range.
+
+    One for each two neighbours of `OWN_SUMS`, for payoffs in [-1, 1]; None where there is no example.
+    """
+    missed = np.abs(network.values(trunk, examples.state, examples.ranges) - examples.values)
+    missed *= trunk.game.tree.game.scale
+    cut = trunk.width[0]
+    halves = slice(None, cut), slice(cut, None)
+    sums = np.concatenate([examples.ranges[:, half].sum(axis=1) for half in halves])
+    worst = np.concatenate([missed[:, half].max(axis=1) for half in halves])
+    found: list[float | None] = []
+    for low, high in itertools.pairwise(OWN_SUMS):
+        chosen = worst[(sums > low) & (sums <= high)]
+        found.append(float(chosen.mean()) if len(chosen) else None)
+    return found
 
 
 def measure_withheld(name: str, examples: Examples, epochs: int) -> Iterator[dict[str, Any]]:
@@ -371,7 +515,7 @@ def prove(name: str, strategies: int, bottoms: int, iterations: int, epochs: int
 def make_parser() -> argparse.ArgumentParser:
     """Return the command line."""
     parser = tool_parser("tools.proofs.value_functions", __doc__)
-    parser.add_argument("kind", choices=("data", "train", "withhold", "exact", "prove"))
+    parser.add_argument("kind", choices=("data", "train", "withhold", "own", "exact", "prove"))
     parser.add_argument("game", choices=DOMAINS)
     parser.add_argument("--strategies", type=int, metavar="N", help="the paper's if not given")
     parser.add_argument(
@@ -384,6 +528,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--plain-ranges", action="store_true", help="train on ranges as they are, as V does"
     )
+    parser.add_argument("--huber", action="store_true", help="minimise the Huber loss, as V does")
+    parser.add_argument("--checkpoints", type=int, default=CHECKPOINTS, metavar="N")
     parser.add_argument(
         "--folder",
         type=Path,
@@ -418,6 +564,11 @@ def main(words: Sequence[str] | None = None) -> int:
     elif not data.exists():
         say(f"there is no {data}; run: python -m tools.proofs.value_functions data {name}")
         return 2
+    elif kind == "own":
+        figures = [
+            measure_own(name, load_data(data), options.epochs, seed, iterations, bottoms)
+            for seed in options.seeds
+        ]
     elif kind == "withhold":
         figures = list(measure_withheld(name, load_data(data), options.epochs))
     else:
@@ -430,8 +581,10 @@ def main(words: Sequence[str] | None = None) -> int:
             bottoms,
             options.folder,
             sums=not options.plain_ranges,
+            huber=options.huber,
+            checkpoints=options.checkpoints,
         )
-    stored = {"game": name, "kind": kind, "figures": figures}
+    stored = {"game": name, "kind": kind, "huber": options.huber, "figures": figures}
     publish(make_parser(), words, options.raw, stored, render)
     return 0
 

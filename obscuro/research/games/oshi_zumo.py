@@ -23,8 +23,9 @@ class OshiZumo:
     """Oshi-zumo with imperfect information (Kovařík et al., *Value functions …*, App. C.3).
 
     Who bids more pushes the wrestler by one location, and wins if that pushes it off the field.
-    Who has no coin left while the other has one loses. If both have none, the wrestler decides:
-    it lies on the loser's side, and in the middle it is a draw. The winner gets 1.
+    Who has no coin left while the other has one loses, or suffers the other's pushes. If both have
+    none, the wrestler decides: it lies on the loser's side, and in the middle it is a draw. The
+    winner gets 1.
 
     Parameters
     ----------
@@ -34,17 +35,23 @@ class OshiZumo:
         K: the field has 2 K + 1 locations.
     least : int
         M, the least bid.
+    push_on : bool
+        Whether a player whose opponent has run out of coins pushes once for each coin of its own,
+        in place of winning at once.
 
     """
 
     scale = 1.0
 
-    def __init__(self, coins: int = 8, reach: int = 1, least: int = 1) -> None:
+    def __init__(
+        self, coins: int = 8, reach: int = 1, least: int = 1, *, push_on: bool = False
+    ) -> None:
         """Note the rules."""
         self.coins = coins
         self.reach = reach
         self.least = least
-        self.name = f"oshi_zumo_{coins}_{reach}_{least}"
+        self.push_on = push_on
+        self.name = f"oshi_zumo_{coins}_{reach}_{least}" + "_push_on" * push_on
 
     def start(self) -> OshiZumoState:
         """Return the state before the first bid."""
@@ -83,7 +90,9 @@ class OshiZumo:
         place = self._place(state)
         if abs(place) <= self.reach:
             mine, theirs = map(self._left, state.bids)
-            if mine or theirs:
+            if self.push_on:
+                place += mine - theirs  # one of them is 0
+            elif mine or theirs:
                 return 1.0 if mine else -1.0
         return float((place > 0) - (place < 0))
 

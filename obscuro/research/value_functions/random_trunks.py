@@ -88,16 +88,36 @@ def make_examples(
 
 
 class RememberedValues:
-    """A value function that keeps what it was asked, and what it said."""
+    """A value function that keeps what it was asked, and what it said.
 
-    def __init__(self, values: ValueFunction) -> None:
+    Parameters
+    ----------
+    values : ValueFunction
+        What is asked.
+    better : ValueFunction, optional
+        Another value function whose word is kept in place of what was said.
+    every : int
+        Only every so many questions are kept.
+
+    """
+
+    def __init__(
+        self, values: ValueFunction, better: ValueFunction | None = None, every: int = 1
+    ) -> None:
+        """Keep nothing yet."""
         self._values = values
+        self._better = better
+        self._every = every
+        self._asked = 0
         self._parts: list[Examples] = []
 
     def __call__(self, trunk: LimitedTrunk, reach: Floats) -> list[Floats]:
         """Ask the value function, and return what it says."""
         said = self._values(trunk, reach)
-        self._parts.append(as_examples(trunk, reach, said))
+        if self._asked % self._every == 0:
+            kept = said if self._better is None else self._better(trunk, reach)
+            self._parts.append(as_examples(trunk, reach, kept))
+        self._asked += 1
         return said
 
     def examples(self) -> Examples:

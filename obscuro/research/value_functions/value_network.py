@@ -3,15 +3,13 @@
 The encoding is V's, Section 6.1.5: each public observation as a one-hot vector, then the reach of
 each of ▲'s and ▼'s private sequences. Ours is that ranges are divided by their sums first. A
 player's counterfactual values do not change with its own sum, and are in proportion to the other's,
-so a network need not learn that. Hidden layers are rectified, the output is linear. It is trained by
-scikit-learn (the extra `value-functions`) and asked by numpy alone.
+so a network need not learn that. Hidden layers are rectified, the output is linear.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -21,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obscuro.research.games.game_tree import enumerate_game
-from obscuro.research.games.goofspiel import Goofspiel, GoofspielState
-from obscuro.research.games.leduc import LIMIT, PacedLeduc, PacedLeducState
+from obscuro.research.games.goofspiel import Goofspiel, GoofspielState, Stake
+from obscuro.research.games.leduc import LeducPoker, PacedLeduc, PacedLeducState
 from obscuro.research.games.oshi_zumo import OshiZumo, OshiZumoState
 from obscuro.research.value_functions.limited_trunk import LimitedGame, LimitedTrunk
 from obscuro.research.value_functions.random_trunks import Examples
@@ -32,6 +30,8 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 BATCH: Final = 256
+DELTA: Final = 1.0
+"""The Huber loss is linear in errors above this, in units of an output."""
 RATES: Final = ((0.0, 1e-3), (0.5, 3e-4), (0.7, 1e-4), (0.85, 3e-5))
 """From so much of the training on, Adam's rate is this. V does not say its own."""
 
@@ -158,6 +158,54 @@ def rate_starts(epochs: int) -> dict[int, float]:
     return {math.ceil(share * epochs): rate for share, rate in RATES}
 
 
+class _Adam:
+    """Adam (Kingma and Ba 2015), on arrays that it changes in place."""
+
+    _MEAN, _SQUARE, _LEAST = 0.9, 0.999, 1e-8
+
+    def __init__(self, parameters: Sequence[Singles]) -> None:
+        self._parameters = parameters
+        self._means = [np.zeros_like(each) for each in parameters]
+        self._squares = [np.zeros_like(each) for each in parameters]
+        self._steps = 0
+
+    def step(self, gradients: Sequence[Singles], rate: float) -> None:
+        """Go one step against the gradients, one for each array."""
+        self._steps += 1
+        rate *= math.sqrt(1 - self._SQUARE**self._steps) / (1 - self._MEAN**self._steps)
+        each = zip(self._parameters, self._means, self._squares, gradients, strict=True)
+        for parameter, mean, square, gradient in each:
+            mean[...] += (1 - self._MEAN) * (gradient - mean)
+            square[...] += (1 - self._SQUARE) * (gradient * gradient - square)
+            parameter[...] -= rate * mean / (np.sqrt(square) + self._LEAST)
+
+
+def gradients(
+    network: ValueNetwork, inputs: Singles, aims: Singles, *, huber: bool
+) -> list[Singles]:
+    """Return the loss's gradients by the weights, then by the biases.
+
+    inputs: float32[n, e + w]. aims: float32[n, w]. The loss is half of the squared error, or Huber's,
+    summed over outputs, its mean over examples.
+    """
+    layers = [inputs]
+    last = len(network.weights) - 1
+    for number, (weight, bias) in enumerate(zip(network.weights, network.biases, strict=True)):
+        layer = layers[-1] @ weight + bias
+        layers.append(np.maximum(layer, 0.0) if number < last else layer)
+    error = layers.pop() - aims
+    if huber:
+        np.clip(error, -DELTA, DELTA, out=error)
+    error /= np.float32(len(inputs))
+    found: list[Singles] = []
+    sums: list[Singles] = []
+    for weight, layer in zip(network.weights[::-1], layers[::-1], strict=True):
+        found.append(layer.T @ error)
+        sums.append(error.sum(axis=0))
+        error = (error @ weight.T) * (layer > 0.0)
+    return found[::-1] + sums[::-1]
+
+
 def train(
     trunk: LimitedTrunk,
     examples: Examples,
@@ -166,45 +214,40 @@ def train(
     epochs: int,
     seed: int = 1,
     sums: bool = True,
+    huber: bool = False,
+    start: ValueNetwork | None = None,
 ) -> Iterator[ValueNetwork]:
     """Fit a network by Adam, and yield it after every epoch.
 
-    examples: those to learn from. sums: as `ask` takes it. An output of 1 stands for the aims' root
-    mean square: Adam's steps don't get smaller with the aims. V's Huber loss is half of the squared
-    error that is minimised here, but for the few errors above δ.
+    examples: those to learn from. sums: as `ask` takes it. huber: minimise V's loss, in place of the
+    squared error. start: the network to go on from; its shape, unit and sums stay. Else an output of
+    1 stands for the aims' root mean square: Adam's steps don't get smaller with the aims.
     """
-    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - an optional dependency
-    from sklearn.neural_network import MLPRegressor  # noqa: PLC0415
-
+    random = np.random.default_rng(seed)
+    sums = sums if start is None else start.sums
     inputs, factors = ask(trunk, examples.state, examples.ranges, sums=sums)
-    aims = examples.values / np.where(factors > 0.0, factors, np.float32(1.0))
-    unit = float(np.sqrt((aims.astype(np.float64) ** 2).mean())) or 1.0
-    aims /= np.float32(unit)
-    model = MLPRegressor(
-        hidden_layer_sizes=shape.hidden,
-        activation="relu",
-        solver="adam",
-        alpha=0.0,
-        batch_size=min(BATCH, len(inputs)),
-        max_iter=1,
-        warm_start=True,
-        random_state=seed,
-    )
-    starts = rate_starts(epochs)
+    aims = (examples.values / np.where(factors > 0.0, factors, 1.0)).astype(np.float32)
+    if start is None:
+        unit = float(np.sqrt((aims.astype(np.float64) ** 2).mean())) or 1.0
+        start = random_network(trunk, shape, unit=unit, seed=seed)._replace(sums=sums)
+    aims /= np.float32(start.unit)
+    network = _copied(start)
+    adam = _Adam([*network.weights, *network.biases])
+    starts, rate = rate_starts(epochs), 0.0
     for epoch in range(epochs):
-        if epoch in starts:  # another rate begins with `fit`, which says that one epoch is too few
-            model.set_params(learning_rate_init=starts[epoch])
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(inputs, aims)
-        else:
-            model.partial_fit(inputs, aims)
-        yield ValueNetwork(
-            tuple(np.array(each, np.float32) for each in model.coefs_),  # it goes on with its own
-            tuple(np.array(each, np.float32) for each in model.intercepts_),
-            unit,
-            sums,
-        )
+        rate = starts.get(epoch, rate)
+        order = random.permutation(len(inputs))
+        for begin in range(0, len(order), BATCH):
+            batch = order[begin : begin + BATCH]
+            adam.step(gradients(network, inputs[batch], aims[batch], huber=huber), rate)
+        yield _copied(network)
+
+
+def _copied(network: ValueNetwork) -> ValueNetwork:
+    return network._replace(
+        weights=tuple(each.copy() for each in network.weights),
+        biases=tuple(each.copy() for each in network.biases),
+    )
 
 
 def random_network(
@@ -255,13 +298,11 @@ class Domain(NamedTuple):
     make: Callable[[], LimitedGame]
     shape: NetworkShape
     strategies: int  # random trunk strategies of the training data
-    printed_histories: int  # V's Table 3, rounded
-    printed_states: int
 
 
-def goofspiel(cards: int, rounds_above: int) -> LimitedGame:
-    """Return Goofspiel, highest card first, for points, with a limit after `rounds_above`."""
-    game = Goofspiel(cards, "decreasing", stake="points")
+def goofspiel(cards: int, rounds_above: int, stake: Stake = "points") -> LimitedGame:
+    """Return Goofspiel, highest card first, with a limit after `rounds_above`."""
+    game = Goofspiel(cards, "decreasing", stake=stake)
     return LimitedGame(
         enumerate_game(game),
         2 * rounds_above,
@@ -274,8 +315,8 @@ def _winners(state: GoofspielState) -> list[int]:
     return [1 + (a > b) - (a < b) for a, b in zip(*state.bids, strict=True)]
 
 
-def _oshi_zumo(coins: int, rounds_above: int) -> LimitedGame:
-    game = OshiZumo(coins)
+def oshi_zumo(game: OshiZumo, rounds_above: int) -> LimitedGame:
+    """Return Oshi-zumo with a limit after `rounds_above`."""
 
     def pushes(state: OshiZumoState) -> list[int]:
         return [1 + push for push in game.pushes(state)]
@@ -288,24 +329,41 @@ def _oshi_zumo(coins: int, rounds_above: int) -> LimitedGame:
     )
 
 
-def _leduc() -> LimitedGame:
+def leduc(poker: LeducPoker) -> LimitedGame:
+    """Return Leduc poker with a limit after the public card."""
+    game = PacedLeduc(poker)
     bets: dict[tuple[int, ...], int] = {}
 
     def public(state: PacedLeducState) -> list[int]:
-        return [bets.setdefault(state.poker.first, len(bets)), state.poker.cards[-1]]
+        poker = state.poker
+        return [bets.setdefault(poker.first, len(bets)), game.poker.seen(poker.cards[-1])]
 
     def private(state: PacedLeducState, player: int) -> int:
-        return state.poker.cards[player]
+        return game.poker.seen(state.poker.cards[player])
 
-    return LimitedGame(enumerate_game(PacedLeduc()), LIMIT, public, private)
+    return LimitedGame(enumerate_game(game), game.limit, public, private)
 
 
 DOMAINS: Final[dict[str, Domain]] = {
-    "goofspiel": Domain(
-        "Goofspiel, 5 cards", lambda: goofspiel(5, 2), NetworkShape(5, 500), 2000, 56_000, 9
+    "goofspiel": Domain("Goofspiel, 5 cards", lambda: goofspiel(5, 2), NetworkShape(5, 500), 2000),
+    "goofspiel_v": Domain(
+        "Goofspiel, V's", lambda: goofspiel(5, 2, "win"), NetworkShape(5, 500), 2000
     ),
     "oshi_zumo": Domain(
-        "Oshi-zumo, 8 coins", lambda: _oshi_zumo(8, 3), NetworkShape(4, 400), 2000, 20_000, 17
+        "Oshi-zumo, 8 coins", lambda: oshi_zumo(OshiZumo(), 3), NetworkShape(4, 400), 2000
     ),
-    "leduc": Domain("Leduc poker", _leduc, NetworkShape(6, 200), 812, 61_000, 87),
+    "oshi_zumo_v": Domain(
+        "Oshi-zumo, V's",
+        lambda: oshi_zumo(OshiZumo(push_on=True), 3),
+        NetworkShape(4, 400),
+        2000,
+    ),
+    "leduc": Domain("Leduc poker", lambda: leduc(LeducPoker()), NetworkShape(6, 200), 812),
+    "leduc_v": Domain(
+        "Leduc poker, V's",
+        lambda: leduc(LeducPoker(3, 2, ranks=True)),
+        NetworkShape(6, 200),
+        812,
+    ),
 }
+"""V's games by its words, and as its Table 3 and its constant values have them."""

@@ -15,19 +15,21 @@ import msgspec
 
 from obscuro.child_process import ChildProcess
 from obscuro.viewer.game_file import GameFileError, games_of_bytes, kept_text
+from obscuro.viewer.worst_moments import Moment, men_lost
 
 NICE = 5
 """How much the process stands behind others."""
 
 
 class ReadGame(msgspec.Struct):
-    """A game of a file. pgn: as `kept_text` returns it."""
+    """A game of a file. pgn: as `kept_text` returns it. moments: what the fog did, by rules."""
 
     white: str
     black: str
     result: str
     plies: int
     pgn: str
+    moments: list[Moment]
 
 
 class ReadFile(msgspec.Struct):
@@ -86,9 +88,8 @@ def read_games(data: bytes) -> ReadFile:
             read.faults.append(f"{headers['White']} - {headers['Black']}: {error}")
             continue
         plies = sum(1 for _ in game.mainline())
-        read.games.append(
-            ReadGame(headers["White"], headers["Black"], headers["Result"], plies, pgn)
-        )
+        players = headers["White"], headers["Black"]
+        read.games.append(ReadGame(*players, headers["Result"], plies, pgn, men_lost(game)))
     if not read.games:
         read.error = read.faults[0]
     return read

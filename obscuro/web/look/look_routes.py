@@ -91,7 +91,13 @@ class LookRoutes:
         def keep(visitor: str) -> object:
             kept = self._games.keep(read.games, visitor)
             told = [
-                {"game": each.id, "white": each.white, "black": each.black, "result": each.result}
+                {
+                    "game": each.id,
+                    "white": each.white,
+                    "black": each.black,
+                    "result": each.result,
+                    "moments": msgspec.to_builtins(each.moments),
+                }
                 for each in kept
             ]
             return {"games": told, "faults": read.faults}
@@ -178,6 +184,7 @@ class LookRoutes:
                 "result": each.result,
                 "started": each.opened,
                 "plies": each.plies,
+                "moments": msgspec.to_builtins(each.moments),
             }
             for each in self._games.files_of(visitor, most)
         ]

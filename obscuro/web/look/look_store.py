@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import logging
 import zlib
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from obscuro.viewer.document import SCHEMA, GameDocument, in_present_form
+from obscuro.viewer.worst_moments import Moment, worst_move
 from obscuro.web.data_folder import GameDatabase
 
 FILE = "look.sqlite3"
@@ -38,6 +40,13 @@ CREATE TABLE IF NOT EXISTS games_of_files (
     size INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS games_of_files_by_visitor ON games_of_files (visitor, size);
+CREATE TABLE IF NOT EXISTS moments (
+    game TEXT NOT NULL REFERENCES games_of_files (id) ON DELETE CASCADE,
+    place INTEGER NOT NULL,
+    ply INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (game, place)
+) STRICT;
 CREATE TABLE IF NOT EXISTS documents (
     game TEXT PRIMARY KEY,
     form INTEGER NOT NULL,
@@ -45,6 +54,8 @@ CREATE TABLE IF NOT EXISTS documents (
 ) STRICT;
 """
 _COLUMNS = "id, visitor, opened, white, black, result, plies"
+_WORST_MOVE = 0
+"""The place among a game's moments of the move that lost most; the others come after it."""
 
 logger = logging.getLogger("obscuro.web")
 
@@ -53,7 +64,8 @@ logger = logging.getLogger("obscuro.web")
 class FileGame:
     """A game of a PGN file, as a row of its table.
 
-    opened: when the visitor gave it to us, UTC, as ISO 8601.
+    opened: when the visitor gave it to us, UTC, as ISO 8601. moments: the worst ones, see
+    `worst_moments`; the move that lost most is the first, once there is a document.
     """
 
     id: str
@@ -64,6 +76,7 @@ class FileGame:
     result: str
     plies: int
     pgn: str
+    moments: tuple[Moment, ...] = ()
 
 
 class LookStore:
@@ -77,8 +90,16 @@ class LookStore:
 
         Those of the same visitor first, then those of the visitors with the most.
         """
-        rows = [(*astuple(each), len(each.pgn.encode())) for each in games]
-        self._db.write(("INSERT INTO games_of_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows))
+        rows = [(*astuple(each)[:-1], len(each.pgn.encode())) for each in games]
+        moments = [
+            (each.id, place, moment.ply, moment.text)
+            for each in games
+            for place, moment in enumerate(each.moments, _WORST_MOVE + 1)
+        ]
+        self._db.write(
+            ("INSERT INTO games_of_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows),
+            ("INSERT INTO moments VALUES (?, ?, ?, ?)", moments),
+        )
         for visitor in {each.visitor for each in games}:
             self._keep_newest(visitor, OWN_FILE_GAMES, OWN_FILE_BYTES)
         while True:
@@ -97,7 +118,7 @@ class LookStore:
         """Return a game of a file of this visitor's; None if there is none of this id."""
         query = f"SELECT {_COLUMNS}, pgn FROM games_of_files WHERE id = ? AND visitor = ?"
         rows = self._db.read(query, game_id, visitor)
-        return FileGame(*rows[0]) if rows else None
+        return self._with_moments([FileGame(*rows[0])])[0] if rows else None
 
     def games_of(self, visitor: str, most: int) -> list[FileGame]:
         """Return a visitor's games of files, the newest first, without their moves."""
@@ -106,13 +127,32 @@ class LookStore:
             "WHERE visitor = ? ORDER BY opened DESC, rowid LIMIT ?",
             *(visitor, most),
         )
-        return [FileGame(*row) for row in rows]
+        return self._with_moments([FileGame(*row) for row in rows])
+
+    def _with_moments(self, games: list[FileGame]) -> list[FileGame]:
+        rows = self._db.read(
+            "SELECT game, ply, text FROM moments WHERE game IN (SELECT value FROM json_each(?)) "
+            "ORDER BY game, place",
+            json.dumps([each.id for each in games]),
+        )
+        found: dict[str, list[Moment]] = defaultdict(list)
+        for game_id, *moment in rows:
+            found[game_id].append(Moment(*moment))
+        return [replace(each, moments=tuple(found[each.id])) for each in games]
 
     def save_document(self, game_id: str, document: GameDocument) -> None:
-        """Keep the document of a finished game. Raises StoreError."""
+        """Keep the document of a finished game, and its worst move. Raises StoreError."""
         body = zlib.compress(json.dumps(document, separators=(",", ":")).encode())
         row = (game_id, SCHEMA, body)
-        self._db.write(("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", [row]))
+        worst = worst_move(document)
+        moments = [] if worst is None else [(_WORST_MOVE, worst.ply, worst.text, game_id)]
+        self._db.write(
+            ("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", [row]),
+            (
+                "INSERT OR REPLACE INTO moments SELECT id, ?, ?, ? FROM games_of_files WHERE id = ?",
+                moments,
+            ),
+        )
         order = (
             "DELETE FROM documents WHERE rowid IN (SELECT rowid FROM (SELECT rowid, "
             "row_number() OVER newer AS number, sum(length(body)) OVER newer AS size "

@@ -170,6 +170,7 @@ class WatchedGames:
                 result=game.result,
                 plies=game.plies,
                 pgn=game.pgn,
+                moments=tuple(game.moments),
             )
             for game in games
         ]

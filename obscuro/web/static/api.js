@@ -7,9 +7,11 @@
  *   limits: {matches: boolean}}} Settings
  * @typedef {{game: string, you: "white" | "black" | null, status: string, result: string | null,
  *   level: number | null, started: string, plies: number, white?: string,
- *   black?: string}} OwnGame
+ *   black?: string, moments?: Moment[]}} OwnGame
  *   you: null where the visitor only watches; white and black are the names of the players then
- * @typedef {{game: string, white: string, black: string, result: string}} FileGame
+ * @typedef {{ply: number, text: string}} Moment a bad one of a game; ply: before the move
+ * @typedef {{game: string, white: string, black: string, result: string,
+ *   moments: Moment[]}} FileGame
  */
 
 /** What all paths of this server begin with: `/`, or more if it is behind a proxy. */

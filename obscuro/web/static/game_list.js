@@ -4,7 +4,10 @@ import { ROOT } from "obscuro/api.js";
 import { html } from "obscuro/elements.js";
 import { sideName } from "obscuro/game.js";
 
-/** @typedef {import("obscuro/api.js").OwnGame} OwnGame */
+/**
+ * @typedef {import("obscuro/api.js").OwnGame} OwnGame
+ * @typedef {import("obscuro/api.js").Moment} Moment
+ */
 
 /**
  * A game of the visitor: one that goes on leads to its board, another to the viewer.
@@ -23,6 +26,7 @@ export function gameItem(game) {
     playersOf(game),
     html("span", {}, over ? (game.result ?? "") : "", ` ${moves}`),
     html("span", {}, new Date(game.started).toLocaleString()),
+    ...momentList(game.game, game.moments ?? []),
   );
 }
 
@@ -45,5 +49,19 @@ export function fileItem(game) {
     {},
     html("a", { href: `${ROOT}look/${game.game}` }, players),
     html("span", {}, game.result),
+    ...momentList(game.game, game.moments),
   );
+}
+
+/**
+ * The worst moments of a game; each leads to its position.
+ * @param {string} game
+ * @param {Moment[]} moments
+ */
+function momentList(game, moments) {
+  if (moments.length === 0) return [];
+  const items = moments.map(({ ply, text }) =>
+    html("li", {}, html("a", { href: `${ROOT}look/${game}#${ply}` }, text)),
+  );
+  return [html("ul", { class: "moments", "aria-label": "Worst moments" }, ...items)];
 }

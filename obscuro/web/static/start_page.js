@@ -1,7 +1,7 @@
 // Starts the start page: fills its forms, and keeps what the player chose last time.
 
 import { ROOT, ask } from "obscuro/api.js";
-import { byId } from "obscuro/elements.js";
+import { byId, html } from "obscuro/elements.js";
 import { fileItem, gameItem } from "obscuro/game_list.js";
 import { recall, remember } from "obscuro/remembered.js";
 import { OTHER_CLOCK, levelOptions, moveOptions, timeOptions } from "obscuro/start_choices.js";
@@ -32,6 +32,7 @@ function chosenColor() {
 /** @param {unknown} error */
 function complain(error) {
   byId("notice").textContent = error instanceof Error ? error.message : String(error);
+  byId("notice").scrollIntoView({ block: "nearest" });
 }
 
 /**
@@ -95,6 +96,7 @@ async function watch() {
     white: levelOf(field("watch-white").value),
     black: levelOf(field("watch-black").value),
     move: Number(field("watch-move").value),
+    chess960: isTicked("watch-chess960"),
   });
   location.assign(`${ROOT}look/${answer.game}`);
 }
@@ -109,7 +111,7 @@ async function openFile() {
   byId("file-games").replaceChildren(...games.map(fileItem));
   /** @type {string[]} */
   const faults = answer.faults ?? [];
-  byId("notice").textContent = faults.join(" · ");
+  byId("file-faults").replaceChildren(...faults.map((fault) => html("li", {}, fault)));
   if (games.length === 1 && faults.length === 0) location.assign(`${ROOT}look/${games[0].game}`);
 }
 

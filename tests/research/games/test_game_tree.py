@@ -160,6 +160,26 @@ def test_leduc_folds_only_to_a_raise_and_raises_twice() -> None:
     assert game.actions(LeducState((0, 5), (RAISE, RAISE))) == [FOLD, CALL]
 
 
+def test_leduc_raises_in_several_sizes() -> None:
+    game = LeducPoker(3, 2)
+    double = RAISE + 1
+    assert game.actions(LeducState((0, 5), (double,))) == [FOLD, CALL, RAISE, double]
+    assert game.actions(LeducState((0, 5), (double, RAISE, double))) == [FOLD, CALL]
+    folded = LeducState((0, 5, 1), (double, RAISE, CALL), (CALL, double, RAISE, FOLD))
+    assert game.payoff(folded) == 1 + 4 + 2 + 8  # ▼ folds to the last raise, of 4
+    called = LeducState((0, 5, 2), (double, RAISE, CALL), (RAISE, double, CALL))
+    assert game.payoff(called) == -(1 + 4 + 2 + 4 + 8)
+    assert game.scale == 1 / (1 + 3 * 4 + 3 * 8)
+
+
+def test_leduc_deals_ranks_by_how_many_cards_are_left() -> None:
+    game = LeducPoker(ranks=True)
+    state = game.apply(game.start(), 2)
+    assert game.actions(state) == [0, 3, 4]
+    assert game.chances(state) == pytest.approx([2 / 5, 1 / 5, 2 / 5])
+    assert game.observation(state, MAX)[1] == 1 + 1
+
+
 def test_liars_dice_counts_the_highest_face_as_every_face() -> None:
     game = LiarsDice(5)
     two_twos, two_threes = 6, 7

@@ -8,7 +8,7 @@ import pytest
 from obscuro.research.games.extensive_form import TERMINAL
 from obscuro.research.games.game_tree import check, enumerate_game, exploitability, strategy_of
 from obscuro.research.games.klss import least_exploitable
-from obscuro.research.games.leduc import LeducPoker, PacedLeduc
+from obscuro.research.games.leduc import LeducPoker, LeducState, PacedLeduc
 from obscuro.research.games.oshi_zumo import OshiZumo, OshiZumoState
 from obscuro.research.games.subgame_program import AsSolved
 from obscuro.research.value_functions.limited_trunk import (
@@ -18,12 +18,15 @@ from obscuro.research.value_functions.limited_trunk import (
     TrunkExploitability,
 )
 from obscuro.research.value_functions.random_trunks import random_policy
-from obscuro.research.value_functions.value_network import DOMAINS, goofspiel
+from obscuro.research.value_functions.value_network import DOMAINS, goofspiel, leduc
 from obscuro.search.game import CHANCE, MAX, MIN
 from tests.research.games.oracle import random_policy as any_policy
 
 
-@pytest.mark.parametrize(("name", "states"), [("goofspiel", 9), ("oshi_zumo", 17), ("leduc", 30)])
+@pytest.mark.parametrize(
+    ("name", "states"),
+    [("goofspiel_v", 9), ("oshi_zumo", 17), ("oshi_zumo_v", 17), ("leduc", 30)],
+)
 def test_public_states_at_the_limit(name: str, states: int) -> None:
     trunk = LimitedTrunk(DOMAINS[name].make())
     assert len(trunk.public) == states
@@ -95,7 +98,7 @@ def test_trunk_of_an_equilibrium_loses_nothing_and_one_that_is_the_game_its_expl
 
 
 def test_paced_leduc_is_leduc() -> None:
-    paced, plain = enumerate_game(PacedLeduc()), enumerate_game(LeducPoker())
+    paced, plain = enumerate_game(PacedLeduc(LeducPoker())), enumerate_game(LeducPoker())
     check(paced)
     assert len(paced.infosets.key) == len(plain.infosets.key)
     values = [
@@ -103,6 +106,34 @@ def test_paced_leduc_is_leduc() -> None:
         for tree in (paced, plain)
     ]
     assert values[0] == pytest.approx(values[1], abs=1e-8)
+
+
+def test_leduc_of_ranks_is_leduc() -> None:
+    cards, ranks = enumerate_game(LeducPoker()), enumerate_game(LeducPoker(ranks=True))
+    check(ranks)
+    assert len(ranks.states) < len(cards.states) / 4
+    values = [
+        least_exploitable(tree, np.zeros(len(tree.infosets.action)), AsSolved()).value
+        for tree in (cards, ranks)
+    ]
+    assert values[0] == pytest.approx(values[1], abs=1e-8)
+
+
+def test_first_rounds_of_v_s_leduc_end_in_87_public_states() -> None:
+    game = leduc(LeducPoker(1, 2, ranks=True))
+    check(game.tree)
+    # One check each, or a raise of either size by either player: times three public ranks.
+    assert len(LimitedTrunk(game).public) == (1 + 2 * 2) * 3
+    poker = LeducPoker(3, 2, ranks=True)
+    open_rounds = [LeducState((0, 2))]
+    ends = 0
+    while open_rounds:
+        state = open_rounds.pop()
+        if poker.player(state) == CHANCE:
+            ends += 1
+        elif poker.player(state) != TERMINAL:
+            open_rounds += [poker.apply(state, action) for action in poker.actions(state)]
+    assert 3 * ends == 87  # V, Table 3
 
 
 def test_oshi_zumo_keeps_its_promises() -> None:
@@ -130,3 +161,21 @@ def test_who_wins_oshi_zumo(mine: tuple[int, ...], theirs: tuple[int, ...], payo
     state = OshiZumoState((mine, theirs))
     assert OshiZumo().player(state) == TERMINAL
     assert OshiZumo().payoff(state) == payoff
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "payoff"),
+    [
+        ((3, 2), (1, 1), 1.0),  # pushed off the field before
+        ((7,), (8,), 0.0),  # ▼ pushed, and ▲'s last coin pushes back
+        ((6,), (8,), 1.0),  # two coins push beyond the middle
+        ((4, 4), (5, 1), -1.0),
+        ((4, 4), (5, 3), 0.0),
+        ((2, 6), (1, 2), 1.0),
+    ],
+)
+def test_coins_left_push_on(mine: tuple[int, ...], theirs: tuple[int, ...], payoff: float) -> None:
+    state = OshiZumoState((mine, theirs))
+    game = OshiZumo(push_on=True)
+    assert game.player(state) == TERMINAL
+    assert game.payoff(state) == payoff

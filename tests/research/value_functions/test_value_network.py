@@ -25,6 +25,7 @@ from obscuro.research.value_functions.value_network import (
     ValueNetwork,
     encoded_states,
     goofspiel,
+    gradients,
     losses,
     random_network,
     rate_starts,
@@ -120,6 +121,50 @@ def test_plain_ranges_are_learned_from_as_they_are(trunk: LimitedTrunk, examples
         network.values(trunk, examples.state, examples.ranges), expected, rtol=1e-5
     )
     assert network.unit == pytest.approx(np.sqrt((examples.values**2).mean()), rel=1e-5)
+
+
+@pytest.mark.parametrize("huber", [False, True])
+def test_gradients_are_those_of_small_steps(
+    trunk: LimitedTrunk, examples: Examples, huber: bool
+) -> None:
+    random = np.random.default_rng(1)
+    start = random_network(trunk, NetworkShape(2, 5), unit=1.0, seed=1)
+    inputs = random.normal(size=(4, len(start.weights[0]))).astype(np.float32)
+    aims = random.normal(0.0, 2.0, (4, len(start.biases[-1]))).astype(np.float32)
+
+    def loss(network: ValueNetwork) -> float:
+        missed = np.abs(network.outputs(inputs).astype(np.float64) - aims)
+        if huber:
+            missed = np.sqrt(np.where(missed < 1.0, missed**2, 2 * missed - 1.0))
+        return float((missed**2).sum() / 2 / len(inputs))
+
+    assert np.abs(start.outputs(inputs) - aims).max() > 1.0  # some errors are in the linear part
+    count = len(start.weights)
+    for number, found in enumerate(gradients(start, inputs, aims, huber=huber)):
+        for at in ([0] * found.ndim, [-1] * found.ndim):
+            sides = []
+            for step in (-1e-2, 1e-2):
+                arrays = [each.astype(np.float64) for each in (*start.weights, *start.biases)]
+                arrays[number][tuple(at)] += step
+                moved = start._replace(
+                    weights=tuple(arrays[:count]),  # type: ignore[arg-type]
+                    biases=tuple(arrays[count:]),  # type: ignore[arg-type]
+                )
+                sides.append(loss(moved))
+            slope = (sides[1] - sides[0]) / 2e-2
+            assert float(found[tuple(at)]) == pytest.approx(slope, rel=0.02, abs=2e-3)
+
+
+def test_training_goes_on_from_a_network(
+    trunk: LimitedTrunk, examples: Examples, networks: list[ValueNetwork]
+) -> None:
+    before = losses(networks[-1], trunk, examples)
+    shape = NetworkShape(2, 32)
+    (again,) = train(trunk, examples, shape, epochs=1, huber=True, start=networks[-1])
+    (fresh,) = train(trunk, examples, shape, epochs=1, huber=True)
+    assert losses(again, trunk, examples).huber < losses(fresh, trunk, examples).huber / 3
+    assert losses(networks[-1], trunk, examples) == before  # it is not changed itself
+    assert again.unit == networks[-1].unit
 
 
 def test_the_rate_falls_within_any_number_of_epochs() -> None:
