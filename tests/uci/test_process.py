@@ -268,6 +268,21 @@ def test_odd_positions(fen: str, move: str | None, engine: Process) -> None:
     assert best(engine, f"position fen {fen}", "go nodes 50") in move.split("|")
 
 
+@pytest.mark.parametrize(
+    ("position", "lost"),
+    [
+        ("fen 4k3/8/8/8/8/8/8/4RK2 w - - 0 1 moves e1e8", True),
+        ("fen k7/8/8/8/8/8/8/K7 w - - 100 80", False),
+        ("fen k7/8/8/8/1p6/pPp5/PRP5/KB6 w - - 0 1", False),
+    ],
+)
+def test_a_captured_king_is_told_as_mate(position: str, lost: bool, engine: Process) -> None:
+    engine.say(f"position {position}", "go nodes 50")
+    said = engine.until("bestmove")
+    assert said[-1] == "bestmove (none)"
+    assert ("info depth 0 score mate 0" in said) == lost
+
+
 def test_infinite_and_pondering(engine: Process) -> None:
     engine.say("position startpos", "go infinite")
     engine.until("info string play")
