@@ -1,7 +1,8 @@
 """What pyproject.toml can't say: the README of the index's page, and the stamp of the commit.
 
 An index shows the README away from its repository. So its pictures and links get the addresses that
-they have there. The stamp tells an installed copy which commit it was built from.
+they have there, if `[project.urls]` names the repository. The stamp tells an installed copy which
+commit it was built from.
 """
 
 import re
@@ -59,14 +60,14 @@ class StampedSdist(sdist):
 
 if __name__ == "__main__":
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    from obscuro import __version__
+    readme = (ROOT / "README.md").read_text("utf-8")
+    if repository := project.get("urls", {}).get("Repository"):
+        from obscuro import __version__
+
+        readme = index_readme(readme, repository, f"v{__version__}")
 
     setup(
-        long_description=index_readme(
-            (ROOT / "README.md").read_text("utf-8"),
-            project["urls"]["Repository"],
-            f"v{__version__}",
-        ),
+        long_description=readme,
         long_description_content_type="text/markdown",
         cmdclass={"build_py": StampedBuild, "sdist": StampedSdist},
     )

@@ -13,8 +13,6 @@ from obscuro.version import CHECKOUT
 
 DISTRIBUTION = "obscuro-fow"
 """The name that pip knows. The package and the command are called `obscuro`."""
-NO_ADDRESS = ".example"
-"""The end of a host that stands for an address which nobody has chosen yet."""
 
 _EXTRA = re.compile(r"""\bextra\s*==\s*["']([\w-]+)["']""")
 
@@ -52,13 +50,12 @@ def install_command(*packages: str) -> str:
 def page(name: str) -> str:
     """Return where a page of the documentation is: a file of the checkout, else an address.
 
-    name: its file under docs/.
+    name: its file under docs/. While the metadata has no address, the answer names the file.
     """
     path = os.path.join(CHECKOUT, "docs", name)
     if os.path.exists(path):
         return path
-    address = about().addresses.get("Documentation", NO_ADDRESS)
-    if address.split("/")[2:3] and not address.split("/")[2].endswith(NO_ADDRESS):
+    if address := about().addresses.get("Documentation"):
         return f"{address}/{name}"
     return f"docs/{name} in the repository"
 
@@ -85,7 +82,7 @@ def _checkout() -> About:
             extra: [text.partition(";")[0].strip() for text in texts]
             for extra, texts in project["optional-dependencies"].items()
         },
-        project["urls"],
+        project.get("urls", {}),
     )
 
 

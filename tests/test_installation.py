@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import urllib.parse
 from pathlib import Path
 
 import pytest
@@ -130,14 +131,57 @@ def test_a_page_of_a_wheel_is_an_address(wheel: email.message.Message) -> None:
     assert page("web.md") == "https://host.org/docs/web.md"
 
 
-def test_an_address_that_nobody_has_chosen_is_not_told(wheel: email.message.Message) -> None:
-    assert page("web.md") == "docs/web.md in the repository"
-    wheel["Project-URL"] = "Documentation, https://obscuro-fow.example/docs"
+def test_without_an_address_a_page_of_a_wheel_is_named(wheel: email.message.Message) -> None:
     assert page("web.md") == "docs/web.md in the repository"
 
 
-def test_the_metadata_has_our_name_and_all_addresses() -> None:
+def false_addresses(urls: dict[str, str]) -> list[str]:
+    """Return what can't be an address of ours: no https, or a host that stands for another."""
+    reserved = re.compile(r"(?:^|\.)(?:example(?:\.\w+)?|invalid|test|local|localhost)$")
+    return [
+        url
+        for url in urls.values()
+        if (parts := urllib.parse.urlsplit(url)).scheme != "https"
+        or "." not in (host := parts.hostname or "")
+        or reserved.search(host)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "false"),
+    [
+        ("https://obscuro-fow.example/obscuro", True),
+        ("https://www.example.org/obscuro", True),
+        ("https://localhost/obscuro", True),
+        ("http://host.org/obscuro", True),
+        ("ADDRESS", True),
+        ("https://host.org/obscuro", False),
+        ("https://example-fans.org/obscuro", False),
+    ],
+)
+def test_false_addresses_are_found(url: str, false: bool) -> None:
+    assert bool(false_addresses({"Repository": url})) == false
+
+
+def test_the_metadata_has_our_name_and_no_false_address() -> None:
     assert PROJECT["name"] == DISTRIBUTION
-    assert {"Repository", "Documentation", "Changelog", "Issues"} <= PROJECT["urls"].keys()
-    repository = PROJECT["urls"]["Repository"]
-    assert all(address.startswith(repository) for address in PROJECT["urls"].values())
+    urls = PROJECT.get("urls", {})
+    assert false_addresses(urls) == []
+    assert urls.keys() in (set(), {"Repository", "Documentation", "Changelog", "Issues"})
+    assert all(address.startswith(urls["Repository"]) for address in urls.values())
+
+
+def test_the_readme_of_an_index_has_whole_addresses() -> None:
+    place = importlib.util.spec_from_file_location("setup_of_obscuro", ROOT / "setup.py")
+    assert place is not None and place.loader is not None
+    module = importlib.util.module_from_spec(place)
+    place.loader.exec_module(module)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = module.index_readme(readme, "https://host.org/obscuro", "v1.2.3")
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert [target for target in targets if not re.match("https?://|#", target)] == []
+    pictures = [target for target in targets if target.endswith((".svg", ".png"))]
+    rooms = "https://host.org/obscuro/raw/v1.2.3/"
+    assert len(pictures) >= 3 and all(target.startswith(rooms) for target in pictures)
+    for target in pictures:
+        assert (ROOT / target.removeprefix(rooms)).is_file()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 import obscuro
 from obscuro.cli.doctor_command import PACKAGES
@@ -533,6 +534,29 @@ def test_launcher_and_doctor_look_for_every_dependency() -> None:
     listed = re.search(r"^packages = (.*)$", LAUNCHER.read_text(), re.M)
     assert listed is not None
     assert sorted(ast.literal_eval(listed[1])) == sorted(required)
+
+
+@pytest.mark.parametrize(
+    "file", sorted(ROOT.glob(".github/workflows/*.yml")), ids=lambda file: file.stem
+)
+def test_a_workflow_pins_its_actions_and_has_no_more_rights_than_it_needs(file: Path) -> None:
+    text = file.read_text()
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {"contents": "read"}
+    used = re.findall(r"uses: (.*)", text)
+    assert used
+    assert [
+        each for each in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", each)
+    ] == []
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] > 0
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+            for target in re.findall(r"^make (\w+)", step.get("run", ""), re.M):
+                assert f"\n{target}:" in (ROOT / "Makefile").read_text()
+            for program in re.findall(r"^((?:engine_bin|\.ci)/\w+)", step.get("run", ""), re.M):
+                assert os.access(ROOT / program, os.X_OK)
 
 
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text()

@@ -90,7 +90,7 @@ The page needs no server and no network. Open it in any browser of the last year
 _ANALYSE_EXAMPLES = """\
 examples:
   obscuro analyse < queries.jsonl > answers.jsonl
-  obscuro analyse --workers 4 --option Search=posterior_draw=0.5
+  obscuro analyse --workers 4 --option Search=posterior_draw=0.7
   obscuro analyse --schema                  print the JSON Schema of the messages
 
 Each line of the input is a query; docs/analyse.md describes it. At the end of the input the program

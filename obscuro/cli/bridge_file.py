@@ -11,19 +11,18 @@ import difflib
 import json
 import re
 import textwrap
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from obscuro.cli.arguments import add_bridge_options, parse
 from obscuro.cli.command_support import CommandError
+from obscuro.toml_text import TomlError, read_toml
 
 ENGINE = "engine"
 """The table of the engine's options."""
 PATHS = ("pgn", "games_file", "log", "token_file")
 """Options that name a file; a relative one begins at the folder of the configuration."""
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 _WIDTH = 98
 _UNITS = {"SECONDS": "seconds", "MS": "milliseconds", "CP": "centipawns"}
 
@@ -73,16 +72,13 @@ def _read(path: Path) -> Mapping[str, Any]:
     """Return the keys of a file, which are all known. Raises CommandError."""
     try:
         text = path.read_text(encoding="utf-8")
-        table = tomllib.loads(text)
+        table = read_toml(text, path)
     except OSError as error:
         raise CommandError(f"can't read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise CommandError(f"{path} is not a text file (UTF-8)") from None
-    except tomllib.TOMLDecodeError as error:
-        place = _PLACE.search(str(error))
-        line = place[1] if place and place[1] else len(text.splitlines())
-        what = _PLACE.sub("", str(error))
-        raise CommandError(f"{path}, line {line}: {what[:1].lower()}{what[1:]}") from None
+    except TomlError as error:
+        raise CommandError(str(error)) from None
     known = [*keys(), ENGINE]
     for key in table:
         if key not in known:

@@ -15,9 +15,7 @@ from obscuro.search.parameters import (
     EDGES_PER_EXPANSION,
     FRESH_SHARE,
     ITERATIONS_PER_EXPANSION,
-    MAX_KEPT_INFOSETS,
     MAX_SUPPORT,
-    MIN_INFOSET_SIZE,
     PUCT_C,
     PUCT_LEAST_VARIANCE,
     SearchParameters,
@@ -145,6 +143,14 @@ _MEMORY_MIB = _MEMORY // MEBIBYTE
 _DEFAULT_HASH = max(64, min(1024, _MEMORY_MIB // 8))
 _DEFAULT_POSITIONS = max(100_000, min(MOST_POSITIONS, _MEMORY // 8 // BYTES_PER_POSITION))
 
+# In this game, as matches chose it (docs/results/strength.md): the root, and the solver's share.
+ROOT_POSITIONS = 96
+ROOT_FRESH_SHARE = 0.33
+ROOT_POSTERIOR_DRAW = 0.5
+ROOT_POSTERIOR_PRIOR = 1.0
+EDGES_PER_LEAF = 30_000
+ITERATIONS_PER_LEAF = 1
+
 SEARCH_KEYS: tuple[Option, ...] = (
     Option(
         "eval_cache",
@@ -177,7 +183,7 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option(
         "min_infoset_size",
         "spin",
-        MIN_INFOSET_SIZE,
+        ROOT_POSITIONS,
         1,
         10_000,
         help="positions that the search begins with, or all if there are fewer",
@@ -185,7 +191,7 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option(
         "fresh_share",
         "number",
-        FRESH_SHARE,
+        ROOT_FRESH_SHARE,
         0,
         1,
         help="share of them that is drawn anew each turn, at least",
@@ -200,7 +206,7 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option(
         "posterior_draw",
         "number",
-        0.0,
+        ROOT_POSTERIOR_DRAW,
         0,
         1,
         help="share of them that is drawn by how plausibly the opponent played",
@@ -208,7 +214,7 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option(
         "posterior_prior",
         "number",
-        0.0,
+        ROOT_POSTERIOR_PRIOR,
         0,
         1,
         help="share of the prior over infosets that goes by how plausibly it played",
@@ -216,7 +222,7 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option(
         "max_kept_infosets",
         "spin",
-        MAX_KEPT_INFOSETS,
+        ROOT_POSITIONS,
         0,
         100_000,
         help="of the other side, from the last search's tree; 0: all",
@@ -224,7 +230,7 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option(
         "edges_per_expansion",
         "spin",
-        EDGES_PER_EXPANSION,
+        EDGES_PER_LEAF,
         1_000,
         100_000_000,
         help="edges that the solver visits for each expanded leaf, at most",
@@ -232,7 +238,7 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option(
         "iterations_per_expansion",
         "spin",
-        ITERATIONS_PER_EXPANSION,
+        ITERATIONS_PER_LEAF,
         1,
         1_000,
         help="iterations of the solver for each expanded leaf, at most",
@@ -395,12 +401,26 @@ class Options:
         return strength_of(self.integer("UCI_Elo"))
 
     def effective(self) -> "Options":
-        """A copy with the values that count: under `UCI_LimitStrength` some are smaller.
+        """A copy with the values that count: `UCI_LimitStrength` sets and lowers some.
 
-        One thread searches then, so that the strength does not depend on the machine.
+        One thread searches then, so that the strength does not depend on the machine. Keys that are
+        at their defaults have the values that the levels were measured with.
         """
         copied, strength = self.copy(), self.strength
         if strength is not None:
+            measured: dict[str, Value] = {
+                "min_infoset_size": strength.roots,
+                "max_kept_infosets": strength.roots,
+                "fresh_share": FRESH_SHARE,
+                "posterior_draw": 0.0,
+                "posterior_prior": 0.0,
+                "edges_per_expansion": EDGES_PER_EXPANSION,
+                "iterations_per_expansion": ITERATIONS_PER_EXPANSION,
+            }
+            default = {key.name: key.default for key in SEARCH_KEYS}
+            for name, value in measured.items():
+                if self._values[name] == default[name]:
+                    copied._values[name] = value
             limits = {
                 "Threads": 1,
                 "Max Positions": strength.positions,
@@ -408,7 +428,7 @@ class Options:
                 "max_kept_infosets": strength.roots,
             }
             for name, most in limits.items():
-                copied._values[name] = min(self.integer(name) or most, most)
+                copied._values[name] = min(copied.integer(name) or most, most)
         return copied
 
     def search_parameters(self) -> SearchParameters:

@@ -146,7 +146,8 @@ def _build_here(
     own_states: uint64[n, W], histories of our infoset that the old tree holds.
     """
     wanted = min(_wanted(search, known, own_states), search.most_new_roots)
-    most = max(wanted, MOST_CANDIDATES) if search.parameters.diverse and wanted > 0 else wanted
+    choosing = search.parameters.diverse and 0 < wanted < len(known.belief)
+    most = max(wanted, MOST_CANDIDATES) if choosing else wanted
     by_weight = search.parameters.posterior_draw
     states = sample_root_states(known, most, own_states, random, by_weight)
     keys = root_keys(states, known.key)

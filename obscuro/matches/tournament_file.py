@@ -7,7 +7,6 @@ that names the file, the line where it can be found, and what to write instead.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from obscuro.matches.rating import Anchor
 from obscuro.matches.time_control import MILLISECONDS, TimeControl, time_text
 from obscuro.rules.stalemate import LOSS, known_stalemate
 from obscuro.suggestion import did_you_mean
+from obscuro.toml_text import TomlError, read_toml
 
 FILE_KEYS = {
     "name": "the tournament's name; default: the file's name",
@@ -57,7 +57,6 @@ FORMATS = ("round-robin", "gauntlet")
 _HEADER = re.compile(r"\s*\[\[?\s*([\w-]+)")
 _PLAYER_HEADER = re.compile(r"\s*\[\[\s*player\s*\]\]")
 _KEY = re.compile(r"""\s*["']?([\w -]+?)["']?\s*[=.]""")
-_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 
 
 class TournamentFileError(ValueError):
@@ -91,13 +90,9 @@ def read_tournament(path: Path) -> TournamentFile:
 def parse_tournament(text: str, path: Path) -> TournamentFile:
     """Read the text of a tournament file. path: where it came from. Raises TournamentFileError."""
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = _TOML_PLACE.search(str(error))
-        line = place[1] if place and place[1] else len(text.splitlines())
-        message = _TOML_PLACE.sub("", str(error))
-        message = f"{path}, line {line}: {message[:1].lower()}{message[1:]}"
-        raise TournamentFileError(message) from None
+        data = read_toml(text, path)
+    except TomlError as error:
+        raise TournamentFileError(str(error)) from None
     return _TournamentReader(data, text, path).read()
 
 

@@ -21,8 +21,9 @@ from obscuro.engine.player_kind import AnyPlayer, PlayerKind
 from obscuro.engine.report import SearchInfo
 from obscuro.uci.channel import Output
 from obscuro.uci.order import SearchOrder
-from obscuro.uci.positions import History
+from obscuro.uci.positions import KING_CAPTURED, History
 from obscuro.uci.printing import (
+    MATED,
     belief_lines,
     belief_size_text,
     bestmove_line,
@@ -334,6 +335,8 @@ class Playing:
         """Return the move to play and one to ponder on; None, None if there is no move to play."""
         history = order.history
         if history.over is not None:
+            if history.over == KING_CAPTURED and history.our_turn:
+                self._output.lines(MATED)
             return None, None
         if not history.our_turn:
             self._output.error(f"go: it is not {chess.COLOR_NAMES[history.side]}'s turn")

@@ -21,6 +21,8 @@ DRAW_SHARE = 0.1
 """Share of draws in `wdl` at value 0. It is a convention, and not measured."""
 LONGEST_MESSAGE = 360
 """Characters of an error or a warning at most; the line that it quotes may be much longer."""
+MATED = "info depth 0 score mate 0"
+"""Where our king was captured. Adapters tell their GUI by it that the game is lost, not drawn."""
 
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("uci", "say who we are and which options there are"),

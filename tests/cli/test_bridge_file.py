@@ -63,6 +63,8 @@ def test_files_lie_beside_the_file(tmp_path: Path) -> None:
         ("xyz = 1", "unknown key 'xyz'; the keys are: url, games, "),
         ("games = 0", "games: 0 is less than 1"),
         ("games = 1.5", "games: a text or a whole number, please"),
+        ("games = " + "9" * 5000, "bridge.toml: a number has too many digits"),
+        ("games = " + "[" * 5000, "bridge.toml: its lists and tables are nested too deep"),
         ("games = true", "games: a text or a whole number, please"),
         ('rated = "never"', "rated: invalid choice: 'never'"),
         ("unlimited = 1", "unlimited: true or false, please"),

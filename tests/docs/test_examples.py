@@ -52,7 +52,7 @@ def test_a_game_of_ones_own_is_checked_solved_and_played(printed: Print) -> None
 CLIENT = (
     ("1",),
     ("None 4",),
-    ("20 True 2", "True", "True", "True None"),
+    ("20 True 2", "True", "True", "True True"),
     ("2",),
     ("can't run no-such-engine",),
 )

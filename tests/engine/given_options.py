@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 from obscuro.engine.options import Options
+from obscuro.search.parameters import SearchParameters
 
 QUICK = {"Threads": 1, "Evaluator": "material", "Hash": 64, "Seed": 7, "Max_Positions": 10**6}
+
+
+EVEN = {"posterior_draw": 0, "posterior_prior": 0}
+"""Keys by which all positions count alike."""
+DEFAULTS = SearchParameters(
+    edges_per_expansion=30_000,
+    iterations_per_expansion=1,
+    min_infoset_size=96,
+    fresh_share=0.33,
+    max_kept_infosets=96,
+    posterior_draw=0.5,
+    posterior_prior=1.0,
+)
+"""The settings of the engine's search without any key."""
 
 
 def options(**values: object) -> Options:

@@ -13,6 +13,7 @@ from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_fen
 from obscuro.search.root_values import RootValues
 
+from .given_options import EVEN
 from .questioned import played
 from .test_player import START, after, go, options, tell
 
@@ -35,7 +36,7 @@ def stated(*words: np.ndarray) -> np.ndarray:
 
 def test_the_position_in_which_the_queen_is_lost_is_named():
     # With all of the prior at the root every position weighs the same.
-    player = Player(options(soft_root=1), lambda text: None)
+    player = Player(options(soft_root=1, **EVEN), lambda text: None)
     tell(player, 0, "h1g1 g7g6", HIDDEN_KNIGHT)
     player.search(go(nodes=30_000), Event())
     possible = len(player.knowledge.belief)

@@ -1,8 +1,9 @@
 import pytest
 
 from obscuro.engine.options import OPTIONS, SEARCH_KEYS, OptionError, Options, text_of
-from obscuro.search.parameters import SearchParameters
 from obscuro.uci.printing import LONGEST_MESSAGE
+
+from .given_options import DEFAULTS
 
 
 def test_every_option_declares_itself_and_takes_its_own_default():
@@ -103,7 +104,7 @@ def test_the_search_takes_every_switch_of_the_paper():
     assert not (parameters.purification or parameters.unfrozen or parameters.one_sided)
     assert not parameters.mixed_prior
     assert (parameters.puct_c, parameters.puct_least_variance) == (2.5, 0.07)
-    assert Options().search_parameters() == SearchParameters()
+    assert Options().search_parameters() == DEFAULTS
     assert (parameters.min_infoset_size, parameters.max_support) == (17, 2)
 
 

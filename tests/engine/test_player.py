@@ -18,7 +18,7 @@ from obscuro.rules.observation import Observation
 from obscuro.rules.position import find_move, from_fen, legal_moves, move_to_uci, to_fen
 from tests.search.invariants import check
 
-from .given_options import options
+from .given_options import EVEN, options
 
 START = from_fen(chess.STARTING_FEN)
 
@@ -183,7 +183,8 @@ def test_a_contradictory_observation_is_warned_of_once_and_play_goes_on():
     player.close()
 
 
-def test_of_a_large_belief_a_sample_is_listed(player, monkeypatch):
+def test_of_a_large_belief_a_sample_is_listed(monkeypatch):
+    player = Player(options(**EVEN), lambda text: None)
     tell(player, 0, "e2e4 d7d5 e4d5 g8f6")
     player.update()
     whole = list(player.belief_fens(1000))
@@ -194,25 +195,26 @@ def test_of_a_large_belief_a_sample_is_listed(player, monkeypatch):
     )
     drawn = list(player.belief_fens(3))
     assert len(drawn) == len(written) == 3 and set(drawn) < set(whole) and drawn == sorted(drawn)
+    player.close()
 
 
 def test_positions_are_listed_by_their_probabilities_where_the_search_asks_for_weights(player):
-    weighing = Player(options(posterior_draw=0.5), lambda text: None)
-    for each in (player, weighing):
+    even = Player(options(**EVEN), lambda text: None)
+    for each in (even, player):
         tell(each, 0, "e2e4 d7d5 e4d5 g8f6")
         each.update()
-    fens = player.belief_fens(1000)
+    fens = even.belief_fens(1000)
     assert list(fens) == sorted(fens) and set(fens.values()) == {None}
-    listed = weighing.belief_fens(1000)
+    listed = player.belief_fens(1000)
     assert set(listed) == set(fens) and sum(listed.values()) == pytest.approx(1, abs=1e-5)
     shares = list(listed.values())
     assert shares == sorted(shares, reverse=True) and shares[0] > 2 * shares[-1] > 0
-    belief = weighing.knowledge.belief
+    belief = player.knowledge.belief
     for words, weight in zip(belief.positions, belief.weights, strict=True):
         assert listed[to_fen(words)] == pytest.approx(weight / len(belief))
     for count in range(len(listed) + 1):
-        assert list(weighing.belief_fens(count).items()) == list(listed.items())[:count]
-    weighing.close()
+        assert list(player.belief_fens(count).items()) == list(listed.items())[:count]
+    even.close()
 
 
 def test_an_own_move_whose_sight_was_not_told_keeps_every_position(player):
@@ -265,7 +267,7 @@ def test_every_switch_of_the_paper_changes_the_search_and_still_plays():
 
 @pytest.mark.parametrize("prior", ["mixed", "uniform"])
 def test_the_resolve_prior_follows_the_last_strategy_or_not(prior):
-    player = Player(options(resolve_prior=prior), lambda text: None)
+    player = Player(options(resolve_prior=prior, posterior_prior=0), lambda text: None)
     words = tell(player, 0, "")
     choice = player.search(go(nodes=20_000), Event())
     for uci in choice.info.line[:2]:  # the reply that the last strategy holds likeliest

@@ -22,6 +22,7 @@ from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_fen
 from obscuro.search.parameters import SearchParameters
 
+from .given_options import DEFAULTS
 from .test_player import go, options, tell
 
 WARMEST = LEVELS[0]
@@ -84,7 +85,7 @@ def test_without_the_limit_every_option_counts_as_it_was_set():
     effective = made.effective()
     assert effective.strength is None
     assert all(effective.get(option.name) == made.get(option.name) for option in made.table)
-    assert Options().effective().search_parameters() == SearchParameters()
+    assert Options().effective().search_parameters() == DEFAULTS
 
 
 def test_a_strength_takes_one_thread_and_lowers_what_is_larger():
@@ -93,9 +94,12 @@ def test_a_strength_takes_one_thread_and_lowers_what_is_larger():
     assert effective.integer("Threads") == 1
     assert effective.integer("Max Positions") == strength.positions
     parameters = effective.search_parameters()
-    assert parameters.min_infoset_size == parameters.max_kept_infosets == strength.roots
+    roots = strength.roots
+    assert parameters == SearchParameters(min_infoset_size=roots, max_kept_infosets=roots)
+    assert at(LEVELS[8]).effective().integer("min_infoset_size") == LEVELS[8].strength.roots
     smaller = at(LEVELS[4], min_infoset_size=1, Max_Positions=1000).effective()
     assert smaller.integer("min_infoset_size") == 1
+    assert at(LEVELS[4], posterior_draw=0.3).effective().number("posterior_draw") == 0.3
     assert smaller.integer("Max Positions") == 1000
 
 

@@ -24,7 +24,7 @@ from obscuro.search.tree import CHANCE, EDGES, INFOSETS, LEAF, NODES, ROOTS, TER
 from tests.search.invariants import check
 
 from ..evaluation.naive import needs_stockfish
-from .given_options import options
+from .given_options import DEFAULTS, EVEN, options
 from .test_player import START, after, go, tell
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -105,7 +105,7 @@ def test_new_positions_are_worth_what_they_look_or_what_the_last_search_said_if_
 def test_positions_drawn_by_diversity_are_as_many_and_span_more_values():
     found = {}
     for sampling in ("uniform", "diversity"):
-        player = Player(options(min_infoset_size=12, sampling=sampling), quiet)
+        player = Player(options(min_infoset_size=12, sampling=sampling, **EVEN), quiet)
         tell(player, 0, "e2e4 d7d5 e4d5 d8d5 b1c3 d5a5 d2d4 g8f6 g1f3 c8g4 f1e2 e7e6")
         player.search(go(nodes=100), Event())
         assert player.belief_size > 100
@@ -234,7 +234,7 @@ def test_so_many_positions_are_expanded_before_the_search_and_some_are_new_each_
         if size <= least:
             assert held == size
         elif search.progress.sampled < size:
-            assert search.progress.sampled >= least // 2
+            assert search.progress.sampled >= int(DEFAULTS.fresh_share * least)
         assert search.our_histories().expanded.all()
         assert search.progress.root_infosets == int(search.tree.counts[ROOTS])
         if ours:

@@ -150,6 +150,8 @@ MISTAKES = [
     ("games = 10 20" + TWO, "cup.toml, line 1: expected newline or end of document after"),
     ('name = "never ends', "cup.toml, line 1: "),
     ("[[player]\n", "cup.toml, line 1: "),
+    ("games = " + "9" * 5000, "cup.toml: a number has too many digits"),
+    ("games = " + "[" * 5000, "cup.toml: its lists and tables are nested too deep"),
     ("x = 1\nx = 2", "line 2: cannot overwrite a value"),
     ("", "cup.toml: a tournament needs two players or more: [[player]]"),
     (TWO.partition("[[player]]\nname = \"two\"")[0], "line 2: a tournament needs two players"),

@@ -184,11 +184,11 @@ def test_a_query_can_make_the_memory_smaller_only() -> None:
 
 def test_options_are_those_of_the_service_and_of_the_query() -> None:
     base = Options()
-    base.set("Search", "tau=3,posterior_draw=0.5")
+    base.set("Search", "tau=3,posterior_draw=0.25")
     checked = read(game(options={"Stalemate": "draw", "UCI_LimitStrength": True}), base)
     assert checked.options["Stalemate"] == "draw"
     assert checked.options["UCI_LimitStrength"] == "true"
-    assert checked.options["Search"] == "tau=3.0,posterior_draw=0.5"
+    assert checked.options["Search"] == "tau=3.0,posterior_draw=0.25"
     assert checked.tau == 3
     assert base.text("Stalemate") == "loss"
 

@@ -146,8 +146,11 @@ def test_the_truth_is_held_possible_through_a_game(engine: Process) -> None:
         said = engine.ask("position startpos moves " + " ".join(moves[:plies]), "belief 100000")
         size, *fens = [line.removeprefix("info string belief ") for line in said]
         assert size == f"size {len(fens)} exact true"
-        assert fens == sorted(fens)
-        assert f"fen {board.epd(en_passant='legal')}" in fens
+        shares = [float(fen.partition(" share ")[2] or 1) for fen in fens]
+        assert shares == sorted(shares, reverse=True)
+        assert f"fen {board.epd(en_passant='legal')}" in {
+            fen.partition(" share ")[0] for fen in fens
+        }
         assert engine.ask("d")[-1] == f"belief {size}"
 
 
@@ -263,6 +266,21 @@ def test_odd_positions(fen: str, move: str | None, engine: Process) -> None:
         assert engine.ask(f"position fen {fen}")[0].startswith(ERROR)
         return
     assert best(engine, f"position fen {fen}", "go nodes 50") in move.split("|")
+
+
+@pytest.mark.parametrize(
+    ("position", "lost"),
+    [
+        ("fen 4k3/8/8/8/8/8/8/4RK2 w - - 0 1 moves e1e8", True),
+        ("fen k7/8/8/8/8/8/8/K7 w - - 100 80", False),
+        ("fen k7/8/8/8/1p6/pPp5/PRP5/KB6 w - - 0 1", False),
+    ],
+)
+def test_a_captured_king_is_told_as_mate(position: str, lost: bool, engine: Process) -> None:
+    engine.say(f"position {position}", "go nodes 50")
+    said = engine.until("bestmove")
+    assert said[-1] == "bestmove (none)"
+    assert ("info depth 0 score mate 0" in said) == lost
 
 
 def test_infinite_and_pondering(engine: Process) -> None:

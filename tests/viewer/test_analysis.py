@@ -25,6 +25,8 @@ from tests.sizes import quick_among
 from tests.viewer.recorded import SHORT_GAME, game_of
 
 QUICK = Limit(nodes=1000)
+SOLVED = "posterior_draw=0,posterior_prior=0,iterations_per_expansion=4,edges_per_expansion=120000"
+"""Keys by which a small search holds the queen on h5 possible, and solves what it has."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -57,7 +59,7 @@ def analyst() -> Iterator[Callable[..., Analyst]]:
 @pytest.fixture(scope="module")
 def of_the_engine(tmp_path_factory: pytest.TempPathFactory) -> list[ShownAdvice | None]:
     """The advice of Obscuro itself for the short game."""
-    options = {"Threads": "1", "Hash": "16", "Evaluator": "material"}
+    options = {"Threads": "1", "Hash": "16", "Evaluator": "material", "Search": SOLVED}
     with Analyst(engine_command(), limit=Limit(nodes=3000), options=options) as obscuro:
         return obscuro.analyse(game_of(SHORT_GAME, tmp_path_factory.mktemp("games")))
 
@@ -289,7 +291,7 @@ def test_the_engine_says_that_nobody_could_know_what_no_position_told(
 ) -> None:
     """The queen that takes the king stood on h5 in few of the positions that Black held possible."""
     game = game_of(SHORT_GAME, tmp_path_factory.mktemp("games"))
-    options = {"Threads": "1", "Hash": "16", "Evaluator": "material"}
+    options = {"Threads": "1", "Hash": "16", "Evaluator": "material", "Search": SOLVED}
     with Analyst(engine_command(), limit=Limit(nodes=3000), options=options) as obscuro:
         advice = obscuro.analyse(game)
         turns = turns_to_explain(game, advice)

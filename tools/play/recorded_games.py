@@ -21,7 +21,7 @@ import numpy.typing as npt
 from obscuro.client.move_report import Report
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
 from obscuro.engine.knowledge import Knowledge
-from obscuro.engine.options import Options
+from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
 from obscuro.evaluation.factory import make_evaluator
@@ -330,6 +330,26 @@ def collect(rows: Iterable[Row]) -> tuple[list[Row], int]:
     except KeyboardInterrupt:
         return found, INTERRUPTED
     return found, 0
+
+
+def add_variants(parser: argparse.ArgumentParser) -> None:
+    """Add --variant; see `read_variants`."""
+    parser.add_argument(
+        "--variant", action="append", default=[], metavar="NAME=KEYS", help="may be given again"
+    )
+
+
+def read_variants(parser: argparse.ArgumentParser, told: argparse.Namespace) -> dict[str, str]:
+    """Return the keys of `Search` of each --variant, by its name. A bad key is an error."""
+    variants = {
+        name: keys for name, _, keys in (variant.partition("=") for variant in told.variant)
+    }
+    try:
+        for keys in variants.values():
+            engine_options().set("Search", keys)
+    except OptionError as error:
+        parser.error(f"--variant: {error}")
+    return variants
 
 
 def by_nodes(nodes: int) -> GoLimits:

@@ -28,7 +28,6 @@ from typing import Any
 
 import chess
 
-from obscuro.engine.options import OptionError
 from obscuro.engine.player import Player
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board
@@ -37,10 +36,12 @@ from tools.play.recorded_games import (
     FiledGame,
     Judge,
     Row,
+    add_variants,
     by_nodes,
     follow,
     load_games,
     one_thread,
+    read_variants,
 )
 
 BASE = "base"
@@ -157,9 +158,7 @@ def make_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = tool_parser("tools.play.variants", __doc__)
     parser.add_argument("file", type=Path, metavar="GAMES", help="a PGN file, or a journal .jsonl")
-    parser.add_argument(
-        "--variant", action="append", default=[], metavar="NAME=KEYS", help="may be given again"
-    )
+    add_variants(parser)
     parser.add_argument("--nodes", type=int, default=20_000, metavar="N", help="of each search")
     parser.add_argument("--games", type=int, metavar="N", help="only the first N games of the file")
     parser.add_argument("--seed", default="1", help="of the players; default: 1")
@@ -170,14 +169,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the tool; return the exit code."""
     parser, words = make_parser(), given(words)
     told = parser.parse_args(words)
-    variants = {BASE: ""} | {
-        name: keys for name, _, keys in (variant.partition("=") for variant in told.variant)
-    }
-    try:
-        for keys in variants.values():
-            engine_options().set("Search", keys)
-    except OptionError as error:
-        parser.error(f"--variant: {error}")
+    variants = {BASE: ""} | read_variants(parser, told)
     games = load_games(told.file)[: told.games]
     publish(parser, words, told.raw, measure(variants, games, told.nodes, told.seed), render)
     return 0

@@ -12,6 +12,7 @@ import itertools
 import json
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -37,6 +38,9 @@ from obscuro.bots.game_messages import (
     Thought,
 )
 from obscuro.bots.server_game import ServerGame
+from obscuro.cli.bridge_file import file_words
+from obscuro.cli.bridge_file import template as bridge_template
+from obscuro.cli.command_support import CommandError
 from obscuro.client.engine import PlayResult, Think
 from obscuro.client.uci_process import EngineError
 from obscuro.engine.options import OptionError, Options
@@ -65,6 +69,8 @@ TryOne = Callable[[bytes], None]
 PATIENCE_SECONDS = 100.0
 """Something hangs if it says nothing for this long; the machine may be busy."""
 COMPILING_SECONDS = 900.0
+DEEP = 5000
+"""Brackets, or digits, in a seed: more than Python reads."""
 MOST_LINES = 64
 """The most lines of an input that a target reads one by one."""
 
@@ -390,14 +396,20 @@ def _log_seeds() -> list[str]:
 
 
 def _start_toml(folder: Path) -> TryOne:
-    """Tournament files."""
+    """Tournament files, and the bridge's file. Each text is read as both."""
+    path = folder / "bridge.toml"
 
     def try_one(data: bytes) -> None:
-        try:
-            parse_tournament(data.decode(errors="replace"), folder / "tournament.toml")
-        except TournamentFileError as error:
-            if len(str(error).splitlines()) != 1:
-                raise AssertionError(f"not one line: {error}") from error
+        path.write_bytes(data)
+        for read in (
+            lambda: parse_tournament(data.decode(errors="replace"), folder / "tournament.toml"),
+            lambda: file_words(path),
+        ):
+            try:
+                read()
+            except (TournamentFileError, CommandError) as error:
+                if len(str(error).splitlines()) != 1:
+                    raise AssertionError(f"not one line: {error}") from error
 
     return try_one
 
@@ -410,6 +422,9 @@ def _toml_seeds() -> list[str]:
         '[[player]]\nname = "y"\nplayer = "greedy"\noptions = { Seed = 1 }\ntc = "10+0.1"\n',
         'games = 2\ntc = "60+0.5"\nconcurrency = 2\ncoverage = false\nopenings = "default"\n'
         '[[player]]\nplayer = "random"\n[[player]]\nplayer = "obscuro"\nnodes = 100\n',
+        re.sub("^#(?=[a-z_]+ = )", "", bridge_template(), flags=re.MULTILINE),
+        f"games = {'[' * DEEP}",
+        f"games = {'9' * DEEP}",
     ]
 
 
@@ -721,6 +736,6 @@ TARGETS: Mapping[str, Target] = {
     "events": Target("JSON of the bot API", _start_events, _event_seeds),
     "journal": Target("journals of matches", _start_journal, _journal_seeds),
     "log": Target("logs that are replayed", _start_log, _log_seeds),
-    "toml": Target("tournament files", _start_toml, _toml_seeds),
+    "toml": Target("tournament files, and the bridge's", _start_toml, _toml_seeds),
 }
 """All targets by their names."""

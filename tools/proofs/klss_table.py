@@ -4,12 +4,14 @@
     python -m tools.proofs.klss_table --range 4
     python -m tools.proofs.klss_table --games kuhn kuhn_bet --epsilon 0.1
     python -m tools.proofs.klss_table --games liars_dice --epsilon 0 --range 0 --kinds 1-KLSS
+    python -m tools.proofs.klss_table --games kuhn --kinds 1-KLSS "safe 1-KLSS"
 
 For every game ▲ gets a weak blueprint, the least exploitable strategy that plays bad actions with a
 probability of ε / (number of actions) at least. Then a maxmargin subgame is solved exactly, by a linear
 program, at every infoset that ▲ can reach, nested, and what ▲ plays is measured exactly: how much less
 it gets against a best response than the game's value, for payoffs in [-1, 1]. Four kinds of subgames:
-1-KLSS (the paper's), 2-KLUSS (Obscuro's), 3-KLSS, and subgames with common knowledge.
+1-KLSS (the paper's), 2-KLUSS (Obscuro's), 3-KLSS, and subgames with common knowledge. Only --kinds
+asks for safe 1-KLSS (Obscuro, C.6.5), in which no strategy of ▼ may gain.
 
 A maxmargin subgame mostly has many optimal strategies, and they differ much in the end. The figures are
 for the one with the greatest sum of margins; --range also takes those that two methods of the solver
@@ -50,17 +52,20 @@ from obscuro.research.games.klss_rows import (
     floor_of,
     normalisation,
 )
+from obscuro.research.games.root_rules import MaxmarginRoot
 from obscuro.research.games.subgame_program import Against, AsSolved, AtRandom, Choice, Margins
 from obscuro.search.game import MIN
 from tools.common import given, publish, table, tool_parser
+from tools.results.manifest import Loaded
 
 KINDS: Final[dict[str, int | None]] = {
     "1-KLSS": 1,
     "2-KLUSS": 2,
     "3-KLSS": 3,
     "common knowledge": COMMON_KNOWLEDGE,
+    "safe 1-KLSS": 1,
 }
-KLSS = "1-KLSS"
+KLSS, SAFE = "1-KLSS", "safe 1-KLSS"
 NOTHING = 5e-7
 """A lesser exploitability is 0, but for what the linear programs leave."""
 
@@ -115,13 +120,13 @@ def measure(row: KlssRow, epsilon: float, at_random: int | None, kinds: Sequence
         order = KINDS[name]
         begin = time.monotonic()
         say = progress(f"{row.title}, {name}")
-        solver = SubgameSolver(tree, floor, order, Margins())
+        solver = SubgameSolver(tree, floor, order, MaxmarginRoot(Margins(), safe=name == SAFE))
         nested = solver.solve_everywhere(blueprint.policy, say)
         seconds = time.monotonic() - begin
         others = {}
         for label, choice, policy in more:
             say = progress(f"{row.title}, {name}, {label}")
-            solver = SubgameSolver(tree, floor, order, choice)
+            solver = SubgameSolver(tree, floor, order, MaxmarginRoot(choice, safe=name == SAFE))
             others[label] = lost(solver.solve_everywhere(policy, say).policy)
         outcomes[name] = Outcome(
             lost(nested.policy), others, nested.infosets, nested.programs, seconds
@@ -286,6 +291,13 @@ def render(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield from table(head, rows, "l" + "r" * (len(head) - 1))
 
 
+def render_kinds(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield the table of kinds alone, of one run or several, in Markdown."""
+    measured = [each for one in loaded for each in of_figures(one.raw.data)]
+    head, *rows = table_kinds(measured, ranges=False)
+    yield from table(head, rows, "l" + "r" * (len(head) - 1))
+
+
 def render_other_epsilon(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yield one table without the paper's figures, which are for its own ε."""
     measured = of_figures(figures)
@@ -305,12 +317,18 @@ def render_other_epsilon(figures: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from table(head, rows, "l" + "r" * (len(head) - 1))
 
 
+def render_rules(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield a table of one or several runs with 1-KLSS by every rule of choice, in Markdown."""
+    yield from render_other_epsilon([each for one in loaded for each in one.raw.data])
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the command line."""
     parser = tool_parser("tools.proofs.klss_table", __doc__)
     parser.add_argument("--games", nargs="+", choices=ROWS, default=list(ROWS), metavar="GAME")
     parser.add_argument("--epsilon", type=float, default=EPSILON, help="the paper: 0.25")
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND")
+    usual = [kind for kind in KINDS if kind != SAFE]
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=usual, metavar="KIND")
     parser.add_argument("--range", type=int, metavar="N", help="try other optimal strategies too")
     return parser
 

@@ -165,11 +165,12 @@ class SubgameSolver:
         sub = subgame_form(form, roots, policy)
         weight = form.reach(policy)[roots.node]
         look = np.bincount(roots.group, weight * self._look[roots.node]) / sub.weight
-        alternate = answer_values(form, sub, played_from_roots(form, sub, policy))
+        last = played_from_roots(form, sub, policy)
+        alternate = answer_values(form, sub, last)
         given = np.zeros(sub.groups)
         if gift is not None:
             given[roots.group[roots.live]] = gift[roots.node[roots.live]]
-        return RootView(form, sub, roots, arrival(form, sub, policy), alternate, look, given)
+        return RootView(form, sub, roots, arrival(form, sub, policy), alternate, look, given, last)
 
     def _gifts_from_start(self, policy: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gifts in the whole game, float64[N]; 0 if the rule does not ask for them."""

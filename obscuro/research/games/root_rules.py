@@ -33,6 +33,7 @@ class RootView(NamedTuple):
     alternate: NDArray[np.float64]  # [G] if ▼ responds best to ▲'s strategy so far
     look: NDArray[np.float64]  # [G] if from there on both players saw everything
     gift: NDArray[np.float64]  # [G] what ▼ gave up on the way, per unit of the live roots' reach
+    last: NDArray[np.float64]  # [X] ▲'s strategy so far
     mass: NDArray[np.float64] | None = None  # [G] how much Maxmargin counts each; None: all alike
 
     @property
@@ -152,17 +153,24 @@ class RootRule(Protocol):
 
 @dataclass(frozen=True)
 class MaxmarginRoot:
-    """▼ picks a group, the one with the least margin."""
+    """▼ picks a group, the one with the least margin.
+
+    safe: whether no strategy of ▼ may get ▲ less than under its strategy so far, as in safe KLSS
+    (`Obscuro, C.6.5`). It is asked below each group by itself.
+    """
 
     choice: Choice
     alternates: Alternates = "blueprint"
     reach: bool = False
+    safe: bool = False
 
     def solve(self, view: RootView, floor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ▲'s strategy in the subgame, x, float64[X]. floor: float64[S]."""
         alternate = alternate_values(view, self.alternates, self.reach)
-        solved = solve_maxmargin(view.form, view.sub, floor, alternate, self.choice, mass=view.mass)
-        return solved.x
+        played = view.last if self.safe else None
+        return solve_maxmargin(
+            *(view.form, view.sub, floor, alternate, self.choice), mass=view.mass, played=played
+        ).x
 
     def spare(self, view: RootView, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return by how much each margin under x exceeds the least one, float64[G]."""

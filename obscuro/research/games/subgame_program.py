@@ -130,6 +130,34 @@ def subgame_program(
     )
 
 
+def held_to(
+    program: SubgameProgram, sub: SubgameForm, played: NDArray[np.float64]
+) -> SubgameProgram:
+    """Return the program with rows by which no answer of ▼ gets ▲ less than `played` does.
+
+    That holds below each group by itself. What lies outside of the live roots is the same for both
+    strategies and drops out (`Obscuro, C.6.5`). played: float64[X]. The variables [V] of ▼'s best
+    answer to the difference of the two come after x.
+    """
+    n_x, n_v, size = len(sub.slots), len(sub.answers), len(program.upper)
+    answers = program.at_most[: sub.groups + len(sub.rows)]
+
+    def widened(matrix: Any) -> Any:
+        between = sparse.csr_array((matrix.shape[0], n_v))
+        return sparse.hstack([matrix[:, :n_x], between, matrix[:, n_x:]], format="csr")
+
+    height = answers.shape[0]
+    rows = sparse.hstack([answers[:, : n_x + n_v], sparse.csr_array((height, size - n_x))])
+    return SubgameProgram(
+        at_most=sparse.vstack([widened(program.at_most), rows], format="csr"),
+        bound=np.concatenate([program.bound, answers[:, :n_x] @ played]),
+        equal=widened(program.equal),
+        constant=program.constant,
+        lower=np.insert(program.lower, n_x, np.full(n_v, -np.inf)),
+        upper=np.insert(program.upper, n_x, np.full(n_v, np.inf)),
+    )
+
+
 def with_row(program: SubgameProgram, row: NDArray[np.float64], bound: float) -> SubgameProgram:
     """Return the program with one more row at its end, row @ variables <= bound.
 
@@ -214,6 +242,7 @@ def solve_maxmargin(
     *,
     lift: bool = True,
     mass: NDArray[np.float64] | None = None,
+    played: NDArray[np.float64] | None = None,
 ) -> Solved:
     """Find ▲'s strategy x with the greatest least margin, min over J of u*(x|J) - alternate[J].
 
@@ -234,6 +263,8 @@ def solve_maxmargin(
         Whether to ignore `floor` at the infosets of the live roots.
     mass : float64[G], optional
         How often the margin of each group counts, more than 0; otherwise once.
+    played : float64[X], optional
+        A strategy than which x may be no worse against any answer of ▼ (`held_to`).
 
     Raises
     ------
@@ -243,6 +274,8 @@ def solve_maxmargin(
     """
     unit = sub.alive if mass is None else sub.alive / mass
     program = subgame_program(form, sub, floor, alternate, _least_of_all(unit), lift=lift)
+    if played is not None:
+        program = held_to(program, sub, played)
     size, x = len(program.upper), slice(0, len(sub.slots))
     objective = np.zeros(size)
     objective[-1] = 1.0

@@ -17,11 +17,22 @@ from obscuro.research.games.game_tree import (
     strategy_of,
 )
 from obscuro.research.games.infoset_hypergraph import COMMON_KNOWLEDGE
-from obscuro.research.games.klss import SubgameSolver, guaranteed, least_exploitable
+from obscuro.research.games.klss import (
+    WHOLE_GAME,
+    SubgameSolver,
+    guaranteed,
+    least_exploitable,
+)
 from obscuro.research.games.klss_rows import EPSILON, ROWS, FigurePennies, floor_of, normalisation
 from obscuro.research.games.kuhn import BET, KuhnState
 from obscuro.research.games.matching_pennies import HEADS, MatchingPennies, PenniesState
-from obscuro.research.games.sequence_form import SequenceForm
+from obscuro.research.games.root_rules import MaxmarginRoot
+from obscuro.research.games.sequence_form import (
+    SequenceForm,
+    answer_values,
+    played_from_roots,
+    subgame_form,
+)
 from obscuro.research.games.subgame_program import AsSolved, AtRandom, Choice, Margins
 from obscuro.search.game import MAX, MIN
 from tests.sizes import quick_among
@@ -144,6 +155,39 @@ def test_updating_the_blueprint_at_once_is_safe(tiny_tree: GameTree[Any]) -> Non
         assert guaranteed(tiny_tree, policy) >= value - PRECISION / tiny_tree.game.scale
         value = guaranteed(tiny_tree, policy)
     assert value > start
+
+
+def lost_to_one(
+    tree: GameTree[Any], before: NDArray[np.float64], after: NDArray[np.float64]
+) -> float:
+    """What ▲ gets less by `after` than by `before` against the strategy of ▼ that likes it most."""
+    form = SequenceForm(tree)
+    sub = subgame_form(form, WHOLE_GAME, form.uniform())
+    sub = sub._replace(fixed=np.zeros_like(sub.fixed))  # the same for both
+    x, old = (played_from_roots(form, sub, policy) for policy in (after, before))
+    return -float(answer_values(form, sub, x - old)[0])
+
+
+@every_choice
+@pytest.mark.parametrize("seed", range(2))
+def test_safe_klss_gets_no_less_against_any_strategy(
+    tiny_tree: GameTree[Any], choice: Choice, seed: int
+) -> None:
+    """O, C.6.5, at every infoset, nested."""
+    policy, nothing = mixed_policy(tiny_tree, seed), np.zeros(len(tiny_tree.infosets.action))
+    rule = MaxmarginRoot(choice, safe=True)
+    nested = SubgameSolver(tiny_tree, nothing, 1, rule).solve_everywhere(policy)
+    assert lost_to_one(tiny_tree, policy, nested.policy) <= PRECISION / tiny_tree.game.scale
+
+
+def test_safe_klss_gains_without_the_losses_of_klss(kuhn: GameTree[Any]) -> None:
+    policy, nothing = mixed_policy(kuhn, 1), np.zeros(len(kuhn.infosets.action))
+    for safe in (False, True):
+        rule = MaxmarginRoot(Margins(), safe=safe)
+        nested = SubgameSolver(kuhn, nothing, 1, rule).solve_everywhere(policy)
+        assert guaranteed(kuhn, nested.policy) > guaranteed(kuhn, policy) + 0.02 / kuhn.game.scale
+        lost = lost_to_one(kuhn, policy, nested.policy) * kuhn.game.scale
+        assert lost <= PRECISION if safe else lost > 0.1
 
 
 @every_choice

@@ -43,7 +43,8 @@ def a_view(
     sub = subgame_form(form, start, form.uniform())
     sub = sub._replace(groups=3, weight=np.array(weight), alive=np.ones(3))
     values = np.array(alternate)
-    return RootView(form, sub, start, np.array(played), values, values[::-1].copy(), np.zeros(3))
+    look, last = values[::-1].copy(), np.zeros(len(sub.slots))
+    return RootView(form, sub, start, np.array(played), values, look, np.zeros(3), last)
 
 
 def test_priors_are_what_they_say(kuhn: GameTree[Any]) -> None:

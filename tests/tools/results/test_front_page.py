@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,8 @@ import yaml
 from tests.tables import rows
 from tools.common import ROOT
 from tools.play import paper_claims
-from tools.results import front_page, matches, render
-from tools.results.manifest import Loaded, ManifestError, load
+from tools.results import front_page, matches, raw, render
+from tools.results.manifest import Loaded, ManifestError, Run, load
 from tools.results.render import RenderError, load_runs, render_page
 
 MANIFEST = load()
@@ -55,6 +56,32 @@ def test_figures_that_are_not_kept_do_not_get_onto_the_page() -> None:
     ]
     with pytest.raises(RenderError, match=r"raw figures of paper\.random, .* were not kept"):
         list(front_page.render_strength(copied))
+
+
+def shown_runs(section: str) -> list[Run]:
+    """The runs of a section of the README that have been measured."""
+    runs = MANIFEST.runs_of(PAGE, PAGE.sections[section])
+    return [run for run in runs if not MANIFEST.is_to_come(run)]
+
+
+@pytest.mark.parametrize("section", ["strength", "figures"])
+def test_a_figure_links_to_the_page_that_its_raw_file_is_for(section: str) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    _, shown = render.blocks(text)[section]
+    linked = set(re.findall(r"\(docs/results/(\w+)\.md\)", shown))
+    assert linked == {run.page for run in shown_runs(section)}
+
+
+@pytest.mark.parametrize("section", ["strength", "claims", "figures"])
+def test_that_page_renders_the_figure_from_raw_as_well(section: str) -> None:
+    runs = shown_runs(section)
+    assert runs
+    for run in runs:
+        assert not raw.load(MANIFEST.raw_file(run)).transcribed_from_page, run
+        page = MANIFEST.page(run.page)
+        parts = {part.name for part in page.sections.values() if run.name in part.runs}
+        marks = render.blocks(MANIFEST.page_file(page).read_text(encoding="utf-8"))
+        assert parts and {marks[part][0] for part in parts} == {"begin"}, run
 
 
 def test_claims_are_counted_as_their_page_has_them() -> None:
