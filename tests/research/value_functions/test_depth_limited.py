@@ -21,6 +21,7 @@ from obscuro.research.value_functions.limited_trunk import (
 )
 from obscuro.research.value_functions.random_trunks import (
     DepthLimitedCfr,
+    RememberedValues,
     SolvedBottoms,
     zero_values,
 )
@@ -179,3 +180,20 @@ def test_values_that_are_right_only_where_one_goes_mislead_cfr() -> None:
 
 def test_values_that_are_right_wherever_one_could_go_do_not() -> None:
     assert heads_by(MadValues(where_unreached=False)) == pytest.approx((0.5, 0.5), abs=0.005)
+
+
+def test_the_better_word_on_every_third_question_is_kept() -> None:
+    game = goofspiel(3, 1)
+    solved = SolvedBottoms(game, 20)
+    kept = RememberedValues(zero_values, solved, every=3)
+    solver = DepthLimitedCfr(game, kept)
+    plain = DepthLimitedCfr(game, zero_values)
+    solver.run(3)  # two questions each
+    plain.run(3)
+    np.testing.assert_array_equal(solver.average(), plain.average())
+    examples = kept.examples()
+    assert len(examples.state) == 2 * len(solver.trunk.public)
+    start = DepthLimitedCfr(game, zero_values)
+    said = solved(start.trunk, start.region.reach(None, start.region.policy))
+    first = examples.where(np.arange(len(examples.state)) < len(solver.trunk.public))
+    np.testing.assert_allclose(first.values, np.concatenate(said, axis=1), rtol=1e-6)
