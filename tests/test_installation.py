@@ -172,12 +172,19 @@ def test_the_metadata_has_our_name_and_no_false_address() -> None:
 
 
 def test_the_readme_of_an_index_has_whole_addresses() -> None:
-    place = importlib.util.spec_from_file_location("setup_of_obscuro", ROOT / "setup.py")
-    assert place is not None and place.loader is not None
-    module = importlib.util.module_from_spec(place)
-    place.loader.exec_module(module)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    text = module.index_readme(readme, "https://host.org/obscuro", "v1.2.3")
+    # In a process of its own, because setuptools must be imported before distutils.
+    code = (
+        "import runpy, sys; made = runpy.run_path('setup.py', run_name='setup')['index_readme'];"
+        "print(made(sys.stdin.read(), 'https://host.org/obscuro', 'v1.2.3'))"
+    )
+    text = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        input=(ROOT / "README.md").read_text(encoding="utf-8"),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     targets = re.findall(r"\]\(([^)\s]+)\)", text)
     assert [target for target in targets if not re.match("https?://|#", target)] == []
     pictures = [target for target in targets if target.endswith((".svg", ".png"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from obscuro.rules.account import last_ply, plies
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.search.game import Expansion
 from tests.evaluation.naive import naive_children
-from tests.evaluation.test_material import naive_value
+from tests.evaluation.test_material import naive_pawns
 from tests.players.test_onlooker import after
 
 
@@ -70,7 +71,8 @@ def naive_means(depth1: Depth1Player) -> dict[str, float]:
         for move, child in naive_children(board, find_mates=False).items():
             value = child.value
             if value is None:
-                value = min(max(naive_value(child.board, board.turn, 6.0), -0.9999), 0.9999)
+                value = math.tanh(naive_pawns(child.board, board.turn) / 6.0)
+                value = min(max(value, -0.9999), 0.9999)
             means[move] = means.get(move, 0.0) + value / len(boards)
     return means
 

@@ -74,7 +74,10 @@ def test_the_papers_rules_are_every_option_of_the_search_with_the_papers_values(
         assert options.set(name, value) == name
     ours = {"edges_per_expansion", "iterations_per_expansion"}  # a balance that the paper has not
     keys = {key.name for key in SEARCH_KEYS} - {"eval_cache"}
-    expected = SearchParameters(fresh_share=0.0, max_kept_infosets=0, puct_least_variance=0.0)
+    balance = {name: Options().integer(name) for name in ours}
+    expected = SearchParameters(
+        fresh_share=0.0, max_kept_infosets=0, puct_least_variance=0.0, **balance
+    )
     assert options.search_parameters() == expected
     assert keys - ours == PAPER_RULES.keys() - {"Evaluator"}
 
