@@ -511,7 +511,7 @@ def _read_ids(path: Path | None) -> list[str]:
         stored = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return []
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         logger.warning("can't read %s: %s", path, error)
         return []
     games = stored.get("games") if isinstance(stored, dict) else None

@@ -1021,7 +1021,7 @@ def test_not_more_than_enough_are_kept() -> None:
     assert games.ids()[0] == "5" and len(games.ids()) == MOST_UNDERWAY
 
 
-@pytest.mark.parametrize("text", ["", "no json", "[]", '{"games": 3}', '{"other": []}'])
+@pytest.mark.parametrize("text", ["", "no json", "[]", '{"games": 3}', '{"other": []}', "[" * 5000])
 def test_a_file_that_cannot_be_read_is_no_obstacle(tmp_path: Path, text: str) -> None:
     path = tmp_path / "games.json"
     path.write_text(text)
