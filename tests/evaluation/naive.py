@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import chess
@@ -152,3 +153,28 @@ def game_boards(seed: int, count: int) -> list[chess.Board]:
 def words_of(boards: list[chess.Board]) -> Words:
     """Positions as uint64[n, 8]."""
     return np.array([from_board(board) for board in boards], dtype=np.uint64).reshape(-1, 8)
+
+
+def expect_children(
+    values: ChildValues,
+    boards: Sequence[chess.Board],
+    value_of: Callable[[chess.Board], float],
+    *,
+    find_mates: bool = True,
+) -> int:
+    """Hold all children against the naive ones; return how many the rules do not decide.
+
+    value_of: what a child's board is worth to the side that moved there, where the rules do not say.
+    """
+    undecided = 0
+    for index, board in enumerate(boards):
+        found = by_move(values, index)
+        expected = naive_children(board, find_mates=find_mates)
+        assert found.keys() == expected.keys()
+        for move, child in expected.items():
+            value = child.value
+            if value is None:
+                value = value_of(child.board)
+                undecided += 1
+            assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal), board.fen()
+    return undecided

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from obscuro.evaluation.material import SEEN_SQUARE_PAWNS, MaterialEvaluator
-from tests.evaluation.naive import by_move, game_boards, naive_children, words_of
+from tests.evaluation.naive import by_move, expect_children, game_boards, words_of
 from tests.reference import vision
 
 PAWNS = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9}
@@ -26,16 +26,12 @@ def naive_pawns(board: chess.Board, color: chess.Color) -> float:
 def test_values_are_those_of_the_naive_evaluation(tau: float) -> None:
     boards = game_boards(seed=5, count=60)
     values = MaterialEvaluator(tau).evaluate(words_of(boards))
-    for index, board in enumerate(boards):
-        found = by_move(values, index)
-        expected = naive_children(board, find_mates=False)
-        assert found.keys() == expected.keys()
-        for move, child in expected.items():
-            value = child.value
-            if value is None:
-                value = math.tanh(naive_pawns(child.board, board.turn) / tau)
-                value = min(max(value, -0.9999), 0.9999)
-            assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal)
+
+    def value_of(child: chess.Board) -> float:
+        value = math.tanh(naive_pawns(child, not child.turn) / tau)
+        return min(max(value, -0.9999), 0.9999)
+
+    expect_children(values, boards, value_of, find_mates=False)
 
 
 def pawns_after(fen: str, move: str) -> float:

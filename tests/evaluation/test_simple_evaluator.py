@@ -6,7 +6,7 @@ import pytest
 
 from obscuro.evaluation.scale import value_of_mate, value_of_pawns
 from obscuro.evaluation.simple_evaluator import SimpleEvaluator
-from tests.evaluation.naive import by_move, game_boards, naive_children, words_of
+from tests.evaluation.naive import by_move, expect_children, game_boards, words_of
 from tests.evaluation.nnue.naive_search import MATED, CaptureSearch
 from tests.evaluation.test_material import naive_pawns
 
@@ -34,18 +34,7 @@ def naive_value(board: chess.Board, tau: float) -> float:
 def test_values_are_those_of_the_naive_evaluation(tau: float) -> None:
     boards = game_boards(seed=7, count=25)
     values = SimpleEvaluator(tau).evaluate(words_of(boards))
-    searched = 0
-    for index, board in enumerate(boards):
-        found = by_move(values, index)
-        expected = naive_children(board, find_mates=True)
-        assert found.keys() == expected.keys()
-        for move, child in expected.items():
-            value = child.value
-            if value is None:
-                value = naive_value(child.board, tau)
-                searched += 1
-            assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal), board.fen()
-    assert searched > 200
+    assert expect_children(values, boards, lambda child: naive_value(child, tau)) > 200
 
 
 def values_of(fen: str) -> dict[str, float]:

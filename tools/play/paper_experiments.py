@@ -24,11 +24,11 @@ PAPER_RULES: Mapping[str, str] = {
     "soft_root": "0.0",  # ours; the paper has Resolve and Maxmargin alone (C.1)
     "root_temperature": "0",  # ours; all new positions are alike in α (C.3)
     "min_infoset_size": "256",  # Fig. 9, MININFOSETSIZE
-    "fresh_share": "0.0",  # ours is 0.5: positions are only drawn where I has too few (Fig. 9)
+    "fresh_share": "0.0",  # ours is 0.33: positions are only drawn where I has too few (Fig. 9)
     "sampling": "uniform",  # "get random state s ∈ P∖I" (Fig. 9)
     "posterior_draw": "0.0",  # ours: positions are drawn evenly (Fig. 9)
     "posterior_prior": "0.0",  # ours: all new positions are alike in α (C.3)
-    "max_kept_infosets": "0",  # ours is 256: J₀ holds all J of the kept tree (Fig. 9)
+    "max_kept_infosets": "0",  # ours is 96: J₀ holds all J of the kept tree (Fig. 9)
     "puct_c": "1.0",  # C = 1 (C.4)
     "puct_least_variance": "0.0",  # ours is 0.02: σ has no floor (C.4)
 }

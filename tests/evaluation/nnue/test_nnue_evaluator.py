@@ -19,8 +19,8 @@ from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator
 from tests.evaluation.naive import (
     STOCKFISH,
     by_move,
+    expect_children,
     game_boards,
-    naive_children,
     words_of,
 )
 from tests.evaluation.nnue import made_up
@@ -50,15 +50,7 @@ def expect(
     tau: float = 6.0,
 ) -> None:
     """All children, each with its value: by the rules, or else from its units for who moved there."""
-    for index, board in enumerate(boards):
-        found = by_move(values, index)
-        expected = naive_children(board, find_mates=True)
-        assert found.keys() == expected.keys()
-        for move, child in expected.items():
-            value = child.value
-            if value is None:
-                value = naive_value(units_of(child.board), tau)
-            assert found[move] == (pytest.approx(value, abs=1e-6), child.terminal), board.fen()
+    expect_children(values, boards, lambda child: naive_value(units_of(child), tau))
 
 
 @pytest.mark.parametrize("tau", quick_among([6.0, 2.5], lambda tau: tau == 6))
