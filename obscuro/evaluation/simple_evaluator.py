@@ -13,15 +13,13 @@ from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.nnue.capture_search import FIRST, PLIES, search_captures
 from obscuro.evaluation.nnue.network import SEARCH_FIELDS
-from obscuro.evaluation.nnue.nnue_evaluator import value_of_units
+from obscuro.evaluation.nnue.nnue_evaluator import WARM_UP, value_of_units
 from obscuro.kernels import kernel
 from obscuro.rules.layout import WORDS
 from obscuro.rules.make import make_move
 from obscuro.rules.position import from_fen, load, store
 from obscuro.rules.records import make_record
 from obscuro.rules.tables import TABLES
-
-_WARM_UP = "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR b KQkq - 0 1"
 
 
 @kernel
@@ -48,7 +46,7 @@ class SimpleEvaluator:
 
     def start(self) -> None:
         """Compile the kernels. See `Evaluator`."""
-        self.evaluate(from_fen(_WARM_UP).reshape(1, WORDS))
+        self.evaluate(from_fen(WARM_UP).reshape(1, WORDS))
 
     def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
         """Return the values of all children of uint64[n, 8]. See `Evaluator`."""

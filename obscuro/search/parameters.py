@@ -51,7 +51,10 @@ LEAVES_PER_PART = 4  # leaves; a thread expands these, and then takes others
 
 @dataclass(frozen=True, slots=True)
 class SearchParameters:
-    """The settings of a search. The defaults are the paper's, except `puct_least_variance`.
+    """The settings of a search, for any game; those of the engine are in `engine.options`.
+
+    The paper's are the same but for `fresh_share` and `puct_least_variance`, 0, and
+    `max_kept_infosets`, all.
 
     purification, unfrozen, one_sided, mixed_prior: techniques that the ablations of Obscuro §4.1
     switch off. puct_least_variance: see `selection.explore`. soft_root,

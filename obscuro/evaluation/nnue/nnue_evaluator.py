@@ -106,7 +106,7 @@ def won_ending_pawns(tables, pos, side, units):
 
 
 _SURELY_MATED = MATED - 1_000  # larger than every evaluation
-_WARM_UP = "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR b KQkq - 0 1"
+WARM_UP = "rnbqkbnr/ppp2ppp/3p4/1B2p3/4P3/8/PPPP1PPP/RNBQK1NR b KQkq - 0 1"
 
 _value_of_pawns = kernel(scale.value_of_pawns)
 _value_of_mate = kernel(scale.value_of_mate)
@@ -200,7 +200,7 @@ class NnueEvaluator:
     def start(self) -> None:
         """Load the network and compile the kernels. Raises EvaluatorFailed. See `Evaluator`."""
         if self._loaded is None:
-            self.evaluate(from_fen(_WARM_UP).reshape(1, WORDS))
+            self.evaluate(from_fen(WARM_UP).reshape(1, WORDS))
 
     def _load(self) -> tuple[Any, Any]:
         """Return the weights and a new workspace. Raises EvaluatorFailed."""
