@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Collection
 from functools import partial
+from itertools import pairwise
 from threading import Event
 from typing import NamedTuple
 
@@ -14,6 +16,7 @@ import numpy.typing as npt
 
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.fit import POSSIBLE, implied_en_passant, requirements_of
+from obscuro.belief.heaviest import heaviest_first
 from obscuro.belief.own_move import Conditions, Keep, conditions, is_ours, own_move_pass
 from obscuro.belief.placement import ANYHOW
 from obscuro.belief.posterior import (
@@ -70,6 +73,7 @@ Records = npt.NDArray[np.uint64]
 Hashes = npt.NDArray[np.uint64]
 Weights = npt.NDArray[np.float32]
 
+WEIGHING_SHARE = 0.2  # of an update's time, which is left for the weights
 MOST_TO_COMPARE = 16_384  # positions of P that others are compared with, one by one
 
 
@@ -98,9 +102,9 @@ class Belief:
     know repetitions and the fifty-move rule.
 
     P is exact until it outgrows its cap or an update runs out of time. From then on `exact` is
-    False: P is a random sample, and the true position may be missing. P is exact again once what is
-    seen leaves one position only. If no position is left, `rebuild` draws new ones that explain the
-    last observation.
+    False, and the true position may be missing: P is a random sample, or with weights it is what
+    the likeliest positions led to. P is exact again once what is seen leaves one position only. If
+    no position is left, `rebuild` draws new ones that explain the last observation.
 
     The content and the order of P depend on what our side knows, on the options and on the seed,
     and not on the number of threads. With a deadline they depend on the machine's speed as well.
@@ -238,7 +242,8 @@ class Belief:
             self._updater.workers,
             is_late(deadline),
         )
-        outcome = Outcome(self._records, count, visited, visited == len(self))
+        whole = visited == len(self)
+        outcome = Outcome(self._records, count, visited, [(0, visited)], whole)
         weights = None if self._weights is None else scaled(self._weights[:count])
         update = self._accept(outcome, known, observation, rng, weights)
         # Our move makes two records equal only if they differ in what we capture. In a belief that
@@ -260,8 +265,9 @@ class Belief:
     ) -> Update | None:
         """Make all moves of the other side in all positions; keep what fits what we then see.
 
-        deadline: a second of `time.monotonic`. An update that would pass it ends early. It has
-        looked at a uniform sample of the positions by then, and P is no longer exact. stop: when it
+        deadline: a second of `time.monotonic`. An update that would pass it ends early. By then it
+        has looked at the likeliest positions, without weights at a uniform sample, and P is no
+        longer exact. Weights have WEIGHING_SHARE of the time at least. stop: when it
         is set, P stays as it is, and None is returned within some milliseconds. A second call with
         the same observation goes on where the first one was.
 
@@ -280,8 +286,11 @@ class Belief:
             run = self._start(known, observation, ranking)
         if run is None:
             return self._accept(None, None, observation, rng)
-        run.advance(is_late(deadline, stop))
-        if stop is not None and stop.is_set() and run.visited < len(self):
+        until = deadline
+        if self._weighted and deadline is not None:
+            until = deadline - WEIGHING_SHARE * max(deadline - time.monotonic(), 0.0)
+        run.advance(is_late(until, stop))
+        if stop is not None and stop.is_set() and not run.ended:
             self._expected = _Expected(observation, run)
             self._ply -= 1
             return None
@@ -304,19 +313,18 @@ class Belief:
     ) -> Weights | None:
         """The weights of an update's outcome; None: all alike. The arguments: see `_accept`."""
         task = self._successor_task(known, observation) if self._weighted else None
-        if task is None or outcome.visited < len(self):
+        if task is None:
             return None
-        late = is_late(deadline, stop)
         return after_opponent_move(
             self.records,
             self.weights,
+            outcome.parts,
             self._known,
             task,
             self._recapture,
             outcome.records[: outcome.size],
             self._updater.workers.run,
-            self._updater.workers.threads,
-            lambda: late(0.0),
+            is_late(deadline, stop),
         )
 
     def expect(self, observation: Observation, stop: Event) -> bool:
@@ -339,7 +347,7 @@ class Belief:
             self._expected = _Expected(observation, run)
         run = self._expected.run
         run.advance(lambda seconds: stop.is_set())
-        if run.visited < len(self):
+        if not run.ended:
             return False
         run.finish()
         return True
@@ -347,7 +355,15 @@ class Belief:
     def _start(self, known: Words | None, observation: Observation, ranking: Ranking) -> Run | None:
         """Begin the update after a move of the other side; None if nothing can fit."""
         visit = self._successor_pass(known, observation)
-        return None if visit is None else self._updater.start(len(self), visit, ranking)
+        if visit is None:
+            return None
+        weights = self.weights
+        if weights is not None:
+            bits = weights.view(np.uint32)
+            order = partial(heaviest_first, self._records, weights, bits)
+            bounds = self._updater.bounds(len(self))
+            self._updater.workers.run([partial(order, *part) for part in pairwise(bounds)])
+        return self._updater.start(len(self), visit, ranking, best_first=weights is not None)
 
     # Tests replace these two methods by slow ones that make every move.
 

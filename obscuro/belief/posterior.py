@@ -2,12 +2,12 @@
 
 After a move b of the other side, w(s') = Σ w(s) π(b | s) over the positions s and the moves b that
 lead to s'. π is the model of `move_model`. Weights are relative to even ones: their mean is 1. They
-never decide what is possible. Where there was no time to compute them, all are 1 again.
+never decide what is possible. Where there was no time to compute any, all are 1 again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -52,7 +52,8 @@ LEAST_WEIGHT = 1e-6
 """No position is less likely than this, times an even one: many odd moves in a row happen."""
 SUM_BITS = 40
 CHUNK = 8192  # parents between two looks at the clock
-MOST_WEIGHTED = 2_000_000
+ENDING = 25e-9  # seconds that the table of sums takes for each record, to be made or to be read
+MOST_WEIGHTED = 4_000_000
 """Positions of a belief that get weights; with more, all are alike. Then the units of sums are small."""
 
 _SUM_MASK = np.uint64((1 << SUM_BITS) - 1)
@@ -310,33 +311,35 @@ def scaled(weights: Weights) -> Weights | None:
 def after_opponent_move(
     parents: Records,
     weights: Weights | None,
+    parts: Sequence[tuple[int, int]],
     known: Words,
     task: SuccessorTask,
     recapture: int,
     records: Records,
     run: Callable[[list[Callable[[], None]]], object],
-    threads: int,
-    is_late: Callable[[], bool],
+    is_late: Callable[[float], bool],
 ) -> Weights | None:
     """The weights float32[m] of the records after a move of the other side; None: all alike.
 
-    parents, weights: uint64[n, 3] and float32[n] before the move, or None. known, task: see
+    parents, weights: uint64[n, 3] and float32[n] before the move, or None. parts: which parents
+    were visited, from a number up to below another one; each thread takes a part. known, task: see
     `carry_weights`. recapture: a mask of the square where our last move captured. records:
-    uint64[m, 3], all that fit. run: does jobs at once; threads: how many. is_late: asked after each
-    chunk; if it says so, all positions count alike again.
+    uint64[m, 3], all that fit. run: does jobs at once. is_late: asked after each chunk, with the
+    seconds that are needed to end. If it says so, the parents that are left lead to all records
+    alike.
     """
-    if len(records) < 2 or max(len(parents), len(records)) > MOST_WEIGHTED:
+    ending = ENDING * len(records)
+    if len(records) < 2 or max(len(parents), len(records)) > MOST_WEIGHTED or is_late(2 * ending):
         return None
     model, unit = model_of_moves(), _unit(1.01 * len(parents))
-    threads = threads if len(parents) > CHUNK else 1
-    scratches = [make_scratch() for _ in range(threads)]
     sums = [_sums_of(records)]
-    sums += [sums[0].copy() for _ in range(1, threads)]
+    sums += [sums[0].copy() for _ in parts[1:]]
     old = np.zeros(0, dtype=np.float32) if weights is None else weights
-    size = CHUNK * threads
-    for begin in range(0, len(parents), size):
-        end = min(begin + size, len(parents))
-        bounds = [begin + (end - begin) * k // threads for k in range(threads + 1)]
+    scratches = [make_scratch() for _ in parts]
+    longest = max(end - begin for begin, end in parts)
+    done = 0
+    while done < longest:
+        bounds = [(min(begin + done, end), min(begin + done + CHUNK, end)) for begin, end in parts]
         run(
             [
                 partial(
@@ -346,22 +349,35 @@ def after_opponent_move(
                     known,
                     task,
                     np.uint64(recapture),
-                    scratches[k],
+                    scratch,
                     parents,
                     old,
                     unit,
-                    bounds[k],
-                    bounds[k + 1],
-                    sums[k],
+                    begin,
+                    end,
+                    into,
                 )
-                for k in range(threads)
+                for (begin, end), scratch, into in zip(bounds, scratches, sums, strict=True)
             ]
         )
-        if end < len(parents) and is_late():
-            return None
+        done += CHUNK
+        if done < longest and is_late(ending):
+            break
     for more in sums[1:]:
         add_sums(sums[0], more)
-    return scaled(_read(records, sums[0], unit))
+    found = _read(records, sums[0], unit)
+    if done < longest:
+        carried = [(begin, min(begin + done, end)) for begin, end in parts]
+        left = _total(old, parts) / max(_total(old, carried), 1e-9) - 1
+        found += np.float32(left * found.mean(dtype=np.float64))
+    return scaled(found)
+
+
+def _total(weights: Weights, parts: Sequence[tuple[int, int]]) -> float:
+    """The sum of the weights float32[n] in some parts; without weights each counts 1."""
+    if not len(weights):
+        return float(sum(end - begin for begin, end in parts))
+    return sum(float(weights[begin:end].sum(dtype=np.float64)) for begin, end in parts)
 
 
 def draw_by_weight(

@@ -46,6 +46,7 @@ LEAST_ROOM = 1 << 14
 ROOM_SHARE = 0.5  # of the number of records in the table: children that are stored at a time
 FIRST_CHUNK = 4096  # parents per thread and chunk, to begin with
 LEAST_CHUNK = 16
+ROOM_PER_PARENT = 64  # records for which there must be room, for each parent of a chunk
 CHUNK_SECONDS = 0.002, 0.006  # chunks grow and shrink to take this long: the clock's grain
 
 FULL = 0.75  # share of a region's slots; with more records it needs more slots
@@ -69,6 +70,7 @@ class Outcome(NamedTuple):
     records: Records  # a lent buffer; its first `size` rows hold each record once
     size: int
     visited: int  # parents that were visited
+    parts: list[tuple[int, int]]  # which: from the first number up to below the second one
     complete: bool  # whether no record was left out
 
 
@@ -268,29 +270,42 @@ class Run:
     visited: the number of parents visited so far.
     """
 
-    def __init__(self, updater: Updater, parents: int, visit: Visit, ranking: Ranking) -> None:
+    def __init__(
+        self, updater: Updater, parents: int, visit: Visit, ranking: Ranking, *, best_first: bool
+    ) -> None:
         self.visited = 0
         self._outcome: Outcome | None = None
         self._updater = updater
         self._parents = parents
         self._visit_rows = visit
-        threads = 1 if parents <= SMALL else updater.workers.threads
-        self._streams = updater.streams(threads, ranking.regions)
+        self._best_first = best_first
+        self._bounds = updater.bounds(parents)
+        self._streams = updater.streams(len(self._bounds) - 1, ranking.regions)
         expected = min(EXPECTED_PER_PARENT * parents, updater.limit)
         self._table = RecordTable(
             expected, updater.limit, updater.workers, updater.buffers, ranking
         )
-        self._bounds = [parents * thread // threads for thread in range(threads + 1)]
         self._places = self._bounds[:-1]
         self._chunk = FIRST_CHUNK
 
+    @property
+    def ended(self) -> bool:
+        """Whether no more parents are to be visited."""
+        return self.visited == self._parents or (self._best_first and self._room() <= 0)
+
+    def _room(self) -> int:
+        return self._updater.limit - len(self._table)
+
     def advance(self, is_late: IsLate | None = None) -> None:
-        """Visit parents until all are visited or it is late.
+        """Visit parents until all are visited, or the best ones fill the room, or it is late.
 
         is_late: called after each chunk with the seconds that the next chunk and the end would
         take.
         """
-        while self.visited < self._parents:
+        while not self.ended:
+            if self._best_first:
+                most = self._room() // ROOM_PER_PARENT
+                self._chunk = min(self._chunk, max(most, LEAST_CHUNK))
             seconds = self._visit_chunk()
             if is_late is not None and is_late(FINISHING * len(self._table) + seconds):
                 break
@@ -327,7 +342,8 @@ class Run:
             return self._outcome
         records, count = self._table.finish()
         complete = self.visited == self._parents and not self._table.full
-        self._outcome = Outcome(records, count, self.visited, complete)
+        parts = list(zip(self._bounds[:-1], self._places, strict=True))
+        self._outcome = Outcome(records, count, self.visited, parts, complete)
         return self._outcome
 
     def abandon(self) -> None:
@@ -349,14 +365,22 @@ class Updater:
         self.workers = Workers(threads)
         self.buffers = Buffers() if buffers is None else buffers
 
-    def start(self, parents: int, visit: Visit, ranking: Ranking) -> Run:
+    def bounds(self, parents: int) -> list[int]:
+        """Where the threads' parts of the parents begin, and where the last one ends."""
+        threads = 1 if parents <= SMALL else self.workers.threads
+        return [parents * thread // threads for thread in range(threads + 1)]
+
+    def start(
+        self, parents: int, visit: Visit, ranking: Ranking, *, best_first: bool = False
+    ) -> Run:
         """Begin an update.
 
         parents: their number. They must come in a random order: if time is up before all are
-        visited, the visited ones are a uniform sample then. visit: a kernel of `successors` with
-        all but the arguments of `Visit` bound. ranking: a new one.
+        visited, the visited ones are a uniform sample then. best_first: each thread's part begins
+        with those that count most; then the update also ends when there is no more room. visit: a
+        kernel of `successors` with all but the arguments of `Visit` bound. ranking: a new one.
         """
-        return Run(self, parents, visit, ranking)
+        return Run(self, parents, visit, ranking, best_first=best_first)
 
     def run(
         self, parents: int, visit: Visit, ranking: Ranking, is_late: IsLate | None = None

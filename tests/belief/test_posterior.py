@@ -1,12 +1,17 @@
 """The weights of a belief against a version that tries every move in every position."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from obscuro.belief import Belief
+from obscuro.belief import belief as belief_module
 from obscuro.belief import posterior as posterior_module
+from obscuro.belief import update as update_module
+from obscuro.belief.heaviest import heaviest_first
 from obscuro.belief.move_model import make_scratch, probabilities, score_moves
-from obscuro.belief.posterior import draw_by_weight, model_of_moves, scaled
+from obscuro.belief.posterior import carry_weights, draw_by_weight, model_of_moves, scaled
 from obscuro.belief.record import known_of, packed
 from obscuro.rules.layout import KINGS, TO_SHIFT, WHITE
 from obscuro.rules.make import make_move
@@ -145,7 +150,60 @@ def test_without_time_all_positions_count_alike(monkeypatch):
     assert belief.weights_of(belief.positions[:3]).tolist() == [1, 1, 1]
 
 
-def test_a_sample_that_the_cap_allows_has_the_weights_of_its_positions():
+def test_the_heaviest_records_come_first():
+    random = np.random.default_rng(5)
+    weights = np.exp(random.normal(0, 4, 3000)).astype(np.float32).clip(1e-6)
+    records = np.repeat(np.arange(1, 3001, dtype=np.uint64), 3).reshape(-1, 3)
+    before = dict(zip(records[:, 0].tolist(), weights.tolist(), strict=True))
+    heaviest_first(records, weights, weights.view(np.uint32), 500, 2500)
+    assert dict(zip(records[:, 0].tolist(), weights.tolist(), strict=True)) == before
+    assert (records == records[:, :1]).all()
+    assert records[:500, 0].tolist() == list(range(1, 501))
+    assert records[2500:, 0].tolist() == list(range(2501, 3001))
+    least_so_far = np.minimum.accumulate(weights[500:2500])
+    within = weights[500:2500] < 1000  # all above count alike
+    assert (weights[500:2500] <= least_so_far * 1.5)[within].all()
+
+
+def mass_of_what_stays(monkeypatch, *, best_first):
+    """The share of an exact belief's weight that a belief that was cut once has kept, and its size.
+
+    best_first: whether the cut belief visits the likeliest positions first.
+    """
+    game = random_game(22, 40, eager=0.0)
+    whole = Belief(game.positions[0], 0, weighted=True)
+    for ply in range(len(game.moves)):
+        if len(whole) > 20_000 and not whole.our_turn:
+            break
+        follow(whole, game, ply)
+    part = whole.copy()
+    if not best_first:
+        monkeypatch.setattr(belief_module, "heaviest_first", lambda *arguments: None)
+    looks = itertools.count(1)
+    monkeypatch.setattr(update_module, "CHUNK_SECONDS", (0.0, 1000.0))
+    with monkeypatch.context() as cut:
+        cut.setattr(belief_module, "is_late", lambda *limits: lambda seconds: next(looks) == 2)
+        follow(part, game, ply)
+    follow(whole, game, ply)
+    assert not part.exact
+    weights = whole.weights_of(part.positions)
+    assert (weights > 0).all()  # nothing that is not possible
+    assert part.weights is not None
+    return float(weights.sum()) / len(whole), len(part) / len(whole)
+
+
+def test_an_update_that_is_cut_keeps_what_the_likeliest_positions_lead_to(monkeypatch):
+    mass, size = mass_of_what_stays(monkeypatch, best_first=True)
+    assert mass > 0.8
+    assert size < 0.6
+
+
+def test_in_random_order_it_would_keep_less(monkeypatch):
+    mass, size = mass_of_what_stays(monkeypatch, best_first=False)
+    assert mass == pytest.approx(size, abs=0.1)
+
+
+def test_a_belief_that_is_full_holds_the_likeliest_positions():
     game = random_game(22, 40, eager=0.0)
     whole = Belief(game.positions[0], 0, weighted=True)
     capped = Belief(game.positions[0], 0, 2000, weighted=True)
@@ -154,9 +212,50 @@ def test_a_sample_that_the_cap_allows_has_the_weights_of_its_positions():
         follow(capped, game, ply)
         if not capped.exact:
             break
-    assert len(capped) == 2000 < len(whole)
-    ratios = capped.weights / whole.weights_of(capped.positions)
-    assert ratios == pytest.approx(np.full(2000, ratios[0]), rel=1e-3)
+    assert len(capped) <= 2000 < len(whole)
+    weights = whole.weights_of(capped.positions)
+    assert (weights > 0).all()
+    assert weights.mean() > 1.3
+    assert capped.weights is not None
+
+
+def test_where_the_time_for_weights_is_over_the_rest_counts_evenly(monkeypatch):
+    monkeypatch.setattr(posterior_module, "CHUNK", 4096)
+    game = random_game(22, 40, eager=0.0)
+    belief = Belief(game.positions[0], 0, weighted=True)
+    for ply in range(len(game.moves)):
+        if len(belief) > 20_000 and not belief.our_turn:
+            break
+        follow(belief, game, ply)
+    hurried = belief.copy()
+    follow(belief, game, ply)
+    looks = itertools.count(1)
+    with monkeypatch.context() as cut:
+        # The first look is before the weights, the second after a chunk of parents.
+        cut.setattr(posterior_module, "carry_weights", counted := Counted(carry_weights))
+        cut.setattr(belief_module, "is_late", lambda *arguments: late)
+
+        def late(seconds):
+            return bool(counted.calls) and next(looks) == 1
+
+        follow(hurried, game, ply)
+    assert counted.calls == 1
+    assert (hurried.records == belief.records).all()
+    assert hurried.exact
+    assert hurried.weights.mean() == pytest.approx(1, rel=1e-4)
+    assert np.corrcoef(np.log(hurried.weights), np.log(belief.weights))[0, 1] > 0.5
+
+
+class Counted:
+    """A function that counts its calls."""
+
+    def __init__(self, function):
+        self.function = function
+        self.calls = 0
+
+    def __call__(self, *arguments):
+        self.calls += 1
+        return self.function(*arguments)
 
 
 def test_weights_of_positions_are_those_of_their_records():
