@@ -303,7 +303,7 @@ OPTIONS: tuple[Option, ...] = (
         _DEFAULT_POSITIONS,
         1000,
         max(MOST_POSITIONS, _DEFAULT_POSITIONS),
-        help="most positions of the belief; past that it keeps a random subset",
+        help="most positions of the belief; past that it keeps what the likeliest ones lead to",
     ),
     Option("Search", "string", "", help="research settings of the search", keys=SEARCH_KEYS),
 )
