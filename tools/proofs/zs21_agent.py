@@ -182,10 +182,11 @@ def checked_turns(arguments: argparse.Namespace) -> Iterator[Checked]:
             player = players[board.turn]
             player.update()
             begin, processor = time.monotonic(), time.process_time()
+            before = player.last_search
             choice = player.search(GoLimits(begin, movetime=arguments.movetime), Event())
             spent = time.monotonic() - begin, time.process_time() - processor
             checked = check_turn(player, *spent)
-            if checked is not None:
+            if checked is not None and player.last_search is not before:
                 yield checked
             board.push_uci(choice.move or "")
             for color, told in players.items():

@@ -62,12 +62,10 @@ def our_cfr_plus(game: str) -> Solver:
     """The solver of the trunks, on the whole tree."""
     tree = enumerate_game(OpenSpielGame(game))
     cfr = RegionCfr(tree, (0, len(tree.levels) - 1))
-
-    def run(iterations: int) -> None:
-        for _ in range(iterations):
-            cfr.iterate(None)
-
-    return Solver(run, lambda: exploitability(tree, strategy_of(tree, cfr.average())))
+    return Solver(
+        lambda iterations: cfr.iterate(None, iterations),
+        lambda: exploitability(tree, strategy_of(tree, cfr.average())),
+    )
 
 
 def openspiel_cfr_plus(game: str) -> Solver:
