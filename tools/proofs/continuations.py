@@ -92,8 +92,7 @@ def measure(name: str, blueprints: Sequence[int], iterations: int) -> dict[str, 
         "blueprints": [],
     }
     for wanted in blueprints:
-        while whole.iterations < wanted:
-            whole.iterate(None)
+        whole.iterate(None, max(0, wanted - whole.iterations))
         blueprint = whole.average()
         grown = [
             list(islice(grow_portfolio(seat, level, blueprint, iterations), max(COUNTS)))

@@ -316,8 +316,7 @@ class Judge:
         """Return it for the trunk of what CFR+ finds on the whole game."""
         tree = self._game.tree
         region = RegionCfr(tree, (0, len(tree.levels) - 1))
-        for _ in range(self._iterations):
-            region.iterate(None)
+        region.iterate(None, self._iterations)
         return self._measured.of(region.average())
 
 

@@ -9,6 +9,7 @@ ZS21 plays itself from the default openings, and every turn is checked:
 - Roots: as many positions of the belief as there are, or 200, unless the last trunk held more.
 - Optimality: the gap between what x guarantees and what y concedes, without the linear program.
 - Rounds, and how much longer than allowed the turn took.
+- The processor's time of a turn. Beside other work it is less than the turn's time.
 
 Then it plays random players, whom it must beat. The exit code is 1 if a rule was broken, the gap is
 larger than 1e-6, the median turn has fewer than 2 rounds or is more than 10 % too long, or a game
@@ -61,6 +62,7 @@ class Checked(NamedTuple):
     rounds: int
     programs: int
     seconds: float
+    processor: float  # seconds of the processor
     solving: float  # seconds in building and solving programs
     rows: int
     columns: int
@@ -127,8 +129,11 @@ def broken_in_round(trunk: Trunk, done: Round) -> list[str]:
     return found
 
 
-def check_turn(player: Zs21Player, seconds: float) -> Checked | None:
-    """Check the last turn of a player; None if it needed no search. seconds: what it took."""
+def check_turn(player: Zs21Player, seconds: float, processor: float) -> Checked | None:
+    """Check the last turn of a player; None if it needed no search.
+
+    seconds, processor: what it took on the clock, and of the processor.
+    """
     search = player.last_search
     if search is None:
         return None
@@ -148,6 +153,7 @@ def check_turn(player: Zs21Player, seconds: float) -> Checked | None:
         result.rounds,
         result.programs,
         seconds,
+        processor,
         search.seconds["build"] + search.seconds["solve"],
         size.rows,
         size.columns,
@@ -175,10 +181,12 @@ def checked_turns(arguments: argparse.Namespace) -> Iterator[Checked]:
         while not board.is_game_over():
             player = players[board.turn]
             player.update()
-            begin = time.monotonic()
+            begin, processor = time.monotonic(), time.process_time()
+            before = player.last_search
             choice = player.search(GoLimits(begin, movetime=arguments.movetime), Event())
-            checked = check_turn(player, time.monotonic() - begin)
-            if checked is not None:
+            spent = time.monotonic() - begin, time.process_time() - processor
+            checked = check_turn(player, *spent)
+            if checked is not None and player.last_search is not before:
                 yield checked
             board.push_uci(choice.move or "")
             for color, told in players.items():
@@ -200,34 +208,39 @@ def won_against_random(arguments: argparse.Namespace) -> int:
     return won
 
 
-def summary(turns: Sequence[Checked], movetime: int, won: int) -> dict[str, Any]:
+def summary(found: dict[str, Any]) -> dict[str, Any]:
     """Return the figures of a run."""
+    turns, movetime = [Checked(**turn) for turn in found["turns"]], found["movetime"]
 
     def middle(name: str) -> float:
         return float(statistics.median(getattr(turn, name) for turn in turns))
 
     return {
-        "movetime": movetime,
+        "milliseconds a turn": movetime,
         "turns": len(turns),
         "expansions against the rules": sum(len(turn.broken) for turn in turns),
         "turns with too few roots": sum(turn.roots < turn.wanted for turn in turns),
         "largest gap": max(turn.gap for turn in turns),
+        "median positions in the belief": middle("positions"),
         "median rounds": middle("rounds"),
+        "turns with fewer than 2 rounds": sum(turn.rounds < LEAST_ROUNDS for turn in turns),
         "median programs": middle("programs"),
         "median rows": middle("rows"),
         "median columns": middle("columns"),
         "median entries": middle("entries"),
         "median seconds in programs": middle("solving"),
+        "median seconds of the processor": middle("processor"),
         "median overrun, percent": 100 * (1000 * middle("seconds") / movetime - 1),
         "largest overrun, percent": 100
         * (1000 * max(turn.seconds for turn in turns) / movetime - 1),
-        "games won against random": won,
+        "games against random": found["random games"],
+        "games won against random": found["won"],
     }
 
 
-def render(figures: dict[str, Any]) -> Iterator[str]:
+def render(found: dict[str, Any]) -> Iterator[str]:
     """Yield a table of the figures."""
-    rows = [[name, f"{value:.6g}"] for name, value in figures.items()]
+    rows = [[name, f"{value:.6g}"] for name, value in summary(found).items()]
     yield from table(["figure", "value"], rows, "lr")
 
 
@@ -244,8 +257,14 @@ def main(words: Sequence[str] | None = None) -> int:
         if len(turns) % 10 == 0:
             say(f"{len(turns)} turns")
     won = won_against_random(arguments)
-    figures = summary(turns, arguments.movetime, won)
-    publish(parser, words, arguments.raw, figures, render)
+    found = {
+        "movetime": arguments.movetime,
+        "turns": [turn._asdict() for turn in turns],
+        "random games": arguments.random_games,
+        "won": won,
+    }
+    publish(parser, words, arguments.raw, found, render)
+    figures = summary(found)
     return int(
         figures["expansions against the rules"] > 0
         or figures["turns with too few roots"] > 0

@@ -124,8 +124,7 @@ def solve_with_values(tree: GameTree[Any], level: int, values: Floats, iteration
     """
     limited = enumerate_game(ContinuationGame(tree, level, values))
     region = RegionCfr(limited, (0, len(limited.levels) - 1))
-    for _ in range(iterations):
-        region.iterate(None)
+    region.iterate(None, iterations)
     policy = policy_of(tree, {})
     trunk = RegionCfr(tree, (0, level)).slots
     policy[trunk] = region.average()[trunk]

@@ -204,24 +204,89 @@ def _gather(begin, end, player, first, degree, slot, chance, policy, reach, lear
 
 
 @kernel
-def _learn(infosets, offsets, own, gains, regret, total, policy, weight):
-    """Update regrets, the average's total and the policy at these infosets.
+def _learn(infosets, nodes, offsets, reach, learner, gains, regret, total, policy, weight):
+    """Update regrets, the average's total and the policy at the learner's infosets.
 
-    own: each infoset's reach by its player. weight: of this iteration in the average.
+    nodes: one of each infoset. weight: of this iteration in the average.
     """
     for at in range(infosets.shape[0]):
-        infoset = infosets[at]
+        infoset, own = infosets[at], reach[nodes[at], learner]
         begin, end = offsets[infoset], offsets[infoset + 1]
         mean = 0.0
         for k in range(begin, end):
             mean += policy[k] * gains[k]
-            total[k] += weight * own[at] * policy[k]
+            total[k] += weight * own * policy[k]
         mass = 0.0
         for k in range(begin, end):
             regret[k] = max(regret[k] + gains[k] - mean, 0.0)
             mass += regret[k]
         for k in range(begin, end):
             policy[k] = regret[k] / mass if mass > 0.0 else 1.0 / (end - begin)
+
+
+@kernel
+def _iterate(
+    count,
+    done,
+    begin,
+    end,
+    player,
+    first,
+    degree,
+    slot,
+    chance,
+    payoff,
+    above,
+    infosets,
+    nodes,
+    offsets,
+    reach,
+    values,
+    gains,
+    regret,
+    total,
+    policy,
+):
+    """Run `count` iterations after `done` of them; see `RegionCfr.iterate`.
+
+    payoff: of the nodes from `begin` on. infosets, nodes: of ▲ and of ▼; see `_learn`.
+    """
+    for iteration in range(done + 1, done + count + 1):
+        for learner in range(2):
+            for root in range(above.shape[0]):
+                for k in range(3):
+                    reach[begin + root, k] = 1.0 if k == learner else above[root, k]
+            _spread(begin, end, player, first, degree, slot, chance, policy, reach)
+            sign = 1.0 if learner == MAX else -1.0
+            for k in range(payoff.shape[0]):
+                values[begin + k] = sign * payoff[k]
+            gains[:] = 0.0
+            _gather(
+                begin,
+                end,
+                player,
+                first,
+                degree,
+                slot,
+                chance,
+                policy,
+                reach,
+                learner,
+                values,
+                gains,
+            )
+            _learn(
+                infosets[learner],
+                nodes[learner],
+                offsets,
+                reach,
+                learner,
+                gains,
+                regret,
+                total,
+                policy,
+                float(iteration),
+            )
 
 
 class RegionCfr:
@@ -247,16 +312,16 @@ class RegionCfr:
         last = min(below + 1, len(bounds) - 1)
         self.leaves = slice(self.end, int(bounds[last]))
         inner = np.arange(self.begin, self.end)
-        self._of_player = []
-        for side in (MAX, MIN):
-            moves = inner[tree.player[inner] == side]
-            infosets, at = np.unique(tree.infoset[moves], return_index=True)
-            self._of_player.append((infosets, moves[at]))
+        moves = [inner[tree.player[inner] == side] for side in (MAX, MIN)]
+        found = [np.unique(tree.infoset[own], return_index=True) for own in moves]
+        self._infosets = tuple(infosets for infosets, _ in found)
+        self._nodes = tuple(own[at] for own, (_, at) in zip(moves, found, strict=True))
         slots = len(tree.infosets.action)
         degrees = np.diff(tree.infosets.offsets)
         self._uniform = np.repeat(1.0 / degrees, degrees)
         self._gains = np.zeros(slots)
         self._reach = np.ones((len(tree.states), 3))
+        self._ones = np.ones((self.roots.stop - self.roots.start, 3))
         self._values = np.zeros(len(tree.states))
         self.restart()
 
@@ -266,7 +331,7 @@ class RegionCfr:
         offsets = self._tree.infosets.offsets
         found = [
             np.arange(offsets[infoset], offsets[infoset + 1])
-            for infosets, _ in self._of_player
+            for infosets in self._infosets
             for infoset in infosets.tolist()
         ]
         return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
@@ -325,34 +390,45 @@ class RegionCfr:
         )
         return self._values
 
-    def iterate(self, above: Floats | None) -> None:
-        """Run one iteration on a region whose leaves are ends, ▲'s update before ▼'s.
+    def iterate(self, above: Floats | None, count: int = 1) -> None:
+        """Run iterations on a region whose leaves are ends, ▲'s update before ▼'s.
 
         above: float64[r, 3], the reach of the region's first nodes; None: 1. A player's average
         weighs its policies by its reach within the region: above it, the reach is the same for all
         iterations, and where it is 0 the average would say nothing of what is best there.
         """
-        for learner in (MAX, MIN):
-            within = None
-            if above is not None:
-                within = above.copy()
-                within[:, learner] = 1.0
-            reach = self.reach(within, self.policy)
-            self.values(reach, self.policy, learner, None)
-            self.learn(reach, learner)
-        self.iterations += 1
+        tree = self._tree
+        _iterate(
+            count,
+            self.iterations,
+            self.begin,
+            self.end,
+            *self._edges,
+            tree.payoff[self.begin : self.leaves.stop],
+            self._ones if above is None else above,
+            self._infosets,
+            self._nodes,
+            tree.infosets.offsets,
+            self._reach,
+            self._values,
+            self._gains,
+            self._regret,
+            self._total,
+            self.policy,
+        )
+        self.iterations += count
 
     def learn(self, reach: Floats, learner: int) -> None:
         """Update one player's strategy by what the last `values` counted under `policy`.
 
         reach: float64[N, 3], as `reach` returned it.
         """
-        infosets, nodes = self._of_player[learner]
-        own = np.ascontiguousarray(reach[nodes, learner])
         _learn(
-            infosets,
+            self._infosets[learner],
+            self._nodes[learner],
             self._tree.infosets.offsets,
-            own,
+            reach,
+            learner,
             self._gains,
             self._regret,
             self._total,

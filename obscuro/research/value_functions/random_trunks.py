@@ -157,8 +157,7 @@ class SolvedBottoms:
     def solve(self, above: Floats) -> None:
         """Solve the bottoms from the beginning. above: float64[r, 3], the reach of their roots."""
         self.region.restart()
-        for _ in range(self.iterations):
-            self.region.iterate(above)
+        self.region.iterate(above, self.iterations)
 
 
 class ValueFunction(Protocol):

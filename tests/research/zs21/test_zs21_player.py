@@ -60,7 +60,7 @@ def test_turns_keep_to_the_rules() -> None:
     for uci in OPENING:
         if game.board.turn == chess.WHITE:
             game.go(nodes=4000)
-            checked = check_turn(game.player, 0.0)
+            checked = check_turn(game.player, 0.0, 0.0)
             assert checked is not None
             assert checked.broken == []
             assert checked.roots >= checked.wanted

@@ -9,6 +9,7 @@ from tools.speed.solvers import (
     our_pcfr_plus,
     render,
     solve,
+    solve_at_once,
 )
 
 
@@ -25,6 +26,8 @@ def test_ours_reach_a_goal(game):
         found = solve(make(GAMES[game]), 1e-2, 60)
         assert found["exploitability"] <= 1e-2
         assert found["iterations"] > 1
+        again = solve_at_once(make(GAMES[game]), found["iterations"])
+        assert again["exploitability"] == pytest.approx(found["exploitability"], abs=1e-9)
 
 
 def test_a_solver_that_takes_too_long_is_stopped():
