@@ -178,6 +178,8 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
         rest = wholes[thread]
         for step in inner:
             rest = less(rest, steps[thread, step])
+            if not steps[thread, step].calls:
+                continue
             rows.append(row(thread, step, steps[thread, step], wholes[thread], expansions))
         rest.work = max(rest.work, 0.0)
         rows.append(row(thread, "the rest", rest, wholes[thread], expansions))
