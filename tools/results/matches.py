@@ -95,7 +95,7 @@ def _time(headers: chess.pgn.Headers, first_is_white: bool) -> str:
 
 def _described(time: str) -> str:
     if time.endswith(" nodes"):
-        return f"{int(time.split()[0]):,} nodes a move"
+        return f"{int(time.split(maxsplit=1)[0]):,} nodes a move"
     return f"{time} a move" if time.endswith("ms") else f"{time} s"
 
 
