@@ -102,7 +102,7 @@ examples:
   OBSCURO_BOT_TOKEN=... obscuro bridge
   OBSCURO_BOT_TOKEN=... obscuro bridge --games 2 --rated casual --log bridge.log
   OBSCURO_BOT_TOKEN=... obscuro bridge --url http://localhost:8123 --option Threads=1
-  obscuro bridge --write-config             write bridge.toml, with every option and its default
+  obscuro bridge --write-config             write bridge.toml, which shows every option
   obscuro bridge --config bridge.toml
 
 The token of the bot account comes from the environment or from --token-file, never from the command
@@ -453,8 +453,7 @@ def _add_bridge(commands: Parsers) -> None:
         metavar="FILE",
         nargs="?",
         const="bridge.toml",
-        help="write a file for --config with every option and its default, and leave; default: "
-        "bridge.toml",
+        help="write a file for --config that shows every option, and leave; default: bridge.toml",
     )
     add_bridge_options(parser)
 

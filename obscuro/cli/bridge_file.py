@@ -128,7 +128,7 @@ def _engine_words(table: object) -> list[str]:
 
 
 def write_template(path: Path) -> None:
-    """Write a file that sets nothing, and shows every option and its default.
+    """Write a file that sets nothing, and shows every option with its default or an example.
 
     Raises CommandError if it is there already, or can't be written.
     """
@@ -154,6 +154,8 @@ def _template_lines() -> Iterator[str]:
     for key, default in keys().items():
         yield ""
         yield from (f"# {line}" for line in abouts[key])
+        if default is None:
+            yield "# It has no default. For example:"
         yield f"#{key} = {_toml(key, default)}"
     yield ""
     yield "# Options of the engine; docs/protocol.md has all."
@@ -168,8 +170,9 @@ def _abouts() -> Iterator[tuple[str, list[str]]]:
         text = re.sub(r"(; )?default: .*$", "", action.help or "")
         text = text.replace("; may be given several times", "")
         text = text or " or ".join(map(str, action.choices or ()))
-        if action.metavar in _UNITS and str(action.metavar) not in text:
-            text += f", in {_UNITS[str(action.metavar)]}"
+        unit = _UNITS.get(str(action.metavar), "")
+        if unit not in text and str(action.metavar) not in text:
+            text += f", in {unit}"
         yield action.dest, textwrap.wrap(text, _WIDTH)
 
 

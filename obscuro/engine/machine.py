@@ -36,7 +36,10 @@ def real_cores() -> int | None:
         import psutil  # noqa: PLC0415 - `obscuro doctor` runs without any package
     except ImportError:
         return None
-    return psutil.cpu_count(logical=False)
+    try:
+        return psutil.cpu_count(logical=False)
+    except OSError:  # no /proc
+        return None
 
 
 def total_memory() -> int | None:

@@ -110,6 +110,15 @@ def test_the_template_shows_every_option_and_its_default(tmp_path: Path) -> None
         write_template(path)
 
 
+def test_the_template_tells_units_once_and_examples_from_defaults() -> None:
+    paragraphs = [each.splitlines() for each in template().split("\n\n")]
+    abouts = {each[-1].split(" = ")[0][1:]: " ".join(each[:-1]) for each in paragraphs[1:-1]}
+    assert abouts["movetime"].count("milliseconds") == 1
+    assert abouts["most_base"].endswith(", in seconds")
+    examples = {key for key, about in abouts.items() if about.endswith("For example:")}
+    assert examples == {key for key, default in keys().items() if default is None}
+
+
 def test_doctor_asks_the_server_who_we_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

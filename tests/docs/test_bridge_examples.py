@@ -31,6 +31,17 @@ def test_the_unit_of_systemd_starts_the_bridge() -> None:
     assert service["KillSignal"] == "SIGINT" and service["KillMode"] == "mixed"
 
 
+def test_the_unit_of_systemd_gives_up_on_a_mistake() -> None:
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read(FOLDER / "obscuro-bridge.service")
+    minutes, rest = unit["Unit"]["StartLimitIntervalSec"].split("min")
+    start_seconds = 30  # until a bridge has read its file, on a slow machine
+    tries = int(unit["Unit"]["StartLimitBurst"])
+    longest = tries * (int(unit["Service"]["RestartSec"]) + start_seconds)
+    assert rest == "" and longest < 60 * int(minutes)
+
+
 def test_the_compose_file_starts_the_bridge_of_the_image() -> None:
     service = yaml.safe_load((FOLDER / "compose.yaml").read_text())["services"]["bridge"]
     assert parse(service["command"]).command == "bridge"

@@ -23,6 +23,15 @@ def test_the_usable_cores_are_those_that_the_process_is_bound_to() -> None:
         os.sched_setaffinity(0, all_cores)
 
 
+def test_without_proc_the_real_cores_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_proc(logical: bool) -> int:
+        raise FileNotFoundError("/proc/cpuinfo")
+
+    assert machine.real_cores() == psutil.cpu_count(logical=False)
+    monkeypatch.setattr(psutil, "cpu_count", no_proc)
+    assert machine.real_cores() is None
+
+
 def test_without_a_binding_all_cores_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_getaffinity")
     assert machine.usable_cores() == os.cpu_count()

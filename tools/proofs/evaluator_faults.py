@@ -2,8 +2,9 @@
 
     python -m tools.proofs.evaluator_faults --repeat 5
 
-In each search something is done to the process in mid-search: it is killed or stopped, begins to
-talk nonsense, or is killed and can't be started any more. The table shows the longest time without an
+Each thread of a search has a Stockfish of its own. In mid-search something is done to all of them:
+they are killed or stopped, begin to talk nonsense, or are killed and can't be started any more. The
+table shows the longest time without an
 expansion from then on, the longest before, and what the user is warned of.
 """
 
@@ -76,11 +77,11 @@ def write_proxy(folder: Path, stockfish: str) -> tuple[str, Path]:
 
 
 class Watch:
-    """Passes batches on to an evaluator and notes when each is done."""
+    """Passes batches on to an evaluator and notes in `done` when each is done."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, done: list[float]) -> None:
         self._evaluator = evaluator
-        self.done: list[float] = []
+        self._done = done
 
     def __getattr__(self, name: str) -> object:
         """Pass everything else on."""
@@ -89,7 +90,7 @@ class Watch:
     def evaluate(self, positions: np.ndarray) -> ChildValues:
         """Evaluate, and note when it was done."""
         values = self._evaluator.evaluate(positions)
-        self.done.append(time.monotonic())
+        self._done.append(time.monotonic())
         return values
 
 
@@ -102,20 +103,26 @@ def longest_gaps(done: list[float], fault: float) -> tuple[float, float]:
 
 
 def search(program: str, fault: Callable[[int], None]) -> tuple[float, float, list[str], str]:
-    """The two gaps, the warnings, and the evaluator at the end, of one search with a fault."""
+    """The two gaps, the warnings, and the evaluators at the end, of one search with a fault.
+
+    fault: called with the id of each process of Stockfish.
+    """
     options = engine_options(Evaluator="stockfish", Stockfish=program, Threads=2, Hash=128, Seed=1)
     warnings: list[str] = []
     player = Player(options, warnings.append)
     player.prepare()
     player.new_game(0, from_fen(chess.STARTING_FEN))
-    evaluator = player.equipment.evaluators[0]
-    watch = Watch(evaluator)
-    player.equipment.games[0].evaluator = cast(Evaluator, watch)
+    evaluators = list(player.equipment.evaluators)
+    done: list[float] = []  # of all threads
+    for game, evaluator in zip(player.equipment.games, evaluators, strict=True):
+        game.evaluator = cast(Evaluator, Watch(evaluator, done))
     struck: list[float] = []
 
     def strike() -> None:
         struck.append(time.monotonic())
-        fault(unwrapped(evaluator).pid)  # type: ignore[attr-defined]
+        for evaluator in evaluators:
+            if (pid := unwrapped(evaluator).pid) is not None:  # type: ignore[attr-defined]
+                fault(pid)
 
     timer = threading.Timer(FAULT_AT, strike)
     timer.start()
@@ -123,7 +130,8 @@ def search(program: str, fault: Callable[[int], None]) -> tuple[float, float, li
     timer.join()
     assert choice.move is not None
     player.close()
-    return *longest_gaps(watch.done, struck[0]), warnings, evaluator.name
+    then = "`, `".join(sorted({evaluator.name for evaluator in evaluators}))
+    return *longest_gaps(sorted(done), struck[0]), warnings, then
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -87,11 +87,15 @@ def _time(headers: chess.pgn.Headers, first_is_white: bool) -> str:
     if "WhiteTime" in headers:
         times = [_described(headers[name]) for name in ("WhiteTime", "BlackTime")]
         return " against ".join(times if first_is_white else times[::-1])
-    time = headers.get("MoveTime", headers.get("TimeControl"))
-    return "no limit" if time is None else _described(time)
+    for name in ("MoveTime", "MoveNodes", "TimeControl"):
+        if name in headers:
+            return _described(headers[name])
+    return "no limit"
 
 
 def _described(time: str) -> str:
+    if time.endswith(" nodes"):
+        return f"{int(time.split(maxsplit=1)[0]):,} nodes a move"
     return f"{time} a move" if time.endswith("ms") else f"{time} s"
 
 

@@ -30,6 +30,7 @@ from obscuro.engine.machine import usable_cores
 from obscuro.search import joint
 from obscuro.search.search import Search
 from tools.common import add_evaluator, given, publish, say, table, tool_parser
+from tools.results.render import wrap
 
 FIRST, OTHERS = "first", "others"  # the search's own thread, and those that help it
 ALL = "all"  # the step that has all others in it
@@ -162,7 +163,7 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
     for thread, step, *spent in figures["steps"]:
         steps[thread, step] = Spent(*spent)
     expansions = counts["expansions"]
-    yield (
+    yield from wrap(
         f"{figures['searches']}: {expansions:,} expansions, {counts['nodes']:,} nodes, "
         f"{counts['iterations']:,} iterations."
     )
@@ -178,6 +179,8 @@ def render(figures: dict[str, Any]) -> Iterator[str]:
         rest = wholes[thread]
         for step in inner:
             rest = less(rest, steps[thread, step])
+            if not steps[thread, step].calls:
+                continue
             rows.append(row(thread, step, steps[thread, step], wholes[thread], expansions))
         rest.work = max(rest.work, 0.0)
         rows.append(row(thread, "the rest", rest, wholes[thread], expansions))

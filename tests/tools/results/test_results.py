@@ -244,16 +244,21 @@ class Named(Scripted):
         return Turn(super().choose(*arguments).uci, 0.1)  # type: ignore[arg-type]
 
 
-def play(path: Path, results: list[str], slower: int = 100) -> None:
+def play(
+    path: Path, results: list[str], slower: int = 100, nodes: tuple[int, int] | None = None
+) -> None:
     """Write games of A against B with these results, A being White in the odd ones.
 
-    slower: B's milliseconds for each move; A has 100.
+    slower: B's milliseconds for each move; A has 100. nodes: of A and of B, in place of that.
     """
     with path.open("w", encoding="utf-8") as stream:
         for round_, result in enumerate(results, 1):
             names = ("A", "B") if round_ % 2 else ("B", "A")
             players = Named(names[0], WINS[result]), Named(names[1], LOSES[result])
             times = [TimeControl({"A": 100, "B": slower}[name]) for name in names]
+            if nodes is not None:
+                limits = dict(zip("AB", nodes, strict=True))
+                times = [TimeControl(None, nodes=limits[name]) for name in names]
             controls = dict(zip((chess.WHITE, chess.BLACK), times, strict=True))
             record = play_game(*players, control=controls)
             assert record.result == result
@@ -272,6 +277,20 @@ def test_players_may_have_different_times(tmp_path: Path) -> None:
     row = matches.match_of_games(tmp_path / "games.pgn")
     assert row.time == "100 ms a move against 400 ms a move"
     assert str(row.tally) == "2/0/0"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "time"),
+    [
+        ((2000, 2000), "2,000 nodes a move"),
+        ((10000, 2000), "10,000 nodes a move against 2,000 nodes a move"),
+    ],
+)
+def test_players_may_have_nodes_in_place_of_time(
+    tmp_path: Path, nodes: tuple[int, int], time: str
+) -> None:
+    play(tmp_path / "games.pgn", ["1-0", "0-1"], nodes=nodes)
+    assert matches.match_of_games(tmp_path / "games.pgn").time == time
 
 
 def test_odd_games_count_singly(tmp_path: Path) -> None:
