@@ -242,8 +242,7 @@ class Belief:
             self._updater.workers,
             is_late(deadline),
         )
-        whole = visited == len(self)
-        outcome = Outcome(self._records, count, visited, [(0, visited)], whole)
+        outcome = Outcome(self._records, count, [(0, visited)], visited == len(self))
         weights = None if self._weights is None else scaled(self._weights[:count])
         update = self._accept(outcome, known, observation, rng, weights)
         # Our move makes two records equal only if they differ in what we capture. In a belief that
@@ -267,9 +266,9 @@ class Belief:
 
         deadline: a second of `time.monotonic`. An update that would pass it ends early. By then it
         has looked at the likeliest positions, without weights at a uniform sample, and P is no
-        longer exact. Weights have WEIGHING_SHARE of the time at least. stop: when it
-        is set, P stays as it is, and None is returned within some milliseconds. A second call with
-        the same observation goes on where the first one was.
+        longer exact. Weights have WEIGHING_SHARE of the time at least. stop: when it is set, P
+        stays as it is, and None is returned within some milliseconds. A second call with the same
+        observation goes on where the first one was.
 
         Raises ValueError if it is our turn, and ContradictionError as `rebuild`.
         """
@@ -359,8 +358,7 @@ class Belief:
             return None
         weights = self.weights
         if weights is not None:
-            bits = weights.view(np.uint32)
-            order = partial(heaviest_first, self._records, weights, bits)
+            order = partial(heaviest_first, self._records, weights.view(np.uint32))
             bounds = self._updater.bounds(len(self))
             self._updater.workers.run([partial(order, *part) for part in pairwise(bounds)])
         return self._updater.start(len(self), visit, ranking, best_first=weights is not None)
@@ -654,6 +652,7 @@ def warm_up() -> None:
     belief = Belief(from_fen(_BEFORE_CAPTURE), 0, weighted=True)
     belief.after_opponent_move(Observation.of(from_fen(_CAPTURE), 0))
     belief.weights_of(belief.positions)
+    heaviest_first(belief.records, np.ones(1, dtype=np.uint32), 0, 1)  # of the next update
     belief.after_own_move("h1h8", None)
     add_sums(np.zeros((1, 1), dtype=np.uint64), np.zeros((1, 1), dtype=np.uint64))  # of threads
 

@@ -20,11 +20,11 @@ def _kind(bits):
 
 
 @kernel
-def heaviest_first(records, weights, bits, first, last):
-    """Put the records number `first` to `last` - 1 in the order of their weights, in place.
+def heaviest_first(records, bits, first, last):
+    """Put the records number `first` to `last` - 1 in the order of their weights, both in place.
 
-    records: uint64[n, 3]; weights: float32[n], above 0; bits: the same memory as uint32[n].
-    Weights that differ by less than a factor of √2 may stay as they are. Takes one pass.
+    records: uint64[n, 3]; bits: their weights, float32[n] above 0, seen as uint32[n]. Weights that
+    differ by less than a factor of √2 may stay as they are. Takes one pass.
     """
     ends = np.zeros(KINDS, dtype=np.int64)
     for row in range(first, last):
@@ -41,7 +41,7 @@ def heaviest_first(records, weights, bits, first, last):
             other = _kind(bits[row])
             if other != kind:
                 there = places[other]
-                weights[row], weights[there] = weights[there], weights[row]
+                bits[row], bits[there] = bits[there], bits[row]
                 for word in range(3):
                     records[row, word], records[there, word] = (
                         records[there, word],

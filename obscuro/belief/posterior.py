@@ -329,7 +329,9 @@ def after_opponent_move(
     alike.
     """
     ending = ENDING * len(records)
-    if len(records) < 2 or max(len(parents), len(records)) > MOST_WEIGHTED or is_late(2 * ending):
+    if len(records) < 2 or max(len(parents), len(records)) > MOST_WEIGHTED:
+        return None
+    if len(records) > CHUNK and is_late(2 * ending):  # so few are weighed in no time
         return None
     model, unit = model_of_moves(), _unit(1.01 * len(parents))
     sums = [_sums_of(records)]

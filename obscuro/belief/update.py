@@ -69,9 +69,13 @@ class Outcome(NamedTuple):
 
     records: Records  # a lent buffer; its first `size` rows hold each record once
     size: int
-    visited: int  # parents that were visited
-    parts: list[tuple[int, int]]  # which: from the first number up to below the second one
+    parts: list[tuple[int, int]]  # visited parents: from the first number up to below the second
     complete: bool  # whether no record was left out
+
+    @property
+    def visited(self) -> int:
+        """How many parents were visited."""
+        return sum(end - begin for begin, end in self.parts)
 
 
 def regions_for(parents: int) -> int:
@@ -343,7 +347,7 @@ class Run:
         records, count = self._table.finish()
         complete = self.visited == self._parents and not self._table.full
         parts = list(zip(self._bounds[:-1], self._places, strict=True))
-        self._outcome = Outcome(records, count, self.visited, parts, complete)
+        self._outcome = Outcome(records, count, parts, complete)
         return self._outcome
 
     def abandon(self) -> None:

@@ -536,8 +536,10 @@ def variants():
 warm_up()
 game = random_game(22, 40, eager=0.0)
 before = variants()
-for side in (0, 1):
-    belief = Belief(game.positions[0], side, max_positions=20_000, threads=2, seed=1)
+for side, weighted in ((0, False), (1, False), (0, True), (1, True)):
+    belief = Belief(
+        game.positions[0], side, max_positions=20_000, threads=2, seed=1, weighted=weighted
+    )
     for ply in range(len(game.moves)):
         follow(belief, game, ply)
         belief.contains(game.positions[ply + 1])

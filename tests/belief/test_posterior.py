@@ -120,15 +120,20 @@ def test_our_move_keeps_the_weights_of_what_stays():
             break
 
 
-def grown(minimum, **options):
-    """A belief of White that has grown, with weights, and the rest of its game."""
+def grown_in_game(minimum, *, our_turn, **options):
+    """A belief of White that has grown, with weights; its game; and the number of the next ply."""
     game = random_game(22, 40, eager=0.0)
     belief = Belief(game.positions[0], 0, weighted=True, **options)
     for ply in range(len(game.moves)):
         follow(belief, game, ply)
-        if len(belief) > minimum and belief.our_turn:
-            return belief
+        if len(belief) > minimum and belief.our_turn == our_turn:
+            return belief, game, ply + 1
     raise AssertionError("the game is too tame")
+
+
+def grown(minimum, **options):
+    """A belief of White that has grown, with weights, on its turn."""
+    return grown_in_game(minimum, our_turn=True, **options)[0]
 
 
 def test_threads_agree_on_the_weights():
@@ -155,7 +160,7 @@ def test_the_heaviest_records_come_first():
     weights = np.exp(random.normal(0, 4, 3000)).astype(np.float32).clip(1e-6)
     records = np.repeat(np.arange(1, 3001, dtype=np.uint64), 3).reshape(-1, 3)
     before = dict(zip(records[:, 0].tolist(), weights.tolist(), strict=True))
-    heaviest_first(records, weights, weights.view(np.uint32), 500, 2500)
+    heaviest_first(records, weights.view(np.uint32), 500, 2500)
     assert dict(zip(records[:, 0].tolist(), weights.tolist(), strict=True)) == before
     assert (records == records[:, :1]).all()
     assert records[:500, 0].tolist() == list(range(1, 501))
@@ -170,12 +175,7 @@ def mass_of_what_stays(monkeypatch, *, best_first):
 
     best_first: whether the cut belief visits the likeliest positions first.
     """
-    game = random_game(22, 40, eager=0.0)
-    whole = Belief(game.positions[0], 0, weighted=True)
-    for ply in range(len(game.moves)):
-        if len(whole) > 20_000 and not whole.our_turn:
-            break
-        follow(whole, game, ply)
+    whole, game, ply = grown_in_game(20_000, our_turn=False)
     part = whole.copy()
     if not best_first:
         monkeypatch.setattr(belief_module, "heaviest_first", lambda *arguments: None)
@@ -212,7 +212,7 @@ def test_a_belief_that_is_full_holds_the_likeliest_positions():
         follow(capped, game, ply)
         if not capped.exact:
             break
-    assert len(capped) <= 2000 < len(whole)
+    assert len(capped) == 2000 < len(whole)
     weights = whole.weights_of(capped.positions)
     assert (weights > 0).all()
     assert weights.mean() > 1.3
@@ -221,12 +221,7 @@ def test_a_belief_that_is_full_holds_the_likeliest_positions():
 
 def test_where_the_time_for_weights_is_over_the_rest_counts_evenly(monkeypatch):
     monkeypatch.setattr(posterior_module, "CHUNK", 4096)
-    game = random_game(22, 40, eager=0.0)
-    belief = Belief(game.positions[0], 0, weighted=True)
-    for ply in range(len(game.moves)):
-        if len(belief) > 20_000 and not belief.our_turn:
-            break
-        follow(belief, game, ply)
+    belief, game, ply = grown_in_game(20_000, our_turn=False)
     hurried = belief.copy()
     follow(belief, game, ply)
     looks = itertools.count(1)
@@ -256,6 +251,18 @@ class Counted:
     def __call__(self, *arguments):
         self.calls += 1
         return self.function(*arguments)
+
+
+def test_a_stop_takes_no_weights_from_a_small_belief(monkeypatch):
+    belief, game, ply = grown_in_game(30, our_turn=False)
+    hurried = belief.copy()
+    follow(belief, game, ply)
+    observation = Observation.of(game.positions[ply + 1], 0)
+    monkeypatch.setattr(belief_module, "is_late", lambda *limits: lambda seconds: True)
+    hurried.after_opponent_move(observation)
+    assert 300 < len(belief) < posterior_module.CHUNK
+    assert hurried.exact
+    assert (hurried.weights == belief.weights).all()
 
 
 def test_weights_of_positions_are_those_of_their_records():
