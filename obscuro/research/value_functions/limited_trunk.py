@@ -167,39 +167,49 @@ class TrunkExploitability:
         return least_exploitable(self._trees[side], floor, AsSolved("highs-ipm")).value
 
 
+class TreeEdges(NamedTuple):
+    """The arrays of a `GameTree` that the kernels walk on."""
+
+    player: NDArray[np.int8]
+    first: Indices
+    degree: Indices
+    slot: Indices
+    chance: Floats
+
+
 @kernel
-def _spread(begin, end, player, first, degree, slot, chance, policy, reach):
+def _spread(begin, end, edges, policy, reach):
     """Carry the reach of ▲, ▼ and chance, [N, 3], from the nodes of a range to their children."""
     for node in range(begin, end):
-        mover = player[node]
-        for child in range(first[node], first[node] + degree[node]):
+        mover, first = edges.player[node], edges.first[node]
+        for child in range(first, first + edges.degree[node]):
             for k in range(3):
                 reach[child, k] = reach[node, k]
             if mover == CHANCE:
-                reach[child, CHANCE] *= chance[child]
+                reach[child, CHANCE] *= edges.chance[child]
             else:
-                reach[child, mover] *= policy[slot[child]]
+                reach[child, mover] *= policy[edges.slot[child]]
 
 
 @kernel
-def _gather(begin, end, player, first, degree, slot, chance, policy, reach, learner, values, gains):
+def _gather(begin, end, edges, policy, reach, learner, values, gains):
     """Bring the learner's values [N] up from the children, and count its actions' values [S].
 
     gains: counterfactual values of the learner's actions; they must be 0 before.
     """
     other = 1 - learner
     for node in range(end - 1, begin - 1, -1):
-        if degree[node] == 0:
+        if edges.degree[node] == 0:
             continue
-        mover = player[node]
+        mover, first = edges.player[node], edges.first[node]
         value = 0.0
-        for child in range(first[node], first[node] + degree[node]):
+        for child in range(first, first + edges.degree[node]):
             if mover == CHANCE:
-                value += chance[child] * values[child]
+                value += edges.chance[child] * values[child]
             else:
-                value += policy[slot[child]] * values[child]
+                value += policy[edges.slot[child]] * values[child]
             if mover == learner:
-                gains[slot[child]] += reach[node, other] * reach[node, CHANCE] * values[child]
+                gains[edges.slot[child]] += reach[node, other] * reach[node, CHANCE] * values[child]
         values[node] = value
 
 
@@ -230,11 +240,7 @@ def _iterate(
     done,
     begin,
     end,
-    player,
-    first,
-    degree,
-    slot,
-    chance,
+    edges,
     payoff,
     above,
     infosets,
@@ -256,25 +262,12 @@ def _iterate(
             for root in range(above.shape[0]):
                 for k in range(3):
                     reach[begin + root, k] = 1.0 if k == learner else above[root, k]
-            _spread(begin, end, player, first, degree, slot, chance, policy, reach)
+            _spread(begin, end, edges, policy, reach)
             sign = 1.0 if learner == MAX else -1.0
             for k in range(payoff.shape[0]):
                 values[begin + k] = sign * payoff[k]
             gains[:] = 0.0
-            _gather(
-                begin,
-                end,
-                player,
-                first,
-                degree,
-                slot,
-                chance,
-                policy,
-                reach,
-                learner,
-                values,
-                gains,
-            )
+            _gather(begin, end, edges, policy, reach, learner, values, gains)
             _learn(
                 infosets[learner],
                 nodes[learner],
@@ -304,7 +297,7 @@ class RegionCfr:
     def __init__(self, tree: GameTree[Any], levels: tuple[int, int]) -> None:
         """Number the region's infosets."""
         self._tree = tree
-        self._edges = tree.player, tree.first, tree.degree, tree.slot, tree.chance
+        self._edges = TreeEdges(tree.player, tree.first, tree.degree, tree.slot, tree.chance)
         bounds = tree.levels
         first, below = levels
         self.roots = slice(int(bounds[first]), int(bounds[first + 1]))
@@ -356,13 +349,7 @@ class RegionCfr:
         by the next call.
         """
         self._reach[self.roots] = 1.0 if above is None else above
-        _spread(
-            self.begin,
-            self.end,
-            *self._edges,
-            policy,
-            self._reach,
-        )
+        _spread(self.begin, self.end, self._edges, policy, self._reach)
         return self._reach
 
     def values(self, reach: Floats, policy: Floats, learner: int, below: Floats | None) -> Floats:
@@ -379,14 +366,7 @@ class RegionCfr:
             self._values[self.leaves] = below
         self._gains[:] = 0.0
         _gather(
-            self.begin,
-            self.end,
-            *self._edges,
-            policy,
-            reach,
-            learner,
-            self._values,
-            self._gains,
+            self.begin, self.end, self._edges, policy, reach, learner, self._values, self._gains
         )
         return self._values
 
@@ -403,7 +383,7 @@ class RegionCfr:
             self.iterations,
             self.begin,
             self.end,
-            *self._edges,
+            self._edges,
             tree.payoff[self.begin : self.leaves.stop],
             self._ones if above is None else above,
             self._infosets,
