@@ -134,8 +134,8 @@ def check_turn(player: Zs21Player, seconds: float, processor: float) -> Checked 
 
     seconds, processor: what it took on the clock, and of the processor.
     """
-    search = player.last_search
-    if search is None:
+    turn, search = player.last_turn, player.last_search
+    if turn is None or not turn.searched or search is None:
         return None
     trunk, result = search.trunk, search.result
     positions = len(player.knowledge.belief)
@@ -182,11 +182,10 @@ def checked_turns(arguments: argparse.Namespace) -> Iterator[Checked]:
             player = players[board.turn]
             player.update()
             begin, processor = time.monotonic(), time.process_time()
-            before = player.last_search
             choice = player.search(GoLimits(begin, movetime=arguments.movetime), Event())
             spent = time.monotonic() - begin, time.process_time() - processor
             checked = check_turn(player, *spent)
-            if checked is not None and player.last_search is not before:
+            if checked is not None:
                 yield checked
             board.push_uci(choice.move or "")
             for color, told in players.items():
