@@ -13,21 +13,18 @@ standard error; one side of a game counts as one sample.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import chess
-import numpy as np
 
 from obscuro.belief.belief import Belief
 from obscuro.rules.account import last_ply
 from obscuro.rules.position import from_board
-from tools.common import given, publish, say, table, tool_parser
-from tools.play.recorded_games import FiledGame, load_games
+from tools.common import given, publish, table, tool_parser
+from tools.play.recorded_games import FiledGame, drawn_sides
+from tools.play.replay import clustered
 
 KINDS = "at random", "the likeliest"
 
@@ -57,34 +54,18 @@ def follow_side(game: FiledGame, side: chess.Color, positions: int) -> Iterator[
 
 def measure(sources: Sequence[str], caps: Sequence[int], games: int, seed: int) -> list[Any]:
     """Return what each turn showed, by file, cap, game and side."""
-    rows = []
-    for source in sources:
-        path, _, player = source.partition(":")
-        filed = load_games(Path(path))
-        drawn = np.random.default_rng(seed).permutation(len(filed))[:games]
-        for number, index in enumerate(drawn):
-            game = filed[index]
-            for side in (chess.WHITE, chess.BLACK):
-                if not game.names[not side].startswith(player):
-                    continue
-                for cap in caps:
-                    of = {"file": Path(path).name, "player": player or "both", "cap": cap}
-                    of |= {"game": int(index), "side": chess.COLOR_NAMES[side]}
-                    rows += [of | turn for turn in follow_side(game, side, cap)]
-            say(f"{source}: {number + 1} of {len(drawn)} games")
-    return rows
+    return [
+        named | {"cap": cap} | turn
+        for named, game, side in drawn_sides(sources, games, seed)
+        for cap in caps
+        for turn in follow_side(game, side, cap)
+    ]
 
 
 def share(rows: Sequence[dict[str, Any]], kind: str) -> str:
     """The share of turns with the true position in the belief, and its standard error."""
-    mean = fmean(row[kind] for row in rows)
-    sums: dict[Any, float] = {}
-    for row in rows:
-        sums[row["game"], row["side"]] = (
-            sums.get((row["game"], row["side"]), 0.0) + row[kind] - mean
-        )
-    error = math.sqrt(sum(each**2 for each in sums.values())) / len(rows)
-    return f"{100 * mean:.1f} % ± {100 * error:.1f}"
+    mean, error = clustered([((row["game"], row["side"]), row[kind]) for row in rows])
+    return f"{100 * mean:.1f} %" + ("" if error is None else f" ± {100 * error:.1f}")
 
 
 def render(rows: list[dict[str, Any]]) -> Iterator[str]:

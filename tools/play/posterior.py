@@ -22,15 +22,14 @@ from statistics import fmean, median
 from typing import Any
 
 import chess
-import numpy as np
 
 from obscuro.belief import posterior
 from obscuro.belief.belief import Belief
 from obscuro.belief.move_model import load_model
 from obscuro.rules.account import last_ply
 from obscuro.rules.position import from_board
-from tools.common import given, publish, say, table, tool_parser
-from tools.play.recorded_games import FiledGame, load_games
+from tools.common import given, publish, table, tool_parser
+from tools.play.recorded_games import FiledGame, drawn_sides
 
 FEWEST = 17
 SIZES = ((FEWEST, 256), (257, 2_048), (2_049, 16_384), (16_385, None), (257, None))
@@ -70,23 +69,11 @@ def follow_side(game: FiledGame, side: chess.Color, most: int) -> Iterator[dict[
 
 def measure(sources: Sequence[str], games: int, most: int, seed: int) -> list[dict[str, Any]]:
     """Return the figures of each turn, by file, game and side."""
-    rows = []
-    for source in sources:
-        path, _, player = source.partition(":")
-        filed = load_games(Path(path))
-        drawn = np.random.default_rng(seed).permutation(len(filed))[:games]
-        for number, index in enumerate(drawn):
-            game = filed[index]
-            for side in (chess.WHITE, chess.BLACK):
-                if game.names[not side].startswith(player):
-                    rows += [
-                        {"file": Path(path).name, "player": player or "both", "game": int(index)}
-                        | {"side": chess.COLOR_NAMES[side]}
-                        | turn
-                        for turn in follow_side(game, side, most)
-                    ]
-            say(f"{source}: {number + 1} of {len(drawn)} games")
-    return rows
+    return [
+        named | turn
+        for named, game, side in drawn_sides(sources, games, seed)
+        for turn in follow_side(game, side, most)
+    ]
 
 
 def error_of(rows: Sequence[dict[str, Any]]) -> float:

@@ -109,6 +109,26 @@ def load_games(path: Path) -> list[FiledGame]:
     ]
 
 
+def drawn_sides(
+    sources: Sequence[str], games: int, seed: int
+) -> Iterator[tuple[dict[str, Any], FiledGame, chess.Color]]:
+    """Draw games of each file, and yield the sides that played against PLAYER, with what names them.
+
+    sources: `FILE[:PLAYER]`; PLAYER is the beginning of a name, without it both sides come.
+    """
+    for source in sources:
+        path, _, player = source.partition(":")
+        filed = load_games(Path(path))
+        drawn = np.random.default_rng(seed).permutation(len(filed))[:games]
+        for number, index in enumerate(drawn):
+            game = filed[index]
+            for side in (chess.WHITE, chess.BLACK):
+                if game.names[not side].startswith(player):
+                    named = {"file": Path(path).name, "player": player or BOTH, "game": int(index)}
+                    yield named | {"side": chess.COLOR_NAMES[side]}, game, side
+            say(f"{source}: {number + 1} of {len(drawn)} games")
+
+
 def _from_pgn(game: chess.pgn.Game, path: Path, number: int) -> FiledGame:
     headers, end = game.headers, game.end().board()
     winners = {"1-0": chess.WHITE, "0-1": chess.BLACK, "1/2-1/2": None}
