@@ -17,7 +17,15 @@ from obscuro.evaluation.factory import make_evaluator
 from obscuro.kernel_cache import kernel_files
 from obscuro.kernel_warmup import play_trial_game, trial_options
 
-_GAME_OPTIONS = ("Evaluator", "Stockfish", "tau", "eval_cache", "Stalemate", "child_depth")
+_GAME_OPTIONS = (
+    "Evaluator",
+    "Stockfish",
+    "tau",
+    "eval_cache",
+    "Stalemate",
+    "child_depth",
+    "baseline",
+)
 
 
 class BeliefPlayer(GameFollower):

@@ -46,7 +46,15 @@ ZS21_OPTIONS = (
     search_option(
         "eval_cache",
         "tau",
-        own=(Option("child_depth", "spin", 0, 0, 1, help="plies that each child is searched"),),
+        own=(
+            Option("child_depth", "spin", 0, 0, 1, help="plies that each child is searched"),
+            Option(
+                "baseline",
+                "check",
+                False,
+                help="K's baseline: one ply in the fog, then Stockfish's own deepening",
+            ),
+        ),
     ),
 )
 """The options that act on zs21."""

@@ -91,7 +91,8 @@ def by_move(values: ChildValues, index: int) -> dict[str, tuple[float, bool]]:
 class NaiveStockfish:
     """Stockfish asked one position after the other, having forgotten all the others."""
 
-    def __init__(self, tau: float = 6.0) -> None:
+    def __init__(self, tau: float = 6.0, depth: int = 1) -> None:
+        self.depth = depth  # of the lists of moves
         self.engine = chess.engine.SimpleEngine.popen_uci(STOCKFISH)
         self.engine.configure({"Threads": 1, "Hash": 1})
         self.scale = scale_of(str(self.engine.id["name"]))
@@ -107,13 +108,13 @@ class NaiveStockfish:
         worth = pawns_per_centipawn(self.scale, material)
         return value_of_pawns(centipawns * worth, self.tau)
 
-    def search(self, board: chess.Board, moves: int) -> list[chess.engine.InfoDict]:
+    def search(self, board: chess.Board, moves: int, depth: int = 1) -> list[chess.engine.InfoDict]:
         board = board.copy(stack=False)
         if not board.has_legal_en_passant():
             # In check from a knight, Stockfish 15.1 takes en passant all the same, and this client
             # waits forever for a better answer.
             board.ep_square = None
-        limit = chess.engine.Limit(depth=1, time=5)  # the time is for the client: not to hang
+        limit = chess.engine.Limit(depth=depth, time=5)  # the time is for the client: not to hang
         return self.engine.analyse(board, limit, multipv=moves, game=object())
 
     def values(self, board: chess.Board) -> dict[str, tuple[float, bool]]:
@@ -122,7 +123,7 @@ class NaiveStockfish:
         listed: dict[str, float] = {}
         undecided = [move for move, child in children.items() if child.value is None]
         if undecided and not king_hangs(board, not board.turn):
-            for info in self.search(board, 500):
+            for info in self.search(board, 500, self.depth):
                 if "pv" in info:
                     listed[info["pv"][0].uci()] = self._value(board, info["score"])
         result = {}

@@ -197,6 +197,7 @@ def _loss_warning(reason: str) -> str:
 
 
 ALL_MOVES = 500  # more moves than any position has; Stockfish's own limit may be lower
+DEPTH_1 = b"go depth 1\n"  # as the kernels write it
 ATTEMPTS = 2  # at a batch; the second attempt uses a new process
 # `start` evaluates these positions. Together they need every kernel: a list of moves, a king's
 # capture, and a move that chess forbids (castling through an attack), whose child is searched
@@ -229,6 +230,9 @@ class StockfishEvaluator:
     no move is worth more. If False, material gives their values. on_warning: receives a line, in
     the evaluating thread, when a new process has replaced a lost one.
 
+    go: how far the batches to come search a position whose moves are listed, as UCI's `go` says it.
+    What is searched one by one keeps to depth 1. A long search needs longer `limits`.
+
     `submit` and `collect` are the two halves of `evaluate`. Between them Stockfish works and the
     caller is free.
     """
@@ -252,6 +256,7 @@ class StockfishEvaluator:
         self._forget_next = False
         self._search_dominated = search_dominated
         self._working = threading.Lock()  # held by `submit`, `collect` and the end of `close`
+        self.go = "depth 1"
         self._job: Job | None = None
         self._asked_process: StockfishProcess | None = None  # the process with the job's requests
 
@@ -331,7 +336,7 @@ class StockfishEvaluator:
         forget = self._reproducible or self._forget_next
         size, count = write_lists(TABLES, positions, forget, out, lists)
         self._forget_next = False
-        return lists[:count], out[:size].tobytes()
+        return lists[:count], out[:size].tobytes().replace(DEPTH_1, f"go {self.go}\n".encode())
 
     def _send_requests(
         self, process: StockfishProcess, lists: npt.NDArray[np.int64], requests: bytes

@@ -27,6 +27,8 @@ from obscuro.research.zs21.zs21_constants import (
     SUPPORT,
 )
 
+Deepen = Callable[[float, Callable[[], bool]], int]
+
 
 class TurnResult(NamedTuple):
     """What a turn's search found so far."""
@@ -52,14 +54,19 @@ class Round(NamedTuple):
 class TurnSearch:
     """Solves and expands a trunk until the time is over.
 
-    trunk: its roots are expanded. price: float64[k], what each of our actions costs.
+    trunk: its roots are expanded. price: float64[k], what each of our actions costs. deepen: if it
+    is there, the trunk does not grow: this makes its values better instead, until a second of
+    `time.monotonic`, or until stopped. It returns the number of values made better, 0 if the time
+    was too short for all of them, which then stay as they were.
 
     rounds: those that expanded something. seconds: spent in each step so far. failure: why HiGHS
     failed, if it did; the result then is that of the round before.
     """
 
-    def __init__(self, trunk: Trunk, price: Floats) -> None:
+    def __init__(self, trunk: Trunk, price: Floats, deepen: Deepen | None = None) -> None:
         self.trunk = trunk
+        self._deepen = deepen
+        self._deepened = 0
         self.failure: str | None = None
         self.rounds: list[Round] = []
         self.seconds = {"build": 0.0, "solve": 0.0, "choose": 0.0, "expand": 0.0}
@@ -76,8 +83,8 @@ class TurnSearch:
 
     @property
     def added(self) -> int:
-        """The nodes that this search has added."""
-        return len(self.trunk) - self._planted
+        """The nodes that this search has added, or whose values it has made better."""
+        return len(self.trunk) - self._planted + self._deepened
 
     def run(
         self,
@@ -108,6 +115,13 @@ class TurnSearch:
             left = np.inf if deadline is None else deadline - time.monotonic()
             if left < LEAST_BUILDS * self._building or is_stopped() or self.added >= limit:
                 return self._result
+            room = left - SOLVING_TIME * solving
+            if self._deepen is not None:
+                deeper = self._deepen(time.monotonic() + room, is_stopped)
+                if not deeper:
+                    return self._result
+                self._deepened += deeper
+                continue
             leaves, depth = self._choose(profile, depth)
             if not len(leaves):
                 return self._result

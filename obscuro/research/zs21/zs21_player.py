@@ -5,23 +5,26 @@ It takes in what its side saw, and gives out moves. No hidden fact reaches it.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.game_follower import OwnTurn
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, Coverage, SearchInfo
 from obscuro.engine.roots import root_keys
 from obscuro.engine.turn_time import share_of
-from obscuro.evaluation.evaluator import Evaluator
+from obscuro.evaluation.evaluator import Evaluator, EvaluatorFailed
 from obscuro.evaluation.scale import centipawns_of_value
 from obscuro.players.belief_player import BeliefPlayer
 from obscuro.research.zs21.blueprint import SolvedTrunk, keep, nothing_kept
 from obscuro.research.zs21.chess_trunk import ChessTrunkGame, fresh_states, information_price, plant
 from obscuro.research.zs21.child_search import ChildSearch
+from obscuro.research.zs21.deepening import DeepStockfish
 from obscuro.research.zs21.trunk import LEAF, MIN, Trunk, Words
 from obscuro.research.zs21.turn_search import TurnResult, TurnSearch
 from obscuro.research.zs21.zs21_constants import PLANTING_SHARE
@@ -39,11 +42,28 @@ class Zs21Player(BeliefPlayer):
         super().__init__(options, warn)
         self.last_search: TurnSearch | None = None
         self._solved: SolvedTrunk | None = None
+        self._deep: DeepStockfish | None = None  # the baseline's
+        self._value = np.inf  # ours, at the last turn; infinite if nothing was solved
 
     def new_evaluator(self) -> Evaluator:
         """Make the evaluator that the options name, which may search each child."""
         evaluator = super().new_evaluator()
         return ChildSearch(evaluator) if self.options.integer("child_depth") else evaluator
+
+    def prepare(self, progress: Callable[[str], None] | None = None) -> None:
+        """Load or compile all kernels and start the evaluators; see `BeliefPlayer`."""
+        super().prepare(progress)
+        deep = self._deepener()
+        if deep is not None:
+            with contextlib.suppress(EvaluatorFailed):  # a search warns, and does without
+                deep.evaluator.start()
+
+    def close(self) -> None:
+        """End all child processes; see `BeliefPlayer`."""
+        super().close()
+        if self._deep is not None:
+            self._deep.evaluator.close()
+        self._deep = None
 
     def choose_move(self, turn: OwnTurn) -> Choice:
         """Search for one of several moves.
@@ -67,11 +87,13 @@ class Zs21Player(BeliefPlayer):
 
     def forget(self) -> None:
         """Drop the tree: the next search begins with positions of the belief alone."""
-        self._solved, self.last_search = None, None
+        self._solved, self.last_search, self._value = None, None, np.inf
 
     def _policy(self, turn: OwnTurn, writer: TurnWriter) -> npt.NDArray[np.float64]:
         """Search; return the probabilities of our moves, float64[k]."""
-        deadline, evaluated = turn.deadline, self.game.evaluations
+        deep, deepen = self._deepener(), None
+        games = [self.game] if deep is None else [self.game, deep.game]
+        deadline, evaluated = turn.deadline, _evaluations(games)
         planting = share_of(deadline, time.monotonic(), PLANTING_SHARE)
 
         def late() -> bool:
@@ -79,24 +101,41 @@ class Zs21Player(BeliefPlayer):
             return over or turn.stop.is_set()
 
         trunk = self._plant(turn, late)
-        search = TurnSearch(trunk, information_price(trunk, len(turn.known.belief)))
+        if deep is not None:
+            deep.game.set_turn(turn.known.side, turn.known.repeated())
+            deepen = deep.deepen(trunk, self._value)
+        search = TurnSearch(trunk, information_price(trunk, len(turn.known.belief)), deepen)
         self.last_search = search
 
         def tell(result: TurnResult) -> None:
-            turn.tell(writer.write(search, result, self.game.evaluations - evaluated))
+            turn.tell(writer.write(search, result, _evaluations(games) - evaluated))
 
         result = search.run(deadline, turn.stop.is_set, turn.limits.nodes, tell)
-        self._solved = result.solution
+        self._solved = None if deepen is not None else result.solution
+        self._value = result.value if result.solution is not None else np.inf
         if search.failure is not None:
             self.warn(f"zs21 goes on with its last solution: {search.failure}")
         elif result.solution is None:
             self.warn("zs21 had no time to solve a trunk, and plays by plain values")
         return result.policy
 
+    def _deepener(self) -> DeepStockfish | None:
+        """Return the baseline's Stockfish, or None for K's agent."""
+        if self._deep is None and self.options.flag("baseline"):
+            self._deep = DeepStockfish(
+                self.options.text("Stockfish") or None,
+                self.options.number("tau"),
+                self.options.text("Stalemate"),
+                self.warn,
+            )
+        return self._deep
+
     def _plant(self, turn: OwnTurn, late: Callable[[], bool]) -> Trunk:
         """Make the trunk of this turn, of the last one and of positions of the belief."""
         known, random, last = turn.known, self.random(), self._solved
         kept = nothing_kept() if last is None else keep(last, known.key, random)
+        if self._deep is not None:  # a trunk of one ply holds no infoset of ours but its root
+            kept = kept._replace(value=self._value)
         if last is None:
             held = np.zeros((0, ChessTrunkGame.state_words), dtype=np.uint64)
         else:
@@ -104,6 +143,10 @@ class Zs21Player(BeliefPlayer):
         states = fresh_states(known, held, random)
         keys = root_keys(states, known.key)
         return plant(ChessTrunkGame(self.game), last, kept, states, keys, late)
+
+
+def _evaluations(games: list[ChessGame]) -> int:
+    return sum(game.evaluations for game in games)
 
 
 class TurnWriter:

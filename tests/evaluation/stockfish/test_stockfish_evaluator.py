@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -82,12 +83,19 @@ def assert_same(found: ChildValues, expected: ChildValues) -> None:
 
 
 @needs_stockfish
-def test_values_are_those_of_a_naive_client(naive: NaiveStockfish) -> None:
-    # Both have Stockfish forget what it searched before; then depth 1 is reproducible, and all that
+@pytest.mark.parametrize("depth", [1, 4])
+def test_values_are_those_of_a_naive_client(depth: int) -> None:
+    # Both have Stockfish forget what it searched before; then a depth is reproducible, and all that
     # is left is the rounding of a value to float32.
     boards = boards_to_compare()
     with StockfishEvaluator(STOCKFISH, reproducible=True) as evaluator:
+        evaluator.go = f"depth {depth}"
         values = evaluator.evaluate(words_of(boards))
+    with contextlib.closing(NaiveStockfish(depth=depth)) as naive:
+        assert_naive(values, boards, naive)
+
+
+def assert_naive(values: ChildValues, boards: list[chess.Board], naive: NaiveStockfish) -> None:
     for index, board in enumerate(boards):
         found = by_move(values, index)
         expected = naive.values(board)
