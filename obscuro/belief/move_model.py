@@ -62,6 +62,15 @@ FEATURES = (
     "king_left_to_unseen",
     *("moves_knight", "moves_bishop", "moves_rook", "moves_queen", "moves_king"),
     "threatens",  # pawns by which a piece that it sees and attacks is worth more than the attacker
+    # Of its other pieces: pawns that guarding them saves from attackers that it sees, and from the
+    # others, less what it costs to leave them unguarded. Then the number of pawns and of pieces that
+    # the move guards, attacked or not, less that of those that it leaves unguarded.
+    *("guards_from_seen", "guards_from_unseen", "guards_pawns", "guards_pieces"),
+    *("loose_pawn", "loose_piece"),  # whether the moved one lands where nothing guards it
+    # Whether there is such a loss at all, where the landing square is attacked by what it sees, or
+    # by others; whether `saves` is of a piece, no pawn; and of `guards_pieces` those that are attacked
+    # by what it sees.
+    *("en_prise_to_seen", "en_prise_to_unseen", "saves_piece", "guards_attacked"),
 )
 TAKES = FEATURES.index("takes_pawn")
 RECAPTURES = FEATURES.index("recaptures")
@@ -74,6 +83,16 @@ SAVES = FEATURES.index("saves")
 KING_LEFT_TO_SEEN = FEATURES.index("king_left_to_seen")
 KING_LEFT_TO_UNSEEN = FEATURES.index("king_left_to_unseen")
 THREATENS = FEATURES.index("threatens")
+GUARDS_FROM_SEEN = FEATURES.index("guards_from_seen")
+GUARDS_FROM_UNSEEN = FEATURES.index("guards_from_unseen")
+GUARDS_PAWNS = FEATURES.index("guards_pawns")
+GUARDS_PIECES = FEATURES.index("guards_pieces")
+LOOSE_PAWN = FEATURES.index("loose_pawn")
+LOOSE_PIECE = FEATURES.index("loose_piece")
+EN_PRISE_TO_SEEN = FEATURES.index("en_prise_to_seen")
+EN_PRISE_TO_UNSEEN = FEATURES.index("en_prise_to_unseen")
+SAVES_PIECE = FEATURES.index("saves_piece")
+GUARDS_ATTACKED = FEATURES.index("guards_attacked")
 MOVES_PAWN = FEATURES.index("moves_knight") - 1  # no feature: only differences count
 
 EVEN_SHARE = 0.1  # of the probability; it goes to all legal moves alike
@@ -155,6 +174,34 @@ def _loss(value, square, defended, pawns, minors, rooks, queens, king):
     return max(value - cheapest, np.float32(0)) if defended else value
 
 
+@kernel(forceinline=True)
+def _worth(pieces, ones, threes, fives, nines):
+    """Pawns that some pieces are worth; the masks: those worth 1, 3, 5 and 9."""
+    return np.float32(
+        popcount(pieces & ones)
+        + 3 * popcount(pieces & threes)
+        + 5 * popcount(pieces & fives)
+        + 9 * popcount(pieces & nines)
+    )
+
+
+@kernel(forceinline=True)
+def _reach(tables, piece, square, occupied, white):
+    """The squares that a piece attacks."""
+    if piece == PAWN:
+        return _pawn_attacks(ONE << np.uint64(square), white)
+    if piece == KNIGHT:
+        return tables.knight[square]
+    if piece == KING:
+        return tables.king[square]
+    reach = _ZERO
+    if piece != ROOK:
+        reach |= bishop_attacks(tables, square, occupied)
+    if piece != BISHOP:
+        reach |= rook_attacks(tables, square, occupied)
+    return reach
+
+
 @kernel
 def score_moves(tables, model, known, a, b, c, recapture, scratch):
     """Score all legal moves of the other side in one position; return their number.
@@ -174,6 +221,7 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
 
     # What the mover's pieces reach: once, by two of them at least.
     once, twice = _ZERO, _ZERO
+    minors = rooks = queens = _ZERO
     king_square = -1
     pieces = 0
     left = enemy
@@ -185,14 +233,17 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
         if a & bit:
             if in_c:
                 piece, reach = ROOK, rook_attacks(tables, square, occupied)
+                rooks |= bit
             elif in_b:
                 piece = QUEEN
+                queens |= bit
                 reach = rook_attacks(tables, square, occupied)
                 reach |= bishop_attacks(tables, square, occupied)
             else:
                 piece, reach = KING, tables.king[square]
                 king_square = square
         elif in_b:
+            minors |= bit
             if in_c:
                 piece, reach = BISHOP, bishop_attacks(tables, square, occupied)
             else:
@@ -243,6 +294,20 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
     )
     attacked = by_pawns | by_minors | by_rooks | by_queens | by_king
 
+    # The mover's pieces by what guarding them saves: the least of their worth and an attacker's.
+    pawns = enemy & ~(minors | rooks | queens)
+    if king_square >= 0:
+        pawns &= ~(ONE << np.uint64(king_square))
+    seen_1 = attacked_by_seen & (pawns | (by_seen_pawns & (minors | rooks | queens)))
+    seen_3 = attacked_by_seen & ~seen_1 & (minors | (by_seen_minors & (rooks | queens)))
+    seen_5 = attacked_by_seen & ~(seen_1 | seen_3) & (rooks | (by_seen_rooks & queens))
+    seen_9 = attacked_by_seen & ~(seen_1 | seen_3 | seen_5) & queens
+    any_1 = attacked & (pawns | (by_pawns & (minors | rooks | queens)))
+    any_3 = attacked & ~any_1 & (minors | (by_minors & (rooks | queens)))
+    any_5 = attacked & ~(any_1 | any_3) & (rooks | (by_rooks & queens))
+    any_9 = attacked & ~(any_1 | any_3 | any_5) & queens
+    unguarded = (pawns | minors | rooks | queens) & ~once
+
     # Who attacks the mover's king, and where a piece would block a single attacker's line.
     attackers, block = _ZERO, _ZERO
     if king_square >= 0 and attacked >> np.uint64(king_square) & ONE:
@@ -270,10 +335,14 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
         if piece != PAWN:
             base += weights[MOVES_PAWN + piece]
         if piece != KING and attacked_by_seen & bit:
-            base += weights[SAVES] * _loss(
+            loss = _loss(
                 value, bit, once & bit != 0,
                 by_seen_pawns, by_seen_minors, by_seen_rooks, by_seen_queens, by_seen_king,
             )  # fmt: skip
+            base += weights[SAVES] * loss
+            if loss > 0 and piece != PAWN:
+                base += weights[SAVES_PIECE]
+        guarded_alone = (pawns | minors | rooks | queens) & reach & ~twice
         if piece == PAWN:
             if white:
                 pushes = (bit << _EIGHT) & ~occupied
@@ -314,6 +383,25 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                 elif not pushed and not own & landing:
                     kind = EN_PASSANT
                     score += weights[TAKES]
+            if guarded_alone | (unguarded & ~bit):
+                after = _reach(tables, piece, target, (occupied & ~bit) | landing, white)
+                guarded = unguarded & ~bit & after
+                left_alone = guarded_alone & ~after
+                if guarded | left_alone:
+                    by_seen = _worth(guarded, seen_1, seen_3, seen_5, seen_9)
+                    by_seen -= _worth(left_alone, seen_1, seen_3, seen_5, seen_9)
+                    by_any = _worth(guarded, any_1, any_3, any_5, any_9)
+                    by_any -= _worth(left_alone, any_1, any_3, any_5, any_9)
+                    score += weights[GUARDS_FROM_SEEN] * by_seen
+                    score += weights[GUARDS_FROM_UNSEEN] * (by_any - by_seen)
+                    more = popcount(guarded & pawns) - popcount(left_alone & pawns)
+                    score += weights[GUARDS_PAWNS] * np.float32(more)
+                    more = popcount(guarded & ~pawns) - popcount(left_alone & ~pawns)
+                    score += weights[GUARDS_PIECES] * np.float32(more)
+                    attacked_pieces = attacked_by_seen & ~pawns
+                    more = popcount(guarded & attacked_pieces)
+                    more -= popcount(left_alone & attacked_pieces)
+                    score += weights[GUARDS_ATTACKED] * np.float32(more)
             if piece == KING:
                 if landing & attacked:
                     if landing & attacked_by_seen:
@@ -321,8 +409,10 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                     else:
                         score += weights[KING_LEFT_TO_UNSEEN]
             else:
+                defended = (once if pushed else twice) & landing != 0
+                if not defended:
+                    score += weights[LOOSE_PAWN if piece == PAWN else LOOSE_PIECE]
                 if landing & attacked:
-                    defended = (once if pushed else twice) & landing != 0
                     loss = _loss(
                         value, landing, defended, by_pawns, by_minors, by_rooks, by_queens, by_king
                     )
@@ -332,6 +422,10 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                     )  # fmt: skip
                     score += weights[LOSS_TO_SEEN] * by_seen
                     score += weights[LOSS_TO_UNSEEN] * (loss - by_seen)
+                    if by_seen > 0:
+                        score += weights[EN_PRISE_TO_SEEN]
+                    elif loss > 0:
+                        score += weights[EN_PRISE_TO_UNSEEN]
                 remaining = attackers & ~landing
                 if remaining and not landing & block:
                     if remaining & seen:
