@@ -63,14 +63,13 @@ FEATURES = (
     *("moves_knight", "moves_bishop", "moves_rook", "moves_queen", "moves_king"),
     "threatens",  # pawns by which a piece that it sees and attacks is worth more than the attacker
     # Of its other pieces: pawns that guarding them saves from attackers that it sees, and from the
-    # others, less what it costs to leave them unguarded. Then the number of pawns and of pieces that
-    # the move guards, attacked or not, less that of those that it leaves unguarded.
-    *("guards_from_seen", "guards_from_unseen", "guards_pawns", "guards_pieces"),
-    *("loose_pawn", "loose_piece"),  # whether the moved one lands where nothing guards it
-    # Whether there is such a loss at all, where the landing square is attacked by what it sees, or
-    # by others; whether `saves` is of a piece, no pawn; and of `guards_pieces` those that are attacked
-    # by what it sees.
-    *("en_prise_to_seen", "en_prise_to_unseen", "saves_piece", "guards_attacked"),
+    # others, less what it costs to leave them unguarded; then how many pieces, no pawns, the move
+    # guards, attacked or not, less those that it leaves unguarded.
+    *("guards_from_seen", "guards_from_unseen", "guards_pieces"),
+    "loose_piece",  # whether the moved piece, no pawn, lands where nothing guards it
+    # Whether the landing square costs anything, by what it sees, or else by others; and whether
+    # `saves` is of a piece, no pawn.
+    *("en_prise_to_seen", "en_prise_to_unseen", "saves_piece"),
 )
 TAKES = FEATURES.index("takes_pawn")
 RECAPTURES = FEATURES.index("recaptures")
@@ -85,17 +84,14 @@ KING_LEFT_TO_UNSEEN = FEATURES.index("king_left_to_unseen")
 THREATENS = FEATURES.index("threatens")
 GUARDS_FROM_SEEN = FEATURES.index("guards_from_seen")
 GUARDS_FROM_UNSEEN = FEATURES.index("guards_from_unseen")
-GUARDS_PAWNS = FEATURES.index("guards_pawns")
 GUARDS_PIECES = FEATURES.index("guards_pieces")
-LOOSE_PAWN = FEATURES.index("loose_pawn")
 LOOSE_PIECE = FEATURES.index("loose_piece")
 EN_PRISE_TO_SEEN = FEATURES.index("en_prise_to_seen")
 EN_PRISE_TO_UNSEEN = FEATURES.index("en_prise_to_unseen")
 SAVES_PIECE = FEATURES.index("saves_piece")
-GUARDS_ATTACKED = FEATURES.index("guards_attacked")
 MOVES_PAWN = FEATURES.index("moves_knight") - 1  # no feature: only differences count
 
-EVEN_SHARE = 0.1  # of the probability; it goes to all legal moves alike
+EVEN_SHARE = 0.03  # of the probability; it goes to all legal moves alike
 PIECES = 6
 EXP_STEPS = 256  # entries of the table of exponentials between 1 and 1/e
 EXP_SIZE = 16 * EXP_STEPS
@@ -394,14 +390,8 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                     by_any -= _worth(left_alone, any_1, any_3, any_5, any_9)
                     score += weights[GUARDS_FROM_SEEN] * by_seen
                     score += weights[GUARDS_FROM_UNSEEN] * (by_any - by_seen)
-                    more = popcount(guarded & pawns) - popcount(left_alone & pawns)
-                    score += weights[GUARDS_PAWNS] * np.float32(more)
                     more = popcount(guarded & ~pawns) - popcount(left_alone & ~pawns)
                     score += weights[GUARDS_PIECES] * np.float32(more)
-                    attacked_pieces = attacked_by_seen & ~pawns
-                    more = popcount(guarded & attacked_pieces)
-                    more -= popcount(left_alone & attacked_pieces)
-                    score += weights[GUARDS_ATTACKED] * np.float32(more)
             if piece == KING:
                 if landing & attacked:
                     if landing & attacked_by_seen:
@@ -410,8 +400,8 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                         score += weights[KING_LEFT_TO_UNSEEN]
             else:
                 defended = (once if pushed else twice) & landing != 0
-                if not defended:
-                    score += weights[LOOSE_PAWN if piece == PAWN else LOOSE_PIECE]
+                if piece != PAWN and not defended:
+                    score += weights[LOOSE_PIECE]
                 if landing & attacked:
                     loss = _loss(
                         value, landing, defended, by_pawns, by_minors, by_rooks, by_queens, by_king

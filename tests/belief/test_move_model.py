@@ -84,7 +84,7 @@ def naive_features(board: chess.Board, move: chess.Move, recapture: int) -> dict
         found["saves_piece"] = float(found["saves"] > 0 and piece != chess.PAWN)
         found["en_prise_to_seen"] = float(of_seen > 0)
         found["en_prise_to_unseen"] = float(all_of > 0 and of_seen == 0)
-        found["loose_pawn" if piece == chess.PAWN else "loose_piece"] = float(not helpers)
+        found["loose_piece"] = float(piece != chess.PAWN and not helpers)
     king = board.king(us)
     assert king is not None
     after = board.copy(stack=False)
@@ -99,13 +99,12 @@ def naive_features(board: chess.Board, move: chess.Move, recapture: int) -> dict
         old = board.attackers(us, square)
         new = bool(old - chess.SquareSet([move.from_square])) or square in guards
         change = int(new) - int(bool(old))
-        found["guards_pawns" if kind == chess.PAWN else "guards_pieces"] += change
+        if kind != chess.PAWN:
+            found["guards_pieces"] += change
         saved = [
             loss(PAWNS[kind], by(square, among), False) - loss(PAWNS[kind], by(square, among), True)
             for among in (seen, everyone)
         ]
-        if kind != chess.PAWN and by(square, seen):
-            found["guards_attacked"] += change
         found["guards_from_seen"] += change * saved[0]
         found["guards_from_unseen"] += change * (saved[1] - saved[0])
     if piece == chess.KING:
