@@ -7,8 +7,9 @@ followed as the opponent of PLAYER saw them, or as both sides did; PLAYER is the
 After each move of the player with more than 16 positions in P, the table takes the logarithm of the
 true position's weight: what an even belief would give counts 0. The rank is the share of P with a
 larger weight. A side is followed until P has more than `--most` positions. ± is a standard error;
-one side of a game counts as one sample. `--model FILE` takes another model of moves than the one of
-the package (`tools.record.move_model --to`).
+one side of a game counts as one sample. The second table is of the pieces that can be taken there:
+how often the other side could take back in truth, and by the positions of P. `--model FILE` takes
+another model of moves than the one of the package (`tools.record.move_model --to`).
 """
 
 from __future__ import annotations
@@ -22,18 +23,66 @@ from statistics import fmean, median
 from typing import Any
 
 import chess
+import numpy as np
+import numpy.typing as npt
 
 from obscuro.belief import posterior
 from obscuro.belief.belief import Belief
 from obscuro.belief.move_model import load_model
+from obscuro.evaluation.king_safety import attacked_squares
+from obscuro.kernels import kernel
 from obscuro.rules.account import last_ply
-from obscuro.rules.position import from_board
+from obscuro.rules.layout import ONE
+from obscuro.rules.moves import occupied_squares, pieces_of
+from obscuro.rules.position import from_board, load
+from obscuro.rules.tables import TABLES
 from tools.common import given, publish, table, tool_parser
 from tools.play.recorded_games import FiledGame, drawn_sides
 
 FEWEST = 17
 SIZES = ((FEWEST, 256), (257, 2_048), (2_049, 16_384), (16_385, None), (257, None))
 DRAWN = 256  # positions of a root
+LEAST_SHARE = 0.005  # in a logarithm
+WORTH = (0, 1, 3, 3, 5, 9, 100)  # by piece type; the cheapest piece takes
+
+
+@kernel
+def can_take_back(tables, positions, origin, target, found):
+    """Write whether the other side attacks a square after a piece of ours has taken there: bool[n].
+
+    positions: uint64[n, 8], our side to move. origin, target: the move's squares.
+    """
+    begin, end = ONE << np.uint64(origin), ONE << np.uint64(target)
+    for index in range(positions.shape[0]):
+        pos = load(positions, index)
+        occupied = (occupied_squares(pos) & ~begin) | end
+        other = 0 if pieces_of(pos, 1) & begin else 1
+        pieces = pieces_of(pos, other) & ~end
+        found[index] = attacked_squares(tables, pos, pieces, other, occupied) & end != 0
+
+
+def taken_back(board: chess.Board, belief: Belief) -> list[tuple[int, bool, float, float]]:
+    """Each piece that we can take: its type, whether it is guarded, its share of P, and by weight."""
+    takers: dict[chess.Square, chess.Square] = {}
+    for move in board.pseudo_legal_moves:
+        if board.color_at(move.to_square) == (not board.turn):
+            taker = takers.setdefault(move.to_square, move.from_square)
+            worth = [WORTH[board.piece_type_at(s) or 0] for s in (move.from_square, taker)]
+            if worth[0] < worth[1]:
+                takers[move.to_square] = move.from_square
+    if not takers:
+        return []
+    truth, positions = from_board(board).reshape(1, -1), belief.positions
+    found = []
+    for target, origin in takers.items():
+        is_guarded = np.zeros(1, dtype=np.bool_)
+        can_take_back(TABLES, truth, origin, target, is_guarded)
+        guarded: npt.NDArray[np.bool_] = np.zeros(len(positions), dtype=np.bool_)
+        can_take_back(TABLES, positions, origin, target, guarded)
+        by_weight = np.average(guarded, weights=belief.weights)
+        piece = board.piece_type_at(target) or 0
+        found.append((piece, bool(is_guarded[0]), float(guarded.mean()), float(by_weight)))
+    return found
 
 
 def follow_side(game: FiledGame, side: chess.Color, most: int) -> Iterator[dict[str, Any]]:
@@ -63,6 +112,7 @@ def follow_side(game: FiledGame, side: chess.Color, most: int) -> Iterator[dict[
             # A bound from above for the chance to be among DRAWN positions.
             "drawn": 1 - math.exp(-DRAWN * weight / size),
             "even": min(1.0, DRAWN / size),
+            "taken_back": taken_back(board, belief),
         }
     belief.close()
 
@@ -87,7 +137,48 @@ def error_of(rows: Sequence[dict[str, Any]]) -> float:
 
 
 def render(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """A table by file, player and size of P."""
+    """A table by file, player and size of P, and one of the pieces that can be taken."""
+    yield from of_positions(rows)
+    if any("taken_back" in row for row in rows):
+        yield ""
+        yield from of_captures(rows)
+
+
+def of_captures(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A table by file, player and piece: how often it is guarded, in truth and by P."""
+    cells = []
+    for file, player in dict.fromkeys((row["file"], row["player"]) for row in rows):
+        own = [row for row in rows if (row["file"], row["player"]) == (file, player)]
+        pieces = [each for row in own for each in row.get("taken_back", ())]
+        for piece in (*chess.PIECE_TYPES[:-1], None):
+            these = [each for each in pieces if piece in (each[0], None)]
+            if these:
+                shares = [fmean(each[k] for each in these) for k in (1, 2, 3)]
+                lost = [fmean(-math.log(right(each, k)) for each in these) for k in (2, 3)]
+                name = "any" if piece is None else chess.piece_name(piece)
+                cells.append(
+                    [file, player, name, len(these)]
+                    + [f"{share:.3f}" for share in shares]
+                    + [f"{nats:.3f}" for nats in lost]
+                )
+    yield from table(
+        [
+            *("games", "opponent", "piece", "can be taken", "guarded"),
+            *("guarded in P, even", "by weight", "nats lost, even", "by weight"),
+        ],
+        cells,
+        "lllrrrrrr",
+    )
+
+
+def right(piece: Sequence[Any], column: int) -> float:
+    """The probability that P gives to the truth about a piece; column: even, or by weight."""
+    share: float = piece[column] if piece[1] else 1 - piece[column]
+    return max(share, LEAST_SHARE)
+
+
+def of_positions(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A table by file, player and size of P: how likely the true position was."""
     cells = []
     for file, player in dict.fromkeys((row["file"], row["player"]) for row in rows):
         own = [row for row in rows if (row["file"], row["player"]) == (file, player)]
