@@ -47,7 +47,7 @@ WORTH = (0, 1, 3, 3, 5, 9, 100)  # by piece type; the cheapest piece takes
 
 
 @kernel
-def can_take_back(tables, positions, origin, target, found):
+def can_take_back(tables: Any, positions: Any, origin: int, target: int, found: Any) -> None:
     """Write whether the other side attacks a square after a piece of ours has taken there: bool[n].
 
     positions: uint64[n, 8], our side to move. origin, target: the move's squares.
