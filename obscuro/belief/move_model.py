@@ -171,14 +171,26 @@ def _loss(value, square, defended, pawns, minors, rooks, queens, king):
 
 
 @kernel(forceinline=True)
-def _worth(pieces, ones, threes, fives, nines):
-    """Pawns that some pieces are worth; the masks: those worth 1, 3, 5 and 9."""
-    return np.float32(
-        popcount(pieces & ones)
-        + 3 * popcount(pieces & threes)
-        + 5 * popcount(pieces & fives)
-        + 9 * popcount(pieces & nines)
-    )
+def _by_worth(attacked, pawns, minors, rooks, queens, by_pawns, by_minors, by_rooks):
+    """The attacked pieces by what guarding them saves: masks of those worth 1, 3, 5 and 9 pawns.
+
+    It saves the worth of the piece or of the cheapest attacker, whichever is less. by_pawns,
+    by_minors, by_rooks: what these attack.
+    """
+    ones = attacked & (pawns | (by_pawns & (minors | rooks | queens)))
+    threes = attacked & ~ones & (minors | (by_minors & (rooks | queens)))
+    fives = attacked & ~(ones | threes) & (rooks | (by_rooks & queens))
+    return ones, threes, fives, attacked & ~(ones | threes | fives) & queens
+
+
+@kernel(forceinline=True)
+def _saved(guarded, left_alone, worth):
+    """Pawns that guarding some pieces saves, less those that leaving others costs; see `_by_worth`."""
+    ones = popcount(guarded & worth[0]) - popcount(left_alone & worth[0])
+    threes = popcount(guarded & worth[1]) - popcount(left_alone & worth[1])
+    fives = popcount(guarded & worth[2]) - popcount(left_alone & worth[2])
+    nines = popcount(guarded & worth[3]) - popcount(left_alone & worth[3])
+    return np.float32(ones + 3 * threes + 5 * fives + 9 * nines)
 
 
 @kernel(forceinline=True)
@@ -290,19 +302,16 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
     )
     attacked = by_pawns | by_minors | by_rooks | by_queens | by_king
 
-    # The mover's pieces by what guarding them saves: the least of their worth and an attacker's.
+    # What guarding the mover's pieces saves, and those that nothing guards.
     pawns = enemy & ~(minors | rooks | queens)
     if king_square >= 0:
         pawns &= ~(ONE << np.uint64(king_square))
-    seen_1 = attacked_by_seen & (pawns | (by_seen_pawns & (minors | rooks | queens)))
-    seen_3 = attacked_by_seen & ~seen_1 & (minors | (by_seen_minors & (rooks | queens)))
-    seen_5 = attacked_by_seen & ~(seen_1 | seen_3) & (rooks | (by_seen_rooks & queens))
-    seen_9 = attacked_by_seen & ~(seen_1 | seen_3 | seen_5) & queens
-    any_1 = attacked & (pawns | (by_pawns & (minors | rooks | queens)))
-    any_3 = attacked & ~any_1 & (minors | (by_minors & (rooks | queens)))
-    any_5 = attacked & ~(any_1 | any_3) & (rooks | (by_rooks & queens))
-    any_9 = attacked & ~(any_1 | any_3 | any_5) & queens
-    unguarded = (pawns | minors | rooks | queens) & ~once
+    of_seen = _by_worth(
+        attacked_by_seen, pawns, minors, rooks, queens, by_seen_pawns, by_seen_minors, by_seen_rooks
+    )
+    of_all = _by_worth(attacked, pawns, minors, rooks, queens, by_pawns, by_minors, by_rooks)
+    guardable = pawns | minors | rooks | queens
+    unguarded = guardable & ~once
 
     # Who attacks the mover's king, and where a piece would block a single attacker's line.
     attackers, block = _ZERO, _ZERO
@@ -338,7 +347,7 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
             base += weights[SAVES] * loss
             if loss > 0 and piece != PAWN:
                 base += weights[SAVES_PIECE]
-        guarded_alone = (pawns | minors | rooks | queens) & reach & ~twice
+        guarded_alone = guardable & reach & ~twice
         if piece == PAWN:
             if white:
                 pushes = (bit << _EIGHT) & ~occupied
@@ -384,12 +393,10 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                 guarded = unguarded & ~bit & after
                 left_alone = guarded_alone & ~after
                 if guarded | left_alone:
-                    by_seen = _worth(guarded, seen_1, seen_3, seen_5, seen_9)
-                    by_seen -= _worth(left_alone, seen_1, seen_3, seen_5, seen_9)
-                    by_any = _worth(guarded, any_1, any_3, any_5, any_9)
-                    by_any -= _worth(left_alone, any_1, any_3, any_5, any_9)
+                    by_seen = _saved(guarded, left_alone, of_seen)
+                    by_unseen = _saved(guarded, left_alone, of_all) - by_seen
                     score += weights[GUARDS_FROM_SEEN] * by_seen
-                    score += weights[GUARDS_FROM_UNSEEN] * (by_any - by_seen)
+                    score += weights[GUARDS_FROM_UNSEEN] * by_unseen
                     more = popcount(guarded & ~pawns) - popcount(left_alone & ~pawns)
                     score += weights[GUARDS_PIECES] * np.float32(more)
             if piece == KING:
