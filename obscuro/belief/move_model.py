@@ -62,14 +62,6 @@ FEATURES = (
     "king_left_to_unseen",
     *("moves_knight", "moves_bishop", "moves_rook", "moves_queen", "moves_king"),
     "threatens",  # pawns by which a piece that it sees and attacks is worth more than the attacker
-    # Of its other pieces: pawns that guarding them saves from attackers that it sees, and from the
-    # others, less what it costs to leave them unguarded; then how many pieces, no pawns, the move
-    # guards, attacked or not, less those that it leaves unguarded.
-    *("guards_from_seen", "guards_from_unseen", "guards_pieces"),
-    "loose_piece",  # whether the moved piece, no pawn, lands where nothing guards it
-    # Whether the landing square costs anything, by what it sees, or else by others; and whether
-    # `saves` is of a piece, no pawn.
-    *("en_prise_to_seen", "en_prise_to_unseen", "saves_piece"),
 )
 TAKES = FEATURES.index("takes_pawn")
 RECAPTURES = FEATURES.index("recaptures")
@@ -82,16 +74,9 @@ SAVES = FEATURES.index("saves")
 KING_LEFT_TO_SEEN = FEATURES.index("king_left_to_seen")
 KING_LEFT_TO_UNSEEN = FEATURES.index("king_left_to_unseen")
 THREATENS = FEATURES.index("threatens")
-GUARDS_FROM_SEEN = FEATURES.index("guards_from_seen")
-GUARDS_FROM_UNSEEN = FEATURES.index("guards_from_unseen")
-GUARDS_PIECES = FEATURES.index("guards_pieces")
-LOOSE_PIECE = FEATURES.index("loose_piece")
-EN_PRISE_TO_SEEN = FEATURES.index("en_prise_to_seen")
-EN_PRISE_TO_UNSEEN = FEATURES.index("en_prise_to_unseen")
-SAVES_PIECE = FEATURES.index("saves_piece")
 MOVES_PAWN = FEATURES.index("moves_knight") - 1  # no feature: only differences count
 
-EVEN_SHARE = 0.03  # of the probability; it goes to all legal moves alike
+EVEN_SHARE = 0.1  # of the probability; it goes to all legal moves alike
 PIECES = 6
 EXP_STEPS = 256  # entries of the table of exponentials between 1 and 1/e
 EXP_SIZE = 16 * EXP_STEPS
@@ -170,46 +155,6 @@ def _loss(value, square, defended, pawns, minors, rooks, queens, king):
     return max(value - cheapest, np.float32(0)) if defended else value
 
 
-@kernel(forceinline=True)
-def _by_worth(attacked, pawns, minors, rooks, queens, by_pawns, by_minors, by_rooks):
-    """The attacked pieces by what guarding them saves: masks of those worth 1, 3, 5 and 9 pawns.
-
-    It saves the worth of the piece or of the cheapest attacker, whichever is less. by_pawns,
-    by_minors, by_rooks: what these attack.
-    """
-    ones = attacked & (pawns | (by_pawns & (minors | rooks | queens)))
-    threes = attacked & ~ones & (minors | (by_minors & (rooks | queens)))
-    fives = attacked & ~(ones | threes) & (rooks | (by_rooks & queens))
-    return ones, threes, fives, attacked & ~(ones | threes | fives) & queens
-
-
-@kernel(forceinline=True)
-def _saved(guarded, left_alone, worth):
-    """Pawns that guarding some pieces saves, less those that leaving others costs; see `_by_worth`."""
-    ones = popcount(guarded & worth[0]) - popcount(left_alone & worth[0])
-    threes = popcount(guarded & worth[1]) - popcount(left_alone & worth[1])
-    fives = popcount(guarded & worth[2]) - popcount(left_alone & worth[2])
-    nines = popcount(guarded & worth[3]) - popcount(left_alone & worth[3])
-    return np.float32(ones + 3 * threes + 5 * fives + 9 * nines)
-
-
-@kernel(forceinline=True)
-def _reach(tables, piece, square, occupied, white):
-    """The squares that a piece attacks."""
-    if piece == PAWN:
-        return _pawn_attacks(ONE << np.uint64(square), white)
-    if piece == KNIGHT:
-        return tables.knight[square]
-    if piece == KING:
-        return tables.king[square]
-    reach = _ZERO
-    if piece != ROOK:
-        reach |= bishop_attacks(tables, square, occupied)
-    if piece != BISHOP:
-        reach |= rook_attacks(tables, square, occupied)
-    return reach
-
-
 @kernel
 def score_moves(tables, model, known, a, b, c, recapture, scratch):
     """Score all legal moves of the other side in one position; return their number.
@@ -229,7 +174,6 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
 
     # What the mover's pieces reach: once, by two of them at least.
     once, twice = _ZERO, _ZERO
-    minors = rooks = queens = _ZERO
     king_square = -1
     pieces = 0
     left = enemy
@@ -241,17 +185,14 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
         if a & bit:
             if in_c:
                 piece, reach = ROOK, rook_attacks(tables, square, occupied)
-                rooks |= bit
             elif in_b:
                 piece = QUEEN
-                queens |= bit
                 reach = rook_attacks(tables, square, occupied)
                 reach |= bishop_attacks(tables, square, occupied)
             else:
                 piece, reach = KING, tables.king[square]
                 king_square = square
         elif in_b:
-            minors |= bit
             if in_c:
                 piece, reach = BISHOP, bishop_attacks(tables, square, occupied)
             else:
@@ -302,17 +243,6 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
     )
     attacked = by_pawns | by_minors | by_rooks | by_queens | by_king
 
-    # What guarding the mover's pieces saves, and those that nothing guards.
-    pawns = enemy & ~(minors | rooks | queens)
-    if king_square >= 0:
-        pawns &= ~(ONE << np.uint64(king_square))
-    of_seen = _by_worth(
-        attacked_by_seen, pawns, minors, rooks, queens, by_seen_pawns, by_seen_minors, by_seen_rooks
-    )
-    of_all = _by_worth(attacked, pawns, minors, rooks, queens, by_pawns, by_minors, by_rooks)
-    guardable = pawns | minors | rooks | queens
-    unguarded = guardable & ~once
-
     # Who attacks the mover's king, and where a piece would block a single attacker's line.
     attackers, block = _ZERO, _ZERO
     if king_square >= 0 and attacked >> np.uint64(king_square) & ONE:
@@ -340,14 +270,10 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
         if piece != PAWN:
             base += weights[MOVES_PAWN + piece]
         if piece != KING and attacked_by_seen & bit:
-            loss = _loss(
+            base += weights[SAVES] * _loss(
                 value, bit, once & bit != 0,
                 by_seen_pawns, by_seen_minors, by_seen_rooks, by_seen_queens, by_seen_king,
             )  # fmt: skip
-            base += weights[SAVES] * loss
-            if loss > 0 and piece != PAWN:
-                base += weights[SAVES_PIECE]
-        guarded_alone = guardable & reach & ~twice
         if piece == PAWN:
             if white:
                 pushes = (bit << _EIGHT) & ~occupied
@@ -388,17 +314,6 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                 elif not pushed and not own & landing:
                     kind = EN_PASSANT
                     score += weights[TAKES]
-            if guarded_alone | (unguarded & ~bit):
-                after = _reach(tables, piece, target, (occupied & ~bit) | landing, white)
-                guarded = unguarded & ~bit & after
-                left_alone = guarded_alone & ~after
-                if guarded | left_alone:
-                    by_seen = _saved(guarded, left_alone, of_seen)
-                    by_unseen = _saved(guarded, left_alone, of_all) - by_seen
-                    score += weights[GUARDS_FROM_SEEN] * by_seen
-                    score += weights[GUARDS_FROM_UNSEEN] * by_unseen
-                    more = popcount(guarded & ~pawns) - popcount(left_alone & ~pawns)
-                    score += weights[GUARDS_PIECES] * np.float32(more)
             if piece == KING:
                 if landing & attacked:
                     if landing & attacked_by_seen:
@@ -406,10 +321,8 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                     else:
                         score += weights[KING_LEFT_TO_UNSEEN]
             else:
-                defended = (once if pushed else twice) & landing != 0
-                if piece != PAWN and not defended:
-                    score += weights[LOOSE_PIECE]
                 if landing & attacked:
+                    defended = (once if pushed else twice) & landing != 0
                     loss = _loss(
                         value, landing, defended, by_pawns, by_minors, by_rooks, by_queens, by_king
                     )
@@ -419,10 +332,6 @@ def score_moves(tables, model, known, a, b, c, recapture, scratch):
                     )  # fmt: skip
                     score += weights[LOSS_TO_SEEN] * by_seen
                     score += weights[LOSS_TO_UNSEEN] * (loss - by_seen)
-                    if by_seen > 0:
-                        score += weights[EN_PRISE_TO_SEEN]
-                    elif loss > 0:
-                        score += weights[EN_PRISE_TO_UNSEEN]
                 remaining = attackers & ~landing
                 if remaining and not landing & block:
                     if remaining & seen:

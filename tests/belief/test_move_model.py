@@ -81,32 +81,8 @@ def naive_features(board: chess.Board, move: chess.Move, recapture: int) -> dict
         all_of = loss(value, by(move.to_square, everyone), bool(helpers))
         of_seen = loss(value, by(move.to_square, seen), bool(helpers))
         found["loss_to_seen"], found["loss_to_unseen"] = of_seen, all_of - of_seen
-        found["saves_piece"] = float(found["saves"] > 0 and piece != chess.PAWN)
-        found["en_prise_to_seen"] = float(of_seen > 0)
-        found["en_prise_to_unseen"] = float(all_of > 0 and of_seen == 0)
-        found["loose_piece"] = float(piece != chess.PAWN and not helpers)
     king = board.king(us)
     assert king is not None
-    after = board.copy(stack=False)
-    after.remove_piece_at(move.from_square)
-    after.set_piece_at(move.to_square, chess.Piece(piece, us))  # what it may become guards nothing
-    guards = after.attacks(move.to_square)
-    for square in chess.SquareSet(board.occupied_co[us]):
-        kind = board.piece_type_at(square)
-        assert kind is not None
-        if square == move.from_square or kind == chess.KING:
-            continue
-        old = board.attackers(us, square)
-        new = bool(old - chess.SquareSet([move.from_square])) or square in guards
-        change = int(new) - int(bool(old))
-        if kind != chess.PAWN:
-            found["guards_pieces"] += change
-        saved = [
-            loss(PAWNS[kind], by(square, among), False) - loss(PAWNS[kind], by(square, among), True)
-            for among in (seen, everyone)
-        ]
-        found["guards_from_seen"] += change * saved[0]
-        found["guards_from_unseen"] += change * (saved[1] - saved[0])
     if piece == chess.KING:
         attackers = board.attackers(them, move.to_square)
     else:
