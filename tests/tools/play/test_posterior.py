@@ -12,7 +12,7 @@ from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board, to_board
 from tools.play.posterior import of_captures, taken_back
 
-OPENING = "e2e4 e7e5 g1f3 d7d6 f1c4 g8f6".split()
+OPENING = ["e2e4", "e7e5", "g1f3", "d7d6", "f1c4", "g8f6"]
 
 
 def naive(board: chess.Board, origin: int, target: int) -> bool:
