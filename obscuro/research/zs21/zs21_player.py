@@ -88,6 +88,8 @@ class Zs21Player(BeliefPlayer):
     def forget(self) -> None:
         """Drop the tree: the next search begins with positions of the belief alone."""
         self._solved, self.last_search, self._value = None, None, np.inf
+        if self._deep is not None:
+            self._deep.evaluator.forget()
 
     def _policy(self, turn: OwnTurn, writer: TurnWriter) -> npt.NDArray[np.float64]:
         """Search; return the probabilities of our moves, float64[k]."""

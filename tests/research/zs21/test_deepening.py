@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator
 from threading import Event
+from unittest.mock import Mock
 
 import chess
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from obscuro.engine.options import Options
 from obscuro.engine.report import GoLimits
 from obscuro.evaluation.evaluator import EvaluatorNotReady
+from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator
 from obscuro.players.roster import ZS21_OPTIONS
 from obscuro.research.zs21.deepening import DeepStockfish
 from obscuro.research.zs21.trunk import LEAF, MIN, Trunk
@@ -118,3 +120,14 @@ def test_without_stockfish_it_goes_no_deeper_and_says_so(
     monkeypatch.setattr("obscuro.research.zs21.deepening.StockfishEvaluator.evaluate", fails)
     assert player.search(GoLimits(time.monotonic(), nodes=10**6), Event()).move is not None
     assert warnings == ["zs21 goes no deeper in this turn: Stockfish is missing"]
+
+
+@needs_stockfish
+def test_a_new_game_owes_nothing_to_the_last_one(
+    player: Zs21Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shallow(player)
+    forgot = Mock()
+    monkeypatch.setattr(StockfishEvaluator, "forget", forgot)
+    player.new_game(0, from_board(FogOfWarBoard()))
+    forgot.assert_called_once()
