@@ -64,12 +64,12 @@ def can_take_back(tables: Any, positions: Any, origin: int, target: int, found: 
 def taken_back(board: chess.Board, belief: Belief) -> list[tuple[int, bool, float, float]]:
     """Each piece that we can take: its type, whether it is guarded, its share of P, and by weight."""
     takers: dict[chess.Square, chess.Square] = {}
-    for move in board.pseudo_legal_moves:
+    by_worth = sorted(
+        board.pseudo_legal_moves, key=lambda move: WORTH[board.piece_type_at(move.from_square) or 0]
+    )
+    for move in by_worth:
         if board.color_at(move.to_square) == (not board.turn):
-            taker = takers.setdefault(move.to_square, move.from_square)
-            worth = [WORTH[board.piece_type_at(s) or 0] for s in (move.from_square, taker)]
-            if worth[0] < worth[1]:
-                takers[move.to_square] = move.from_square
+            takers.setdefault(move.to_square, move.from_square)
     if not takers:
         return []
     truth, positions = from_board(board).reshape(1, -1), belief.positions

@@ -4,8 +4,8 @@
 
 Each thread of a search has a Stockfish of its own. In mid-search something is done to all of them:
 they are killed or stopped, begin to talk nonsense, or are killed and can't be started any more. The
-table shows the longest time without an
-expansion from then on, the longest before, and what the user is warned of.
+table shows the longest time without an expansion from then on, the longest before, and what the user
+is warned of.
 """
 
 from __future__ import annotations

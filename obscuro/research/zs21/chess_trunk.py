@@ -120,7 +120,7 @@ def plant(
         chunk = slice(done, done + CHUNK)
         growths.append(game.grow(states[chunk], keys[chunk]))
         done = min(done + CHUNK, len(states))
-    values = np.array([value for growth in growths for value in _values(growth)])
+    values = np.array([value for growth in growths for value in state_values(growth)])
     old = last.trunk.nodes if last is not None else None
     groups = len(kept.alternate)
 
@@ -158,7 +158,7 @@ def plant(
     return trunk
 
 
-def _values(growth: GrownLeaves) -> list[float]:
+def state_values(growth: GrownLeaves) -> list[float]:
     """Return the value of each expanded state: that of the mover's best child."""
     found = []
     parts = np.split(growth.values, growth.offsets[1:-1])

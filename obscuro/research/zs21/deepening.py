@@ -15,7 +15,8 @@ from obscuro.engine.chess_game import ChessGame
 from obscuro.evaluation.evaluator import EvaluatorFailed
 from obscuro.evaluation.stockfish.process import TimeLimits
 from obscuro.evaluation.stockfish.stockfish_evaluator import StockfishEvaluator
-from obscuro.research.zs21.trunk import LEAF, MAX, MIN, Trunk
+from obscuro.research.zs21.chess_trunk import ChessTrunkGame, state_values
+from obscuro.research.zs21.trunk import LEAF, MIN, Trunk
 
 MOST_DEPTH = 40
 LONGEST_SEARCH = 0.2
@@ -60,7 +61,7 @@ class DeepStockfish:
         """Search the children of all roots to `depth` - 1 plies; return how many they are."""
         nodes = trunk.nodes
         roots = np.flatnonzero(nodes.first[: trunk.roots] != LEAF)
-        found = []
+        trunk_game, found = ChessTrunkGame(self.game), []
         for root in roots:
             left = end - time.monotonic()
             if left <= 0.0 or is_stopped():
@@ -68,17 +69,13 @@ class DeepStockfish:
             milliseconds = max(1, int(1000 * min(left, LONGEST_SEARCH)))
             self.evaluator.go = f"depth {depth} movetime {milliseconds}"
             try:
-                expansion = self.game.expand(nodes.state[[root]], nodes.key[[root]])
+                found.append(trunk_game.grow(nodes.state[[root]], nodes.key[[root]]))
             except EvaluatorFailed as error:
                 self._warn(f"zs21 goes no deeper in this turn: {error}")
                 return 0
-            found.append(expansion.values)
-        count = 0
-        for root, values in zip(roots, found, strict=True):
+        for root, growth in zip(roots, found, strict=True):
             first, degree = int(nodes.first[root]), int(nodes.degree[root])
-            nodes.value[first : first + degree] = values
-            best = float(values.max() if nodes.player[root] == MAX else values.min())
-            nodes.value[root] = best
-            trunk.alternate[nodes.sequence[root, MIN]] = min(best, value)
-            count += degree
-        return count
+            nodes.value[first : first + degree] = growth.values
+            (nodes.value[root],) = state_values(growth)
+            trunk.alternate[nodes.sequence[root, MIN]] = min(nodes.value[root], value)
+        return sum(len(growth.values) for growth in found)

@@ -92,16 +92,13 @@ def test_values_are_those_of_a_naive_client(depth: int) -> None:
         evaluator.go = f"depth {depth}"
         values = evaluator.evaluate(words_of(boards))
     with contextlib.closing(NaiveStockfish(depth=depth)) as naive:
-        assert_naive(values, boards, naive)
-
-
-def assert_naive(values: ChildValues, boards: list[chess.Board], naive: NaiveStockfish) -> None:
-    for index, board in enumerate(boards):
-        found = by_move(values, index)
-        expected = naive.values(board)
-        assert found.keys() == expected.keys()
-        for move, (value, terminal) in expected.items():
-            assert found[move] == (pytest.approx(value, abs=1e-6), terminal), (board.fen(), move)
+        for index, board in enumerate(boards):
+            found = by_move(values, index)
+            expected = naive.values(board)
+            assert found.keys() == expected.keys()
+            for move, (value, terminal) in expected.items():
+                wanted = pytest.approx(value, abs=1e-6), terminal
+                assert found[move] == wanted, (board.fen(), move)
 
 
 @needs_stockfish
