@@ -38,6 +38,7 @@ from obscuro.rules.position import from_board, load
 from obscuro.rules.tables import TABLES
 from tools.common import given, publish, table, tool_parser
 from tools.play.recorded_games import FiledGame, drawn_sides
+from tools.play.replay import stated
 
 FEWEST = 17
 SIZES = ((FEWEST, 256), (257, 2_048), (2_049, 16_384), (16_385, None), (257, None))
@@ -126,16 +127,6 @@ def measure(sources: Sequence[str], games: int, most: int, seed: int) -> list[di
     ]
 
 
-def error_of(rows: Sequence[dict[str, Any]]) -> float:
-    """The standard error of the mean of `nats`, with one sample a side of a game."""
-    mean = fmean(row["nats"] for row in rows)
-    sums: dict[Any, float] = {}
-    for row in rows:
-        key = row["file"], row["game"], row["side"]
-        sums[key] = sums.get(key, 0.0) + row["nats"] - mean
-    return math.sqrt(sum(each**2 for each in sums.values())) / len(rows)
-
-
 def render(rows: list[dict[str, Any]]) -> Iterator[str]:
     """A table by file, player and size of P, and one of the pieces that can be taken."""
     yield from of_positions(rows)
@@ -192,7 +183,7 @@ def of_positions(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
                     player,
                     f"{least:,} or more" if most is None else f"{least:,}-{most:,}",
                     len(turns),
-                    f"{fmean(r['nats'] for r in turns):+.2f} ± {error_of(turns):.2f}",
+                    stated([((r["game"], r["side"]), r["nats"]) for r in turns], 2),
                     f"{median(r['rank'] for r in turns):.3f}",
                     f"{fmean(r['nats'] < 0 for r in turns):.2f}",
                     f"{fmean(r['even'] for r in turns):.3f}",

@@ -163,6 +163,12 @@ def clustered(differences: Sequence[tuple[object, float]]) -> tuple[float, float
     return mean, math.sqrt(square) / len(differences)
 
 
+def stated(differences: Sequence[tuple[object, float]], digits: int) -> str:
+    """Return the mean with its sign, and the standard error if there is one; see `clustered`."""
+    mean, error = clustered(differences)
+    return f"{mean:+.{digits}f}" + ("" if error is None else f" ± {error:.{digits}f}")
+
+
 # -- tables -----------------------------------------------------------------------------------
 
 
@@ -241,9 +247,7 @@ def _mean(rows: Sequence[Mapping[str, Any]], key: str, digits: int) -> str:
 
 
 def _difference(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> str:
-    pairs = [((row["game"], row["side"]), row[first] - row[second]) for row in rows]
-    mean, error = clustered(pairs)
-    return f"{mean:+.3f}" + ("" if error is None else f" ± {error:.3f}")
+    return stated([((row["game"], row["side"]), row[first] - row[second]) for row in rows], 3)
 
 
 # -- running ----------------------------------------------------------------------------------

@@ -18,13 +18,11 @@ what to play matches about.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import chess
 
@@ -43,6 +41,7 @@ from tools.play.recorded_games import (
     one_thread,
     read_variants,
 )
+from tools.play.replay import stated
 
 BASE = "base"
 LEAST_SHARE = 0.02  # of a move that counts
@@ -115,18 +114,14 @@ def measure(
         return rows
 
 
-def gain(rows: Sequence[Row], name: str, which: int) -> tuple[float, float]:
-    """How much more than `base` a variant is worth a turn, and the standard error.
+def gain(rows: Sequence[Row], name: str, which: int) -> str:
+    """How much more than `base` a variant is worth a turn, in hundredths, and the standard error.
 
     which: 0: the strategy, 1: its likeliest move.
     """
     gains = [row["values"][name][which] - row["values"][BASE][which] for row in rows]
-    mean = fmean(gains)
-    sums: dict[Any, float] = {}
-    for row, each in zip(rows, gains, strict=True):
-        key = row["game"], row["side"]
-        sums[key] = sums.get(key, 0.0) + each - mean
-    return mean, math.sqrt(sum(each**2 for each in sums.values())) / len(rows)
+    sides = [(row["game"], row["side"]) for row in rows]
+    return stated([(side, 100 * each) for side, each in zip(sides, gains, strict=True)], 2)
 
 
 def render(rows: list[Row]) -> Iterator[str]:
@@ -146,9 +141,7 @@ def render(rows: list[Row]) -> Iterator[str]:
         for name in turns[0]["values"]:
             value = fmean(row["values"][name][0] for row in turns)
             row = [name, size, len(turns), f"{100 * value:.2f}"]
-            for which in (0, 1):
-                mean, error = gain(turns, name, which)
-                row.append("" if name == BASE else f"{100 * mean:+.2f} ± {100 * error:.2f}")
+            row += ["" if name == BASE else gain(turns, name, which) for which in (0, 1)]
             cells.append(row)
     headings = ["variant", "|P|", "turns", "value, hundredths", "gain", "gain of the top move"]
     yield from table(headings, cells, "lrrrrr")

@@ -252,6 +252,7 @@ def draw(file: Path, loaded: Loaded, mark: str) -> None:
     pyplot.close(figure)
 
 
+FOLDER: Final = platformdirs.user_cache_path("obscuro") / "value_functions"
 BOTTOM_ITERATIONS: Final = 1000
 TRUNK_ITERATIONS: Final = 1000
 CHECKPOINTS: Final = 16
@@ -532,7 +533,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--folder",
         type=Path,
-        default=platformdirs.user_cache_path("obscuro") / "value_functions",
+        default=FOLDER,
         help="for data and networks",
     )
     return parser

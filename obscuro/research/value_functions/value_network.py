@@ -223,14 +223,35 @@ def train(
     squared error. start: the network to go on from; its shape, unit and sums stay. Else an output of
     1 stands for the aims' root mean square: Adam's steps don't get smaller with the aims.
     """
-    random = np.random.default_rng(seed)
     sums = sums if start is None else start.sums
     inputs, factors = ask(trunk, examples.state, examples.ranges, sums=sums)
     aims = (examples.values / np.where(factors > 0.0, factors, 1.0)).astype(np.float32)
     if start is None:
-        unit = float(np.sqrt((aims.astype(np.float64) ** 2).mean())) or 1.0
+        unit = root_mean_square(aims)
         start = random_network(trunk, shape, unit=unit, seed=seed)._replace(sums=sums)
-    aims /= np.float32(start.unit)
+    yield from fit(start, inputs, aims, epochs=epochs, seed=seed, huber=huber)
+
+
+def root_mean_square(aims: Singles) -> float:
+    """Return what an output of 1 is to stand for; 1 if all aims are 0."""
+    return float(np.sqrt((aims.astype(np.float64) ** 2).mean())) or 1.0
+
+
+def fit(
+    start: ValueNetwork,
+    inputs: Singles,
+    aims: Singles,
+    *,
+    epochs: int,
+    seed: int = 1,
+    huber: bool = False,
+) -> Iterator[ValueNetwork]:
+    """Go on from a network by Adam, and yield it after every epoch.
+
+    inputs: float32[n, e]. aims: float32[n, w], in game units. huber: see `gradients`.
+    """
+    random = np.random.default_rng(seed)
+    aims = aims / np.float32(start.unit)
     network = _copied(start)
     adam = _Adam([*network.weights, *network.biases])
     starts, rate = rate_starts(epochs), 0.0
@@ -253,10 +274,17 @@ def _copied(network: ValueNetwork) -> ValueNetwork:
 def random_network(
     trunk: LimitedTrunk, shape: NetworkShape, *, unit: float, seed: int
 ) -> ValueNetwork:
-    """Return a network that has learned nothing (He et al. 2015). unit: as a trained one's."""
-    random = np.random.default_rng(seed)
+    """Return a trunk's network that has learned nothing. unit: as a trained one's."""
     width = sum(trunk.width)
-    sizes = [encoded_states(trunk).shape[1] + width, *shape.hidden, width]
+    return untrained(encoded_states(trunk).shape[1] + width, shape, width, unit=unit, seed=seed)
+
+
+def untrained(
+    inputs: int, shape: NetworkShape, outputs: int, *, unit: float, seed: int
+) -> ValueNetwork:
+    """Return a network of so many inputs and outputs that has learned nothing (He et al. 2015)."""
+    random = np.random.default_rng(seed)
+    sizes = [inputs, *shape.hidden, outputs]
     weights = [
         random.normal(0.0, np.sqrt(2.0 / above), (above, below)).astype(np.float32)
         for above, below in pairwise(sizes)

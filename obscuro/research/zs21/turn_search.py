@@ -69,7 +69,7 @@ class TurnSearch:
         self._deepened = 0
         self.failure: str | None = None
         self.rounds: list[Round] = []
-        self.seconds = {"build": 0.0, "solve": 0.0, "choose": 0.0, "expand": 0.0}
+        self.seconds = dict.fromkeys(("build", "solve", "choose", "expand", "deepen"), 0.0)
         self._price = price
         self._building = 0.0  # seconds that the last program took to build
         self._resolve = False
@@ -117,7 +117,9 @@ class TurnSearch:
                 return self._result
             room = left - SOLVING_TIME * solving
             if self._deepen is not None:
-                deeper = self._deepen(time.monotonic() + room, is_stopped)
+                begin = time.monotonic()
+                deeper = self._deepen(begin + room, is_stopped)
+                self.seconds["deepen"] += time.monotonic() - begin
                 if not deeper:
                     return self._result
                 self._deepened += deeper
