@@ -57,6 +57,7 @@ from obscuro.research.value_functions.value_network import (
 from obscuro.search.game import MAX
 from tools.common import given, publish, say, table, tool_parser
 from tools.proofs.value_functions import FOLDER
+from tools.results.manifest import Loaded
 
 SOLVED: Final = 1000  # iterations of CFR+: the lesson's, a trunk's and a bottom's
 BOTTOMS: Final = 100  # of each solved bottom that is asked in a trunk
@@ -161,25 +162,35 @@ def measure_resolving(measured: Measured, game: LimitedGame, network: ValueNetwo
 
 
 def render(figures: dict[str, Any]) -> Iterator[str]:
-    """Yield a table, in Markdown."""
-    kinds: dict[tuple[str, int | None], list[dict[str, Any]]] = {}
-    for row in figures["rows"]:
-        kinds.setdefault((row["player"], row.get("iterations")), []).append(row)
+    """Yield the table of one game, in Markdown."""
+    yield from _render([figures])
+
+
+def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield one table for the games of several runs."""
+    yield from _render([each.raw.data for each in loaded])
+
+
+def _render(games: Sequence[dict[str, Any]]) -> Iterator[str]:
     rows = []
-    for (player, iterations), alike in kinds.items():
-        lost, won = ([row[key] for row in alike] for key in ("lost", "won"))
-        searches = iterations is not None
-        rows.append(
-            [
-                *(DOMAINS[figures["game"]].title, player),
-                f"{iterations:,}" if searches else "",
-                str(len(alike)) if searches else "",
-                f"{np.mean(lost):.4f}",
-                f"{min(lost):.4f} to {max(lost):.4f}" if len(lost) > 1 else "",
-                "" if player == LEAVES[PLAYOUTS] else f"{np.mean(won):+.4f}",
-                f"{np.mean([row['seconds'] for row in alike]):.0f}",
-            ]
-        )
+    for figures in games:
+        title = DOMAINS[figures["game"]].title
+        kinds: dict[tuple[str, int | None], list[dict[str, Any]]] = {}
+        for row in figures["rows"]:
+            kinds.setdefault((row["player"], row.get("iterations")), []).append(row)
+        for (player, iterations), alike in kinds.items():
+            lost, won = ([row[key] for row in alike] for key in ("lost", "won"))
+            rows.append(
+                [
+                    *(title, player),
+                    *(("", "") if iterations is None else (f"{iterations:,}", str(len(alike)))),
+                    f"{np.mean(lost):.4f}",
+                    f"{min(lost):.4f} to {max(lost):.4f}" if len(lost) > 1 else "",
+                    "" if player == LEAVES[PLAYOUTS] else f"{np.mean(won):+.4f}",
+                    f"{np.mean([row['seconds'] for row in alike]):.0f}",
+                ]
+            )
+        rows.append([title, "uniform play", "", "", f"{figures['uniform']:.4f}", "", "", ""])
     head = ["game", "player", "iterations a turn", "seeds", "exploitability", "least to greatest"]
     yield from table([*head, "wins against playouts", "seconds"], rows, "llrrrrrr")
 
