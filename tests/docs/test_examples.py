@@ -121,7 +121,7 @@ def test_gs2_refines_a_blueprint(printed: Print) -> None:
 
 
 def test_a_trunk_is_solved(printed: Print) -> None:
-    assert len(examples("docs/research/value_functions.md")) == 2
+    assert len(examples("docs/research/value_functions.md")) == 3
     zero, exact = map(float, " ".join(printed("docs/research/value_functions.md", 0)).split())
     assert zero == pytest.approx(0.25, abs=0.01)
     assert exact == pytest.approx(0.0004, abs=0.0001)
@@ -131,6 +131,11 @@ def test_continuation_strategies_leave_less_to_exploit(printed: Print) -> None:
     one, two, three = map(float, printed("docs/research/value_functions.md", 1))
     assert one == pytest.approx(0.047, abs=0.005)
     assert max(two, three) < 0.002
+
+
+def test_a_value_function_plays_by_continual_resolving(printed: Print) -> None:
+    zero, exact = map(float, printed("docs/research/value_functions.md", 2))
+    assert (zero, exact) == pytest.approx((0.28, 0.01), abs=0.005)
 
 
 def test_the_readmes_engine_plays(printed: Print, monkeypatch: pytest.MonkeyPatch) -> None:
