@@ -196,9 +196,9 @@ def test_what_fails_again_and_again_is_done_without(
 
     file.unlink()  # and when it works again, the next game has it again
     table.player.prepare()
-    table.search()
+    # A thread that gets no leaves in a short search on a busy machine starts no process.
+    table.search_until(lambda: None not in table.pids.values())
     assert all(evaluator.name == "stockfish" for evaluator in table.evaluators)
-    assert all(pid(evaluator) is not None for evaluator in table.evaluators)
     table.player.close()
 
 

@@ -233,7 +233,7 @@ def train(
 
 
 def root_mean_square(aims: Singles) -> float:
-    """Return what an output of 1 is to stand for; 1 if all aims are 0."""
+    """Return what an output of 1 is to stand for, for aims float32[n, w]; 1 if all are 0."""
     return float(np.sqrt((aims.astype(np.float64) ** 2).mean())) or 1.0
 
 

@@ -20,10 +20,10 @@ def test_a_strategy_is_worth_the_mean_of_its_moves():
 def test_a_gain_is_paired_and_its_error_counts_sides_of_games():
     rows = [row(1, {"base": [0.1, 0], "x": [0.3, 0]}), row(1, {"base": [0.5, 0], "x": [0.7, 0]})]
     rows += [row(2, {"base": [0.0, 0], "x": [0.0, 0]})]
-    mean, error = gain(rows, "x", 0)
-    assert mean == pytest.approx(0.4 / 3)
-    assert error == pytest.approx(2**0.5 * (2 * (0.2 - 0.4 / 3)) / 3)
-    assert gain(rows, "base", 0) == (0, 0)
+    # Two samples: the mean's error is that of their sums, with the correction for few samples.
+    error = 2 * (2 * (0.2 - 0.4 / 3)) / 3
+    assert gain(rows, "x", 0) == f"{100 * 0.4 / 3:+.2f} ± {100 * error:.2f}"
+    assert gain(rows, "base", 0) == "+0.00 ± 0.00"
 
 
 def test_the_table_has_a_row_for_each_variant_and_size():
