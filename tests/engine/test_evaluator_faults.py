@@ -196,7 +196,7 @@ def test_what_fails_again_and_again_is_done_without(
 
     file.unlink()  # and when it works again, the next game has it again
     table.player.prepare()
-    # A thread that gets no leaves in a short search on a busy machine starts no process.
+    # On a busy machine a search does not wait for a process that takes long to start.
     table.search_until(lambda: None not in table.pids.values())
     assert all(evaluator.name == "stockfish" for evaluator in table.evaluators)
     table.player.close()

@@ -119,9 +119,14 @@ def gain(rows: Sequence[Row], name: str, which: int) -> str:
 
     which: 0: the strategy, 1: its likeliest move.
     """
-    gains = [row["values"][name][which] - row["values"][BASE][which] for row in rows]
-    sides = [(row["game"], row["side"]) for row in rows]
-    return stated([(side, 100 * each) for side, each in zip(sides, gains, strict=True)], 2)
+    gains = [
+        (
+            (row["game"], row["side"]),
+            100 * (row["values"][name][which] - row["values"][BASE][which]),
+        )
+        for row in rows
+    ]
+    return stated(gains, 2)
 
 
 def render(rows: list[Row]) -> Iterator[str]:

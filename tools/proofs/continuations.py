@@ -75,7 +75,7 @@ def measure(name: str, blueprints: Sequence[int], iterations: int) -> dict[str, 
     whole = RegionCfr(tree, (0, len(tree.levels) - 1))
     trunk = RegionCfr(tree, (0, level)).slots
     measured = TrunkExploitability(tree, trunk)
-    first = np.repeat(tree.infosets.player, np.diff(tree.infosets.offsets)) == MAX
+    first = tree.infosets.owner == MAX
     values = {
         "0": np.zeros(len(tree.states)),
         "random play": node_values(tree, policy_of(tree, {})),

@@ -13,8 +13,9 @@ that `tools.proofs.value_functions train` stored for the game. Beside it stand v
 bottoms.
 
 All players have fixed strategies, so everything is exact: exploitability, the mean of both players'
-loss, and what a strategy wins against the search with playouts, over all deals and in both seats.
-Payoffs are in [-1, 1].
+loss, and what a strategy wins against the search with playouts, over all deals and in both seats: with
+as many iterations and the same seed, or for continual resolving with the last ones. Payoffs are in
+[-1, 1].
 """
 
 from __future__ import annotations
@@ -66,13 +67,7 @@ EPOCHS: Final = 200
 HELD: Final = 0.2
 ITERATIONS: Final = (100, 400)
 SEEDS: Final = (1, 2, 3)
-PLAYOUTS: Final = "playouts"
-LEAVES: Final = {
-    PLAYOUTS: "the search, playouts",
-    "network": "the search, a network of histories",
-    "lesson": "the search, what the network learned from",
-    "0": "the search, values of 0",
-}
+PLAYOUTS: Final = "the search, playouts"
 
 
 class Taught(NamedTuple):
@@ -94,7 +89,7 @@ def teach(tree: GameTree[Any]) -> Taught:
 
 def won_by(tree: GameTree[Any], ours: Strategy, theirs: Strategy) -> float:
     """Return what one strategy wins against another, the mean of both seats, in [-1, 1]."""
-    first = np.repeat(tree.infosets.player, np.diff(tree.infosets.offsets)) == MAX
+    first = tree.infosets.owner == MAX
     mine, other = policy_of(tree, ours), policy_of(tree, theirs)
     as_first, as_second = (
         expected_value(tree, strategy_of(tree, np.where(first, *pair)))
@@ -130,9 +125,9 @@ def measure_search(
     """Measure the search with each kind of leaf."""
     leaves: dict[str, LeafValue | None] = {
         PLAYOUTS: None,
-        "network": taught.learned.values,
-        "lesson": taught.lesson.__getitem__,
-        "0": lambda state: 0.0,
+        "the search, a network of histories": taught.learned.values,
+        "the search, what the network learned from": taught.lesson.__getitem__,
+        "the search, values of 0": lambda state: 0.0,
     }
     tree = measured.tree
     for wanted in iterations:
@@ -144,7 +139,7 @@ def measure_search(
                 seconds = time.process_time() - begin
                 if name == PLAYOUTS:
                     measured.rival = played
-                measured.add(LEAVES[name], played, seconds, iterations=wanted, seed=seed)
+                measured.add(name, played, seconds, iterations=wanted, seed=seed)
 
 
 def measure_resolving(measured: Measured, game: LimitedGame, network: ValueNetwork) -> None:
@@ -186,7 +181,7 @@ def _render(games: Sequence[dict[str, Any]]) -> Iterator[str]:
                     *(("", "") if iterations is None else (f"{iterations:,}", str(len(alike)))),
                     f"{np.mean(lost):.4f}",
                     f"{min(lost):.4f} to {max(lost):.4f}" if len(lost) > 1 else "",
-                    "" if player == LEAVES[PLAYOUTS] else f"{np.mean(won):+.4f}",
+                    "" if player == PLAYOUTS else f"{np.mean(won):+.4f}",
                     f"{np.mean([row['seconds'] for row in alike]):.0f}",
                 ]
             )

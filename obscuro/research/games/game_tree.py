@@ -41,6 +41,11 @@ class Infosets(NamedTuple):
     offsets: NDArray[np.int64]  # [I+1]
     action: NDArray[np.int64]  # [S]
 
+    @property
+    def owner(self) -> NDArray[np.int8]:
+        """Whose slot each is, int8[S]: MAX or MIN."""
+        return np.repeat(self.player, np.diff(self.offsets))
+
 
 class GameTree(NamedTuple, Generic[State]):
     """All N nodes of a game in D levels; node 0 is the start. Payoffs in the game's units."""

@@ -143,7 +143,7 @@ def grow_portfolio(
     """
     below = np.ones(len(blueprint), np.bool_)
     below[RegionCfr(tree, (0, level)).slots] = False
-    owner = np.repeat(tree.infosets.player, np.diff(tree.infosets.offsets))
+    owner = tree.infosets.owner
     theirs = below & (owner == MIN)
     portfolio = [blueprint]
     while True:

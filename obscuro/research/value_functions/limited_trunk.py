@@ -144,7 +144,7 @@ class TrunkExploitability:
     def __init__(self, tree: GameTree[Any], slots: NDArray[np.int64]) -> None:
         """Compute the game's value."""
         self._trees = {MAX: tree, MIN: enumerate_game(Mirrored(tree.game))}
-        owner = np.repeat(tree.infosets.player, np.diff(tree.infosets.offsets))
+        owner = tree.infosets.owner
         inside = np.zeros(len(owner), np.bool_)
         inside[slots] = True
         self._fixed = {side: inside & (owner == side) for side in (MAX, MIN)}

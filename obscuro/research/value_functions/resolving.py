@@ -30,7 +30,7 @@ def resolving_policy(
     policy = solver.average()
     reach = solver.region.reach(None, policy).copy()
     said = values(solver.trunk, reach)
-    owner = np.repeat(game.tree.infosets.player, np.diff(game.tree.infosets.offsets))
+    owner = game.tree.infosets.owner
     bottom = np.ones(len(policy), np.bool_)
     bottom[solver.region.slots] = False
     for side in (MAX, MIN):

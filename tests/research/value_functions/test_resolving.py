@@ -53,7 +53,7 @@ def test_a_best_response_gets_less_than_what_it_could_get_before(side: int) -> N
     worth = trunk.counterfactual(
         below.values(bottoms, answered, other, None)[trunk.leaves], bottoms, other
     )
-    owner = np.repeat(tree.infosets.player, np.diff(tree.infosets.offsets))
+    owner = tree.infosets.owner
     again = resolve(GAME, trunk, side, reach, worth, 400)
     changed = np.where(owner == side, again, played)
     changed[above.slots] = played[above.slots]
