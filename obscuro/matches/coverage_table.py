@@ -73,12 +73,26 @@ def coverage_tables(records: Iterable[GameRecord]) -> dict[str, list[CoverageRow
 
     A player's last row, `all`, counts every turn.
     """
-    turns: dict[str, list[Turn]] = {}
+    turns: dict[str, list[tuple[int | None, Coverage]]] = {}
     for record in records:
         for color, name in ((chess.WHITE, record.white), (chess.BLACK, record.black)):
-            told = [turn for turn in record.turns(color) if turn.coverage is not None]
-            turns.setdefault(name, []).extend(told)
-    return {name: list(_rows(each)) for name, each in turns.items() if each}
+            turns.setdefault(name, []).extend(_told(record.turns(color)))
+    return {name: coverage_rows(each) for name, each in turns.items() if each}
+
+
+def _told(turns: Iterable[Turn]) -> Iterator[tuple[int | None, Coverage]]:
+    for turn in turns:
+        if turn.coverage is not None:
+            yield (turn.report.belief if turn.report is not None else None), turn.coverage
+
+
+def coverage_rows(told: Iterable[tuple[int | None, Coverage]]) -> list[CoverageRow]:
+    """Return the rows of turns of one player, each told by its |P|, None if unknown; `all` is last."""
+    by_size: dict[str, list[Coverage]] = {name: [] for name in size_names()}
+    for belief, coverage in told:
+        by_size[size_name(belief)].append(coverage)
+    rows = [_row(size, each) for size, each in by_size.items() if each]
+    return [*rows, _row("all", [coverage for each in by_size.values() for coverage in each])]
 
 
 def coverage_lines(records: Iterable[GameRecord]) -> list[str]:
@@ -114,18 +128,6 @@ def coverage_json(records: Iterable[GameRecord]) -> dict[str, list[dict[str, Any
 
 def _known(row: dict[str, Any]) -> dict[str, Any]:
     return {k: value for k, value in row.items() if value is not None or k not in _OF_ROOTS}
-
-
-def _rows(turns: Sequence[Turn]) -> Iterator[CoverageRow]:
-    by_size: dict[str, list[Coverage]] = {name: [] for name in size_names()}
-    for turn in turns:
-        if turn.coverage is not None:
-            belief = turn.report.belief if turn.report is not None else None
-            by_size[size_name(belief)].append(turn.coverage)
-    for size, told in by_size.items():
-        if told:
-            yield _row(size, told)
-    yield _row("all", [coverage for told in by_size.values() for coverage in told])
 
 
 def _row(size: str, told: Sequence[Coverage]) -> CoverageRow:

@@ -35,8 +35,8 @@ import chess
 from obscuro.cli.bench.common import progress
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
-from obscuro.engine.report import GoLimits
-from obscuro.matches.coverage_table import size_name, size_names
+from obscuro.engine.report import Coverage, GoLimits
+from obscuro.matches.coverage_table import coverage_rows, size_name, size_names
 from tools.common import publish, say, table
 from tools.play.recorded_games import (
     BOTH,
@@ -49,11 +49,13 @@ from tools.play.recorded_games import (
     by_time,
     collect,
     follow,
+    load_games,
     prepared,
     read_arguments,
     replay_parser,
     replay_words,
 )
+from tools.results.manifest import Loaded
 
 ALL = "all"
 _COVERED = ("in_belief", "in_infoset", "expanded", "weight")
@@ -194,6 +196,46 @@ def render(figures: Mapping[str, Any]) -> Iterator[str]:
     if compared:
         yield ""
         yield from _agreement_table(compared)
+
+
+def render_recorded(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield what the searches of recorded matches told of their turns: a row by player and |P|."""
+    cells = []
+    for each in loaded:
+        told: dict[str, list[tuple[int | None, Coverage]]] = {}
+        for game in load_games(each.folder / str(each.raw.games)):
+            for ply, coverage in enumerate(game.coverages):
+                if coverage is not None:
+                    mover = game.start.turn ^ bool(ply % 2)
+                    told.setdefault(game.names[mover], []).append((game.beliefs[ply], coverage))
+        for name in sorted(told):
+            for row in coverage_rows(told[name]):
+                figures = [f"{row.in_belief:.3f}"]
+                figures += [_figure(getattr(row, key), digits) for key, digits in _RECORDED.items()]
+                cells.append([name, row.size, row.turns, *figures])
+    headings = ["player", "|P|", "turns", "in P", "in I", "expanded", "ln weight", "rank", "p_max"]
+    headings += ["entered", "fresh", "v*", "mean", "slack", "gap"]
+    yield from table(headings, cells, "ll" + "r" * (len(headings) - 2))
+
+
+_RECORDED = {
+    "in_infoset": 3,
+    "expanded": 3,
+    "log_weight": 2,
+    "rank": 0,
+    "p_max": 2,
+    "entered": 3,
+    "fresh": 2,
+    "star": 2,
+    "mean": 2,
+    "slack": 2,
+    "gap": 4,
+}
+"""The means of `CoverageRow` that a table of recorded matches shows, and their digits."""
+
+
+def _figure(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
 
 
 def _coverage_table(rows: Sequence[Row]) -> Iterator[str]:
