@@ -14,7 +14,7 @@ from obscuro.client.analysis_messages import AnalysisAnswer
 from obscuro.client.engine import Engine, engine_command
 from obscuro.client.uci_process import UciProcess
 from obscuro.engine.machine import MEBIBYTE, total_memory, usable_cores
-from obscuro.engine.options import BYTES_PER_POSITION, LEAST_HASH, MOST_POSITIONS, Options
+from obscuro.engine.options import BYTES_PER_POSITION, LEAST_HASH, WEIGHTED_POSITIONS, Options
 from obscuro.queries.analysis_service import AnalysisService
 from obscuro.signal_handlers import leaving_signals_handled
 from obscuro.uci.channel import Output, is_hung_up, read_lines
@@ -79,7 +79,7 @@ def default_options(workers: int) -> dict[str, str]:
         "Seed": "1",
         "Hash": str(max(LEAST_HASH, min(_MOST_HASH, memory // MEBIBYTE))),
         "Max Positions": str(
-            max(_LEAST_POSITIONS, min(MOST_POSITIONS, memory // BYTES_PER_POSITION))
+            max(_LEAST_POSITIONS, min(WEIGHTED_POSITIONS, memory // BYTES_PER_POSITION))
         ),
     }
 

@@ -27,6 +27,7 @@ Value = bool | int | float | str
 
 BYTES_PER_POSITION = 100  # of the belief, at the peak of an update
 MOST_POSITIONS = 8_000_000
+WEIGHTED_POSITIONS = 4_000_000  # `posterior.MOST_WEIGHTED`, which would load numba here
 DEFAULT_CACHE = 32  # MiB: 96,000 positions; Stockfish takes a minute to evaluate them
 LEAST_HASH = 16  # MiB
 LONGEST_QUOTE = 20  # characters of a bad key
@@ -141,7 +142,7 @@ def text_of(value: Value) -> str:
 _MEMORY = total_memory() or 4 << 30
 _MEMORY_MIB = _MEMORY // MEBIBYTE
 _DEFAULT_HASH = max(64, min(1024, _MEMORY_MIB // 8))
-_DEFAULT_POSITIONS = max(100_000, min(MOST_POSITIONS, _MEMORY // 8 // BYTES_PER_POSITION))
+_DEFAULT_POSITIONS = max(100_000, min(WEIGHTED_POSITIONS, _MEMORY // 8 // BYTES_PER_POSITION))
 
 # In this game, as matches chose it (docs/results/strength.md): the root, and the solver's share.
 ROOT_POSITIONS = 96
@@ -302,7 +303,7 @@ OPTIONS: tuple[Option, ...] = (
         "spin",
         _DEFAULT_POSITIONS,
         1000,
-        max(MOST_POSITIONS, _DEFAULT_POSITIONS),
+        MOST_POSITIONS,
         help="most positions of the belief; past that it keeps what the likeliest ones lead to",
     ),
     Option("Search", "string", "", help="research settings of the search", keys=SEARCH_KEYS),

@@ -44,7 +44,7 @@ def test_the_words_for_what_depends_on_the_machine_are_true() -> None:
         ("Hash", "default"): min(max(memory // (1 << 20) // 8, 64), 1024),
         ("Hash", "maximum"): max(memory // (1 << 20), 1024),
         ("eval_cache", "maximum"): max(memory // (1 << 20), 1024),
-        ("Max Positions", "default"): min(max(memory // 800, 100_000), 8_000_000),
+        ("Max Positions", "default"): min(max(memory // 800, 100_000), 4_000_000),
         ("Max Positions", "maximum"): 8_000_000,
     }
     assert said.keys() == OF_MACHINE.keys()

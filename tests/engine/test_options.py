@@ -1,6 +1,14 @@
 import pytest
 
-from obscuro.engine.options import OPTIONS, SEARCH_KEYS, OptionError, Options, text_of
+from obscuro.belief.posterior import MOST_WEIGHTED
+from obscuro.engine.options import (
+    OPTIONS,
+    SEARCH_KEYS,
+    WEIGHTED_POSITIONS,
+    OptionError,
+    Options,
+    text_of,
+)
 from obscuro.uci.printing import LONGEST_MESSAGE
 
 from .given_options import DEFAULTS
@@ -17,6 +25,10 @@ def test_every_option_declares_itself_and_takes_its_own_default():
 def test_a_user_sees_fifteen_options():
     assert len(OPTIONS) == 15
     assert OPTIONS[-1].uci() == "option name Search type string default <empty>"
+
+
+def test_by_default_a_belief_is_not_too_large_for_weights():
+    assert Options().integer("Max Positions") <= WEIGHTED_POSITIONS == MOST_WEIGHTED
 
 
 def test_names_are_case_insensitive_and_values_keep_their_type():

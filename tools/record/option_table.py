@@ -28,7 +28,7 @@ OF_MACHINE = {
     ("Hash", "default"): "memory / 8, 64 to 1024",
     ("Hash", "maximum"): "memory",
     ("eval_cache", "maximum"): "memory",
-    ("Max Positions", "default"): "memory / 800 B, 100000 to 8000000",
+    ("Max Positions", "default"): "memory / 800 B, 100000 to 4000000",
     ("Max Positions", "maximum"): "8000000",
 }
 """What depends on the machine, in words."""
