@@ -121,8 +121,7 @@ def set_roots(
     returns whether the time is over for positions that may be left out again. Returns the plies of
     the game at the new tree's roots.
     """
-    weigh = known.belief.weights_of if search.parameters.posterior_prior > 0 else None
-    own_states = search.keep(known.key, known.plies - searched_at, weigh)
+    own_states = search.keep(known.key, known.plies - searched_at)
     # These fit all that was seen; a belief that was rebuilt may lack them.
     known.belief.include(own_states[:, :WORDS])
     if known.plies == 1 and known.start is not None and not search.tree.nodes:
@@ -189,56 +188,29 @@ def _build_here(
         alternate,
         masses,
     )
-    roots = search.distinct_positions(np.concatenate((own_states, states)))
-    likelihood = likelihood_of(known, search.parameters, roots)
-    search.begin(known.key, new, expansions, likelihood=likelihood)
+    search.begin(known.key, new, expansions, likelihood=likelihood_of(known, search.parameters))
     search.expand_our_infoset(size, late)
 
 
 def likelihood_of(
-    known: Knowledge, parameters: SearchParameters, roots: int
+    known: Knowledge, parameters: SearchParameters
 ) -> Callable[[Words], npt.NDArray[np.float32]] | None:
     """How likely roots are, for the prior: a function of states uint64[n, W]; None: all alike.
 
     Positions that are drawn by their weights are there more often. So what is drawn with a density
-    of 1 − d + d·w counts w / (1 − d + d·w), mixed with an even share. But no position is there more
-    than once: `roots` is how many there are, and what is surely among them counts w.
+    of 1 − d + d·w counts w / (1 − d + d·w), mixed with an even share.
     """
     drawn, share = parameters.posterior_draw, parameters.posterior_prior
     if share <= 0 or known.belief.weights is None:
         return None
 
-    scale = _inclusion_scale(known.belief.weights, drawn, roots)
-
     def likelihood(states: Words) -> npt.NDArray[np.float32]:
         weights = known.belief.weights_of(states[:, :WORDS])
-        density = np.minimum(np.maximum(1 - drawn + drawn * weights, 1e-6) * scale, 1)
+        density = np.maximum(1 - drawn + drawn * weights, np.float32(1e-6))
         counted: npt.NDArray[np.float32] = (1 - share) + share * weights / density
         return counted.astype(np.float32)
 
     return likelihood
-
-
-MOST_WEIGHTS = 65_536
-"""How many weights of the belief are looked at for the scale of densities."""
-
-
-def _inclusion_scale(weights: npt.NDArray[np.float32], drawn: float, roots: int) -> float:
-    """Return c, so that min(1, c·(1 − d + d·w)) is how likely a position is among `roots` drawn."""
-    density = 1 - drawn + drawn * weights[:: -(-len(weights) // MOST_WEIGHTS)]
-    wanted = roots * len(density) / len(weights)
-    scale = 0.0
-    sure = np.zeros(len(density), dtype=np.bool_)
-    while wanted > sure.sum():
-        left = density[~sure].sum()
-        if left <= 0:
-            break
-        scale = (wanted - sure.sum()) / left
-        more = scale * density >= 1
-        if more.sum() == sure.sum():
-            return scale
-        sure = more
-    return np.inf if sure.all() else scale
 
 
 def _wanted(search: Search, known: Knowledge, own_states: Words) -> int:

@@ -5,7 +5,6 @@ I. The next subgame keeps the histories at this ply in some J ∈ J₀, with all
 each J it keeps the histories' weights, ▼'s reach and the alternate value.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -266,23 +265,15 @@ def position_hashes(states: Words, words: int) -> Words:
     return np.asarray(_hash_states(np.ascontiguousarray(states), words))
 
 
-def keep_likeliest(
-    tree: Tree,
-    kept: KeptRoots,
-    our_key: int,
-    words: int,
-    most: int,
-    weigh: Callable[[Words], Reals] | None = None,
-) -> KeptRoots:
+def keep_likeliest(tree: Tree, kept: KeptRoots, our_key: int, words: int, most: int) -> KeptRoots:
     """Merge the kept J with equal sets of positions, and leave out all but the `most` likeliest.
 
     tree: that `kept` was chosen from. our_key: our information key now. words: how many words of a
-    state tell positions apart. weigh: see `Search.keep`.
+    state tell positions apart.
 
     Of J with equal sets the likeliest stays, and ▼'s reach of all counts as its own. How likely a J
     is, is half what ▼'s strategy says, y(J), and half how little ▼ gave away on the way to it,
-    exp(−ĝ(J) / GIFT_SCALE), both times the reach of ▲ and chance. With `weigh` the second half says
-    no more than how a position's weight is shared by the J that have it. J in which ▼ does not play and
+    exp(−ĝ(J) / GIFT_SCALE), both times the reach of ▲ and chance. J in which ▼ does not play and
     none of our histories was expanded come last.
     """
     count = len(kept.offsets) - 1
@@ -295,34 +286,12 @@ def keep_likeliest(
     known = ours & (tree.edge_child[kept.edges] != LEAF)
     looked_at = np.logical_or.reduceat(known, kept.offsets[:-1])
     played = kept.reach * kept.ours
-    ungifted = kept.ours * np.exp(-kept.gift / np.float32(GIFT_SCALE))
-    if weigh is not None:
-        ungifted = weigh_infosets(states, ours, kept.offsets, ungifted, words, weigh)
-    likely = _shares(played) + _shares(ungifted)
+    likely = _shares(played) + _shares(kept.ours * np.exp(-kept.gift / np.float32(GIFT_SCALE)))
     order = np.lexsort((-likely, ~(looked_at | (played > 0))))
     _, first, group = np.unique(sets[order], return_index=True, return_inverse=True)
     reach = np.bincount(group, weights=kept.reach[order]).astype(np.float32)
     rank = np.argsort(first)[:most]  # the first of each group, the likeliest group first
     return _chosen(kept, order[first[rank]], reach[rank])
-
-
-def weigh_infosets(
-    states: Words,
-    ours: npt.NDArray[np.bool_],
-    offsets: npt.NDArray[np.int64],
-    masses: Reals,
-    words: int,
-    weigh: Callable[[Words], Reals],
-) -> Reals:
-    """How likely each J is by its positions in I: each one's weight, shared by the masses of its J."""
-    of = np.repeat(np.arange(len(masses)), np.diff(offsets))[ours]
-    found, first, position = np.unique(
-        position_hashes(states[ours], words), return_index=True, return_inverse=True
-    )
-    weights = weigh(states[ours][first][:, :words])
-    total = np.bincount(position, masses[of], len(found))
-    share = masses[of] * (weights / np.maximum(total, 1e-30))[position]
-    return np.bincount(of, share, len(masses)).astype(np.float32)
 
 
 def _shares(masses: Reals) -> Reals:

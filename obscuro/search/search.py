@@ -214,16 +214,10 @@ class Search(SearchSteps):
 
     # -- the subgame ---------------------------------------------------------------------------
 
-    def keep(
-        self,
-        our_key: int,
-        depth: int,
-        weigh: Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.float32]] | None = None,
-    ) -> npt.NDArray[np.uint64]:
+    def keep(self, our_key: int, depth: int) -> npt.NDArray[np.uint64]:
         """Choose what the next subgame keeps; returns the kept states with our key, uint64[n, W].
 
-        our_key: our information key now; depth: plies since the last search's root. weigh: returns
-        how likely positions uint64[n, words] with our key are, on any scale; None: all are alike.
+        our_key: our information key now; depth: plies since the last search's root.
         """
         if self.tree.counts[ROOTS] == 0:
             self._kept = nothing_kept()
@@ -232,7 +226,7 @@ class Search(SearchSteps):
         most = self.parameters.max_kept_infosets
         if most:
             words = self.position_words
-            self._kept = keep_likeliest(self.tree, self._kept, our_key, words, most, weigh)
+            self._kept = keep_likeliest(self.tree, self._kept, our_key, words, most)
         edges = self._kept.edges
         own = edges[self.tree.edge_keys[edges, MAX] == np.uint64(our_key)]
         return np.array(self.tree.edge_state[own])

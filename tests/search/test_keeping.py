@@ -10,7 +10,6 @@ from obscuro.search.keeping import (
     keep_roots,
     nothing_kept,
     position_hashes,
-    weigh_infosets,
 )
 from obscuro.search.tree import LEAF
 
@@ -100,18 +99,3 @@ def test_counters_do_not_tell_positions_apart() -> None:
 def test_of_nothing_nothing_stays() -> None:
     turn = a_turn(0, 2)
     assert len(keep_likeliest(turn.search.tree, nothing_kept(), 1, WORDS, 5).edges) == 0
-
-
-def test_a_positions_weight_is_shared_by_the_infosets_that_have_it() -> None:
-    states = np.array([[1, 5], [1, 6], [7, 5], [2, 5]], np.uint64)  # the second word is a counter
-    ours = np.array([True, True, False, True])
-    masses = np.array([3, 1, 2, 1], np.float32)
-    weighed = weigh_infosets(
-        states,
-        ours,
-        np.arange(5),
-        masses,
-        1,
-        lambda positions: np.where(positions[:, 0] == 1, 8, 4).astype(np.float32),
-    )
-    assert weighed.tolist() == [6, 2, 0, 4]
