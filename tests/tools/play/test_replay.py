@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import chess
 import pytest
 
 from obscuro.engine.player import Player
-from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
+from obscuro.engine.report import Choice, Coverage, GoLimits, RootReport, SearchInfo
 from obscuro.matches.event import Entrant, Event, GameTask
 from obscuro.matches.game_workers import Played
 from obscuro.matches.journal import Journal
@@ -16,7 +17,7 @@ from obscuro.matches.openings import PLAIN
 from obscuro.matches.time_control import TimeControl
 from obscuro.rules.board import FogOfWarBoard
 from tests.tables import rows
-from tests.tools.play.lost_games import QUEEN, RECORDS, WORDS
+from tests.tools.play.lost_games import QUEEN, RECORDS, WORDS, write_games
 from tools.common import INTERRUPTED
 from tools.play import replay
 from tools.play.recorded_games import (
@@ -29,6 +30,7 @@ from tools.play.recorded_games import (
     load_games,
 )
 from tools.results import raw
+from tools.results.manifest import Loaded, Run
 
 
 def limits(ply: int) -> GoLimits:
@@ -187,6 +189,39 @@ def test_turns_are_counted_by_the_size_of_the_belief() -> None:
     ]
     assert calibration[0][6:] == ["+0.400", "+1.500", "+1.100"]  # one game has no error
     assert calibration[1][6] == "+0.100 ± 0.300"
+
+
+def test_a_match_is_shown_by_what_its_own_searches_told(tmp_path: Path) -> None:
+    plies = list(RECORDS[0].plies)
+    root = RootReport(p_max=0.5, entered=0.25, fresh=1.0, mean=0.125, gap=0.0625)
+    told = Coverage(True, True, True, 0.5, 3.0, root)
+    plies[0] = replace(plies[0], turn=replace(plies[0].turn, coverage=told))
+    write_games(tmp_path / "games.pgn", [replace(RECORDS[0], plies=plies), RECORDS[1]])
+    run = Run("strength", "turns", "obscuro match", "turns.json")
+    kept = raw.Raw("obscuro match", "", "", {}, None, games="games.pgn")
+    shown = rows("\n".join(replay.render_recorded([Loaded(run, kept, tmp_path)])))
+    assert [row[:3] for row in shown] == [
+        ["one", "not said", "2"],
+        ["one", "all", "2"],
+        ["two", "not said", "1"],
+        ["two", "all", "1"],
+    ]
+    one = [
+        "1.000",
+        "0.500",
+        "0.500",
+        "-0.69",
+        "3",
+        "0.50",
+        "0.250",
+        "1.00",
+        "",
+        "0.12",
+        "",
+        "0.0625",
+    ]
+    assert shown[0][3:] == shown[1][3:] == one
+    assert shown[2][3:6] == ["1.000", "0.000", "0.000"] and set(shown[2][7:]) == {""}
 
 
 def test_turns_of_one_game_are_one_sample() -> None:
