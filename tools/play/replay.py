@@ -204,34 +204,33 @@ def render_recorded(loaded: Sequence[Loaded]) -> Iterator[str]:
     for each in loaded:
         told: dict[str, list[tuple[int | None, Coverage]]] = {}
         for game in load_games(each.folder / str(each.raw.games)):
-            for ply, coverage in enumerate(game.coverages):
+            movers = itertools.cycle((game.start.turn, not game.start.turn))
+            for mover, belief, coverage in zip(movers, game.beliefs, game.coverages, strict=False):
                 if coverage is not None:
-                    mover = game.start.turn ^ bool(ply % 2)
-                    told.setdefault(game.names[mover], []).append((game.beliefs[ply], coverage))
-        for name in sorted(told):
-            for row in coverage_rows(told[name]):
-                figures = [f"{row.in_belief:.3f}"]
-                figures += [_figure(getattr(row, key), digits) for key, digits in _RECORDED.items()]
+                    told.setdefault(game.names[mover], []).append((belief, coverage))
+        for name, turns in sorted(told.items()):
+            for row in coverage_rows(turns):
+                figures = [_figure(getattr(row, key), digits) for key, digits in _RECORDED.values()]
                 cells.append([name, row.size, row.turns, *figures])
-    headings = ["player", "|P|", "turns", "in P", "in I", "expanded", "ln weight", "rank", "p_max"]
-    headings += ["entered", "fresh", "v*", "mean", "slack", "gap"]
+    headings = ["player", "|P|", "turns", *_RECORDED]
     yield from table(headings, cells, "ll" + "r" * (len(headings) - 2))
 
 
 _RECORDED = {
-    "in_infoset": 3,
-    "expanded": 3,
-    "log_weight": 2,
-    "rank": 0,
-    "p_max": 2,
-    "entered": 3,
-    "fresh": 2,
-    "star": 2,
-    "mean": 2,
-    "slack": 2,
-    "gap": 4,
+    "in P": ("in_belief", 3),
+    "in I": ("in_infoset", 3),
+    "expanded": ("expanded", 3),
+    "ln weight": ("log_weight", 2),
+    "rank": ("rank", 0),
+    "p_max": ("p_max", 2),
+    "entered": ("entered", 3),
+    "fresh": ("fresh", 2),
+    "v*": ("star", 2),
+    "mean": ("mean", 2),
+    "slack": ("slack", 2),
+    "gap": ("gap", 4),
 }
-"""The means of `CoverageRow` that a table of recorded matches shows, and their digits."""
+"""What a table of recorded matches shows of a `CoverageRow`, by heading: the field, its digits."""
 
 
 def _figure(value: float | None, digits: int) -> str:

@@ -206,21 +206,9 @@ def test_a_match_is_shown_by_what_its_own_searches_told(tmp_path: Path) -> None:
         ["two", "not said", "1"],
         ["two", "all", "1"],
     ]
-    one = [
-        "1.000",
-        "0.500",
-        "0.500",
-        "-0.69",
-        "3",
-        "0.50",
-        "0.250",
-        "1.00",
-        "",
-        "0.12",
-        "",
-        "0.0625",
-    ]
-    assert shown[0][3:] == shown[1][3:] == one
+    truth = ["1.000", "0.500", "0.500", "-0.69", "3"]
+    figures = ["0.50", "0.250", "1.00", "", "0.12", "", "0.0625"]
+    assert shown[0][3:] == shown[1][3:] == [*truth, *figures]
     assert shown[2][3:6] == ["1.000", "0.000", "0.000"] and set(shown[2][7:]) == {""}
 
 
