@@ -135,6 +135,7 @@ def make_event(arguments: argparse.Namespace) -> Event:
         coverage=arguments.coverage,
         sprt=sprt,
         stalemate=arguments.stalemate,
+        resign=arguments.resign,
     )
 
 

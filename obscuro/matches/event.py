@@ -64,8 +64,8 @@ class GameTask:
 class _StoredEvent(msgspec.Struct, kw_only=True, omit_defaults=True):
     """An event as JSON has it, with each opening once.
 
-    The usual rule of stalemate is not in it, so that journals from before there was a choice still
-    belong to their events. tasks: the fields of `GameTask`, with the index of the opening.
+    The usual rule of stalemate and games played to their end are not in it, so that journals from
+    before there was a choice still belong to their events. tasks: the fields of `GameTask`, with the index of the opening.
     """
 
     name: str
@@ -75,6 +75,7 @@ class _StoredEvent(msgspec.Struct, kw_only=True, omit_defaults=True):
     coverage: bool
     sprt: SprtBounds | None
     stalemate: str = LOSS
+    resign: int = 0
     openings: list[Opening]
     tasks: list[tuple[int, int, int, int, int, int]]
 
@@ -86,7 +87,8 @@ class Event:
     tasks: the games, by number. control: the time of entrants without their own. max_plies: a game
     is drawn after this many plies. coverage: whether players say where the true position was in
     their search. sprt: the sequential test that may end a match before all games are played.
-    stalemate: what a side without a move gets, of `obscuro.rules.stalemate.STALEMATES`.
+    stalemate: what a side without a move gets, of `obscuro.rules.stalemate.STALEMATES`. resign: see
+    `referee.agreed_winner`; 0 plays each game to its end.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Event:
     coverage: bool = True
     sprt: SprtBounds | None = None
     stalemate: str = LOSS
+    resign: int = 0
 
     def control_of(self, entrant: int) -> TimeControl:
         """Return the time of the entrant with this index."""
@@ -116,6 +119,7 @@ class Event:
             coverage=self.coverage,
             sprt=self.sprt,
             stalemate=self.stalemate,
+            resign=self.resign,
             openings=list(index),
             tasks=[
                 (t.number, t.white, t.black, index[t.opening], t.seed, t.pair) for t in self.tasks
@@ -146,6 +150,7 @@ class Event:
             coverage=stored.coverage,
             sprt=stored.sprt,
             stalemate=stored.stalemate,
+            resign=stored.resign,
         )
 
     def fingerprint(self) -> str:

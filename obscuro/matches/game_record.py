@@ -107,10 +107,10 @@ class GameRecord:
     """A finished game.
 
     winner: None for a draw. ending: the cause in words, such as `king captured`. regular: whether
-    the rules ended the game; False after a player's failure, a resignation or the limit of moves.
-    controls: the time of each side. opening: the name of the line from which the game began; empty
-    for the plain start. told: what each side was told. started: the time of the first move, UTC, as
-    ISO 8601.
+    the game ended by the rules, or as both players agree; False after a player's failure, or at the
+    limit of moves. controls: the time of each side. opening: the name of the line from which the game
+    began; empty for the plain start. told: what each side was told. started: the time of the first
+    move, UTC, as ISO 8601.
     """
 
     white: str

@@ -202,6 +202,7 @@ def play_task(
             },
             seed=task.seed,
             max_plies=event.max_plies,
+            resign=event.resign,
             board=task.opening.start(event.stalemate),
             on_ply=on_ply,
             on_late=watch.check,

@@ -266,6 +266,7 @@ def _difference(old: Event, new: Event) -> str:
         "name": (old.name, new.name),
         "coverage": (old.coverage, new.coverage),
         "rule of stalemate": (old.stalemate, new.stalemate),
+        "pawns to resign": (old.resign, new.resign),
     }
     others = [name for name, (before, after) in named.items() if before != after]
     return f"another event (different {others[0]})" if others else "another event"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import chess
 
 from obscuro.matches.game_record import Contestant, Forfeit, GameRecord, LateForfeit, PlayedPly
+from obscuro.matches.pgn import CENTIPAWNS
 from obscuro.matches.time_control import ChessClock, TimeControl
 from obscuro.rules.board import FogOfWarBoard
 
@@ -18,6 +20,9 @@ ENDINGS = {
     chess.Termination.VARIANT_DRAW: "no king left",
     chess.Termination.STALEMATE: "stalemate",
 }
+
+RESIGN_MOVES = 3
+"""Moves in a row of each side at which both players must agree on who has won."""
 
 OnPly = Callable[[FogOfWarBoard, PlayedPly], None]
 OnLate = Callable[[float], None]
@@ -30,6 +35,7 @@ def play_game(
     control: int | TimeControl | Mapping[chess.Color, TimeControl],
     seed: int = 0,
     max_plies: int | None = None,
+    resign: int = 0,
     board: FogOfWarBoard | None = None,
     on_ply: OnPly | None = None,
     on_late: OnLate | None = None,
@@ -39,7 +45,7 @@ def play_game(
     A player loses if it makes an illegal move, makes no move, or runs out of time on its clock.
     control: milliseconds for each move, or a control for both sides, or one for each. seed: the
     game's seed, from which the two players get different seeds. max_plies: the game is a draw after
-    this many plies. board: the starting position, which both sides know; its class says what a side
+    this many plies. resign: see `agreed_winner`; 0 plays the game to its end. board: the starting position, which both sides know; its class says what a side
     without a move gets. on_ply: called after every move. on_late: called when a player is to lose by
     its time, with the second of `time.monotonic` at which its turn began; it may raise an error in
     place of the loss.
@@ -73,6 +79,8 @@ def play_game(
     while (outcome := board.outcome()) is None:
         if max_plies is not None and len(plies) >= max_plies:
             return record(None, f"stopped after {max_plies} plies", regular=False)
+        if resign and (winner := agreed_winner(plies, resign)) is not None:
+            return record(winner, f"both see {chess.COLOR_NAMES[winner]} {resign} pawns ahead")
         mover = board.turn
         begin = time.monotonic()
         try:
@@ -92,6 +100,29 @@ def play_game(
         if on_ply is not None:
             on_ply(board, plies[-1])
     return record(outcome.winner, ending_words(board, outcome))
+
+
+def agreed_winner(plies: Sequence[PlayedPly], pawns: int) -> chess.Color | None:
+    """Return the side that both players see ahead by this many pawns or more; None: no such side.
+
+    They must have said so at each of their last `RESIGN_MOVES` moves. A player that does not report
+    what its moves are worth never agrees.
+    """
+    last = plies[-2 * RESIGN_MOVES :]
+    if len(last) < 2 * RESIGN_MOVES:
+        return None
+    for winner in chess.COLORS:
+        if all(_pawns(ply, winner) >= pawns for ply in last):
+            return winner
+    return None
+
+
+def _pawns(ply: PlayedPly, color: chess.Color) -> float:
+    """Return what the mover says the position is worth to *color*, in pawns; NaN if it doesn't."""
+    report = ply.turn.report
+    if report is None or report.centipawns is None:
+        return math.nan
+    return report.centipawns / CENTIPAWNS * (1 if ply.color == color else -1)
 
 
 def ending_words(board: FogOfWarBoard, outcome: chess.Outcome) -> str:

@@ -149,6 +149,7 @@ def _event(games: PlayedGames, complete: bool, reason: str) -> dict[str, Any]:
         "reason": reason,
         "max_plies": event.max_plies,
         "stalemate": event.stalemate,
+        "resign": event.resign,
     }
 
 

@@ -34,6 +34,8 @@ FILE_KEYS = {
     "seed": "seed of openings and random players; default: 1",
     "concurrency": "games played at the same time; default: 1",
     "max_moves": "the game is a draw after this number of moves; default: 500",
+    "resign": "the game is won once both players see the same side this number of pawns ahead for three "
+    "moves each; default: 0, never",
     "stalemate": "what a side without a move gets, loss or draw; default: loss",
     "coverage": "whether players tell where the true position was in their search; default: true",
     "anchor": "the name of the player whose rating is anchor_rating; default: the mean of all",
@@ -227,6 +229,7 @@ class _TournamentReader:
             tasks=paired_games(pairings, rounds, self._openings(), seed),
             control=file.control() or TimeControl(MILLISECONDS),
             max_plies=2 * file.whole("max_moves", 500, 1),
+            resign=file.whole("resign", 0, 0),
             coverage=file.truth("coverage", True),
             stalemate=self._stalemate(),
         )

@@ -10,6 +10,7 @@ import chess
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.client.move_report import Report
 from obscuro.engine.report import Choice, GoLimits, SearchInfo
 from obscuro.matches.game_record import OWN_OBSERVATIONS, Forfeit, Turn
 from obscuro.matches.time_control import Allowance
@@ -22,13 +23,19 @@ Words = npt.NDArray[np.uint64]
 
 
 class Scripted:
-    """Plays these moves in order, then resigns."""
+    """Plays these moves in order, then resigns.
+
+    pawns: what it says of each move, in its own view; where they end, it says nothing.
+    """
 
     told = OWN_OBSERVATIONS
 
-    def __init__(self, moves: Sequence[str], name: str = "script") -> None:
+    def __init__(
+        self, moves: Sequence[str], name: str = "script", pawns: Sequence[float] = ()
+    ) -> None:
         self.name = name
         self._moves = moves
+        self._pawns = pawns
         self._next = 0
         self.heard: list[str] = []
         self.closed = 0
@@ -40,8 +47,9 @@ class Scripted:
     def choose(self, board: FogOfWarBoard, allowance: Allowance) -> Turn:
         if self._next == len(self._moves):
             raise Forfeit("resigned")
-        self._next += 1
-        return Turn(self._moves[self._next - 1])
+        turn, self._next = self._next, self._next + 1
+        told = Report(centipawns=100 * self._pawns[turn]) if turn < len(self._pawns) else None
+        return Turn(self._moves[turn], report=told)
 
     def after_ply(self, board: FogOfWarBoard) -> None:
         self.heard.append(board.peek().uci())

@@ -53,18 +53,19 @@ class TestEvents:
             replace(event, coverage=not event.coverage),
             replace(event, sprt=None),
             replace(event, stalemate="draw"),
+            replace(event, resign=8),
         ]
         assert len({each.fingerprint() for each in [event, *others]}) == 1 + len(others)
 
-    def test_the_rule_of_stalemate_survives_json(self) -> None:
-        drawn = replace(self.event(), stalemate="draw")
+    def test_the_rules_that_may_be_chosen_survive_json(self) -> None:
+        drawn = replace(self.event(), stalemate="draw", resign=8)
         assert Event.from_json(drawn.to_json()) == drawn
         with pytest.raises(ValueError, match="stalemate is loss or draw, not 'win'"):
             Event.from_json({**drawn.to_json(), "stalemate": "win"})
 
     def test_events_from_before_there_was_a_choice_are_the_same_events(self) -> None:
         """Their journals can be resumed."""
-        assert "stalemate" not in self.event().to_json()
+        assert not {"stalemate", "resign"} & set(self.event().to_json())
 
     def test_an_entrant_may_have_its_own_time(self) -> None:
         event = self.event()

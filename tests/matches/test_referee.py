@@ -77,6 +77,36 @@ def test_the_limit_of_plies_is_a_draw_that_is_not_regular() -> None:
     assert (record.result, record.regular, len(record.plies)) == ("1/2-1/2", False, 5)
 
 
+@pytest.mark.parametrize(
+    ("white", "black", "plies"),
+    [
+        ([9, 9, 9, 9, 9], [-9, -9, -9, -9, -9], 6),  # three moves each
+        ([9, 9, 9, 9, 9], [-7, -7, -9, -9, -9], 10),  # Black comes to agree
+        ([9, 9, 9, 9, 9], [9, 9, 9, 9, 9], None),  # each sees itself ahead
+        ([9, 9, 9, 9, 9], [-9, -9, -9, -2, -9, -9], 6),  # what came after does not matter
+        ([9, 9, 9, 9, 9], [], None),  # Black says nothing
+    ],
+)
+def test_a_game_is_won_once_both_agree(
+    white: list[float], black: list[float], plies: int | None
+) -> None:
+    """With or without colours swapped: whoever both see ahead has won."""
+    there, back = [f"{file}2{file}3" for file in "abcde"], [f"{file}7{file}6" for file in "abcde"]
+    for sign, result in ((1, "1-0"), (-1, "0-1")):
+        sides = [
+            Scripted(moves, pawns=[sign * each for each in pawns])
+            for moves, pawns in ((there, white), (back, black))
+        ]
+        record = play_game(*sides, control=1, resign=8)
+        if plies is None:
+            assert record.ending == "white resigned"
+        else:
+            color = chess.COLOR_NAMES[sign > 0]
+            assert (record.result, len(record.plies), record.regular) == (result, plies, True)
+            assert record.ending == f"both see {color} 8 pawns ahead"
+        assert play_game(*sides, control=1).ending == "white resigned"
+
+
 def test_on_ply_sees_the_board_after_the_move() -> None:
     seen = []
     play_game(

@@ -78,6 +78,7 @@ def test_all_that_a_file_can_say() -> None:
         max_moves = 60
         coverage = false
         stalemate = "draw"
+        resign = 9
         anchor = "old"
         anchor_rating = 2000
         [[player]]
@@ -106,7 +107,7 @@ def test_all_that_a_file_can_say() -> None:
     assert len(found.event.tasks) == 3 * 4
     assert {task.opening for task in found.event.tasks} == {PLAIN}
     assert (found.event.max_plies, found.event.coverage) == (120, False)
-    assert found.event.stalemate == "draw"
+    assert (found.event.stalemate, found.event.resign) == ("draw", 9)
     assert (found.anchor, found.concurrency) == (Anchor(0, 2000), 3)
 
 
