@@ -316,7 +316,9 @@ def _add_match(commands: Parsers) -> None:
     about = "of the order of openings, and of the players' chance"
     _add_number(parser, "--seed", about, least=0, default=1)
     _add_number(parser, "--max-moves", "after N moves the game is a draw", default=500)
-    about = "a side wins once both players see it N pawns ahead at three moves each in a row; 0: never"
+    about = (
+        "a side wins once both players see it N pawns ahead at three moves each in a row; 0: never"
+    )
     _add_number(parser, "--resign", about, least=0, default=0)
     _add_stalemate(parser)
     parser.add_argument(

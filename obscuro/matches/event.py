@@ -65,7 +65,8 @@ class _StoredEvent(msgspec.Struct, kw_only=True, omit_defaults=True):
     """An event as JSON has it, with each opening once.
 
     The usual rule of stalemate and games played to their end are not in it, so that journals from
-    before there was a choice still belong to their events. tasks: the fields of `GameTask`, with the index of the opening.
+    before there was a choice still belong to their events. tasks: the fields of `GameTask`, with the
+    index of the opening.
     """
 
     name: str

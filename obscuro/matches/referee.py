@@ -45,10 +45,10 @@ def play_game(
     A player loses if it makes an illegal move, makes no move, or runs out of time on its clock.
     control: milliseconds for each move, or a control for both sides, or one for each. seed: the
     game's seed, from which the two players get different seeds. max_plies: the game is a draw after
-    this many plies. resign: see `agreed_winner`; 0 plays the game to its end. board: the starting position, which both sides know; its class says what a side
-    without a move gets. on_ply: called after every move. on_late: called when a player is to lose by
-    its time, with the second of `time.monotonic` at which its turn began; it may raise an error in
-    place of the loss.
+    this many plies. resign: see `agreed_winner`; 0 plays the game to its end. board: the starting
+    position, which both sides know; its class says what a side without a move gets. on_ply: called
+    after every move. on_late: called when a player is to lose by its time, with the second of
+    `time.monotonic` at which its turn began; it may raise an error in place of the loss.
 
     Errors of players other than Forfeit (EngineError, BeliefError) pass through.
     """

@@ -52,7 +52,7 @@ class FiledGame:
 
     number: its place in the file, from 1. winner: None for a draw. regular: whether the rules ended
     it; False after a forfeit, or at the limit of moves. coverages: what the mover's search knew of
-    the true position at each ply, and beliefs: the |P| of the mover; None: the file does not say.
+    the true position at each ply, and reports: what it reported; None: the file does not say.
     time: of both players, such as `200 ms`; empty if it is not the same, or not told.
     """
 
@@ -63,7 +63,7 @@ class FiledGame:
     winner: chess.Color | None
     regular: bool
     coverages: tuple[Coverage | None, ...]
-    beliefs: tuple[int | None, ...]
+    reports: tuple[Report | None, ...]
     time: str
 
     def result(self, side: chess.Color) -> int:
@@ -102,7 +102,7 @@ def load_games(path: Path) -> list[FiledGame]:
             record.winner,
             record.regular,
             tuple(ply.turn.coverage for ply in record.plies),
-            tuple(_belief(ply.turn.report) for ply in record.plies),
+            tuple(ply.turn.report for ply in record.plies),
             _time(time_headers(record)),
         )
         for number, record in records
@@ -150,17 +150,13 @@ def _from_pgn(game: chess.pgn.Game, path: Path, number: int) -> FiledGame:
         winners[headers["Result"]],
         end.is_game_over(),
         tuple(note.coverage for note in notes),
-        tuple(_belief(note.report) for note in notes),
+        tuple(note.report for note in notes),
         _time(headers),
     )
 
 
 def _time(headers: Mapping[str, str]) -> str:
     return headers.get("MoveTime", headers.get("TimeControl", ""))
-
-
-def _belief(report: Report | None) -> int | None:
-    return None if report is None else report.belief
 
 
 Words = npt.NDArray[np.uint64]

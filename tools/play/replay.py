@@ -33,10 +33,13 @@ from typing import Any
 import chess
 
 from obscuro.cli.bench.common import progress
+from obscuro.client.move_report import Report
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Coverage, GoLimits
+from obscuro.evaluation.scale import TAU, value_of_pawns
 from obscuro.matches.coverage_table import coverage_rows, size_name, size_names
+from obscuro.matches.pgn import CENTIPAWNS
 from tools.common import publish, say, table
 from tools.play.recorded_games import (
     BOTH,
@@ -203,11 +206,10 @@ def render_recorded(loaded: Sequence[Loaded]) -> Iterator[str]:
     cells = []
     for each in loaded:
         told: dict[str, list[tuple[int | None, Coverage]]] = {}
-        for game in load_games(each.folder / str(each.raw.games)):
-            movers = itertools.cycle((game.start.turn, not game.start.turn))
-            for mover, belief, coverage in zip(movers, game.beliefs, game.coverages, strict=False):
-                if coverage is not None:
-                    told.setdefault(game.names[mover], []).append((belief, coverage))
+        for game, mover, report, coverage in _turns_told(each):
+            if coverage is not None:
+                belief = None if report is None else report.belief
+                told.setdefault(game.names[mover], []).append((belief, coverage))
         for name, turns in sorted(told.items()):
             for row in coverage_rows(turns):
                 figures = [_figure(getattr(row, key), digits) for key, digits in _RECORDED.values()]
@@ -216,6 +218,50 @@ def render_recorded(loaded: Sequence[Loaded]) -> Iterator[str]:
     yield from table(headings, cells, "ll" + "r" * (len(headings) - 2))
 
 
+def _turns_told(
+    each: Loaded,
+) -> Iterator[tuple[FiledGame, chess.Color, Report | None, Coverage | None]]:
+    """Yield each turn of a match, with its mover and what the mover told of it."""
+    for game in load_games(each.folder / str(each.raw.games)):
+        movers = itertools.cycle((game.start.turn, not game.start.turn))
+        for mover, report, coverage in zip(movers, game.reports, game.coverages, strict=False):
+            yield game, mover, report, coverage
+
+
+def render_promised(loaded: Sequence[Loaded]) -> Iterator[str]:
+    """Yield what the searches of recorded matches promised beside the results: a row by |P|.
+
+    Both players' turns are in it. A turn without a size of P or a score is left out.
+    """
+    rows = [
+        {
+            "game": (each.run.name, game.number),
+            "side": mover,
+            "belief": report.belief,
+            "value": value_of_pawns(report.centipawns / CENTIPAWNS, TAU),
+            "mean": None if coverage is None or coverage.root is None else coverage.root.mean,
+            "result": game.result(mover),
+        }
+        for each in loaded
+        for game, mover, report, coverage in _turns_told(each)
+        if report is not None and report.belief is not None and report.centipawns is not None
+    ]
+    cells = []
+    for name, found in by_size(rows):
+        close = [row for row in found if abs(row["value"]) < _CLOSE]
+        known = [row for row in found if row["mean"] is not None]
+        differences = [(found, "value"), (close, "value"), (known, "mean")]
+        cells.append(
+            [name, len(found)]
+            + [_mean(found, key, 3) for key in ("value", "result")]
+            + [_difference(each, "result", key) if each else "-" for each, key in differences]
+        )
+    headings = ["|P|", "turns", "value", "result", "result - value", "the same, near 0"]
+    yield from table([*headings, "result - mean"], cells, "l" + "r" * len(headings))
+
+
+_CLOSE = 0.2
+"""Nearer to 0 than this, a value promises no winner."""
 _RECORDED = {
     "in P": ("in_belief", 3),
     "in I": ("in_infoset", 3),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import chess
 
+from obscuro.client.move_report import Report
 from obscuro.rules.board import FogOfWarBoard
 from tools.play.recorded_games import FiledGame
 
@@ -23,6 +24,6 @@ def filed(
         winner,
         True,
         (None,) * len(moves),
-        beliefs or (None,) * len(moves),
+        tuple(Report(belief=size) for size in beliefs) or (None,) * len(moves),
         time,
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import chess
 import pytest
 
+from obscuro.client.move_report import Report
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, Coverage, GoLimits, RootReport, SearchInfo
 from obscuro.matches.event import Entrant, Event, GameTask
@@ -210,6 +212,26 @@ def test_a_match_is_shown_by_what_its_own_searches_told(tmp_path: Path) -> None:
     figures = ["0.50", "0.250", "1.00", "", "0.12", "", "0.0625"]
     assert shown[0][3:] == shown[1][3:] == [*truth, *figures]
     assert shown[2][3:6] == ["1.000", "0.000", "0.000"] and set(shown[2][7:]) == {""}
+
+
+def test_what_searches_promised_is_held_against_the_result(tmp_path: Path) -> None:
+    """A value is worth tanh(pawns / 6); a turn without a score is left out."""
+    plies, root = list(RECORDS[0].plies), RootReport(mean=0.5)
+    for ply, (pawns, belief) in enumerate([(3, 20), (-1, 20), (-3, 3)]):
+        report = Report(centipawns=100 * pawns, belief=belief)
+        told = Coverage(True, True, True, 0.5, 1.0, root if ply == 0 else None)
+        turn = replace(plies[ply].turn, report=report, coverage=told)
+        plies[ply] = replace(plies[ply], turn=turn)
+    write_games(tmp_path / "games.pgn", [replace(RECORDS[0], plies=plies, winner=chess.BLACK)])
+    run = Run("strength", "promised", "obscuro match", "turns.json")
+    kept = raw.Raw("obscuro match", "", "", {}, None, games="games.pgn")
+    shown = rows("\n".join(replay.render_promised([Loaded(run, kept, tmp_path)])))
+    three, one = math.tanh(0.5), math.tanh(1 / 6)
+    assert [row[:2] for row in shown] == [["1-16", "1"], ["17-256", "2"], ["all", "3"]]
+    assert shown[0][2:5] == [f"{-three:.3f}", "-1.000", f"{-1 + three:+.3f}"]
+    assert shown[1][2:4] == [f"{(three - one) / 2:.3f}", "0.000"]
+    assert shown[1][5] == f"{1 + one:+.3f}"  # the one that promised no winner
+    assert shown[1][6] == shown[2][6] == "-1.500"
 
 
 def test_turns_of_one_game_are_one_sample() -> None:
