@@ -216,7 +216,7 @@ def test_a_match_is_shown_by_what_its_own_searches_told(tmp_path: Path) -> None:
 
 def test_what_searches_promised_is_held_against_the_result(tmp_path: Path) -> None:
     """A value is worth tanh(pawns / 6); a turn without a score is left out."""
-    plies, root = list(RECORDS[0].plies), RootReport(mean=0.5)
+    plies, root = list(RECORDS[0].plies), RootReport(1, 0, 0, 0.5, 0)
     for ply, (pawns, belief) in enumerate([(3, 20), (-1, 20), (-3, 3)]):
         report = Report(centipawns=100 * pawns, belief=belief)
         told = Coverage(True, True, True, 0.5, 1.0, root if ply == 0 else None)
