@@ -197,7 +197,7 @@ class Player(GameFollower):
             turn.stop,
             None if report is None else lambda progress: report(describe(progress)),
         )
-        if (strength is not None and strength.temperature) or search.parameters.mean_choice:
+        if strength is not None and strength.temperature:
             progress.action_values = search.action_values()
         info = describe(progress)
         if equipment.cache_use is not None and cache_before is not None:

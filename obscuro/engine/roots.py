@@ -106,52 +106,6 @@ def diverse(
     return chosen, masses.astype(np.float32)
 
 
-def look(matrix, shares, star, iterations=400):
-    """Return what each position is worth under a strategy that solves the look at all of them."""
-    shares = (shares / shares.sum()).astype(np.float32)
-    alternate = np.minimum(matrix.max(axis=1), np.float32(star))
-    actions = matrix.shape[1]
-    regret = np.zeros(actions, np.float32)
-    x = np.full(actions, 1 / actions, np.float32)
-    mean = np.zeros(actions)
-    for t in range(iterations):
-        u = matrix @ x
-        entered = shares * (u < alternate)
-        payoff = entered @ matrix
-        regret = np.maximum(regret + payoff - payoff @ x, 0)
-        total = regret.sum()
-        x = regret / total if total > 0 else np.full(actions, 1 / actions, np.float32)
-        mean += (t + 1) * x
-    x = (mean / mean.sum()).astype(np.float32)
-    return matrix @ x
-
-
-def relevant(
-    relevance: npt.NDArray[np.float64], wanted: int, random: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    """Draw `wanted` of n, the relevant ones more often; each counts as 1 / its chance."""
-    low, high = 0.0, 1 / relevance.min() + 1
-    for _ in range(50):
-        middle = (low + high) / 2
-        if np.minimum(1, middle * relevance).sum() < wanted:
-            low = middle
-        else:
-            high = middle
-    chance = np.minimum(1, high * relevance)
-    chance *= wanted / chance.sum()
-    chance = np.minimum(chance, 1)
-    order = random.permutation(len(chance))
-    steps = np.cumsum(chance[order])
-    marks = random.random() + np.arange(wanted)
-    found = np.minimum(np.searchsorted(steps, marks), len(chance) - 1)
-    chosen = np.unique(order[found])
-    if len(chosen) < wanted:
-        others = np.setdiff1d(order, chosen)[: wanted - len(chosen)]
-        chosen = np.sort(np.concatenate((chosen, others)))
-    masses = 1 / chance[chosen]
-    return chosen, (masses / masses.mean()).astype(np.float32)
-
-
 def set_roots(
     search: Search,
     known: Knowledge,
@@ -192,9 +146,8 @@ def _build_here(
     own_states: uint64[n, W], histories of our infoset that the old tree holds.
     """
     wanted = min(_wanted(search, known, own_states), search.most_new_roots)
-    relevance = search.parameters.relevance if search.last_value is not None else 0
-    choosing = (search.parameters.diverse or relevance > 0) and 0 < wanted < len(known.belief)
-    most = max(wanted, search.parameters.candidates) if choosing else wanted
+    choosing = search.parameters.diverse and 0 < wanted < len(known.belief)
+    most = max(wanted, MOST_CANDIDATES) if choosing else wanted
     by_weight = search.parameters.posterior_draw
     states = sample_root_states(known, most, own_states, random, by_weight)
     keys = root_keys(states, known.key)
@@ -217,20 +170,7 @@ def _build_here(
     )
     states, keys, masses = states[:done], keys[:done], None
     if done > wanted:
-        if relevance > 0:
-            parameters = search.parameters
-            worth = values
-            sizes = np.concatenate([np.diff(each.offsets) for each in expansions])
-            if parameters.looked and (sizes == sizes[0]).all():
-                matrix = np.concatenate([each.values for each in expansions]).reshape(done, -1)
-                likelihood = likelihood_of(known, parameters)
-                shares = np.ones(done) if likelihood is None else likelihood(states)
-                worth = look(matrix.astype(np.float32), shares, search.last_value)
-            x = np.maximum(worth - np.float32(search.last_value), 0)
-            r = parameters.least_relevance + (1 - parameters.least_relevance) * np.exp(-x / relevance)
-            chosen, masses = relevant(r, wanted, random)
-        else:
-            chosen, masses = diverse(values, wanted)
+        chosen, masses = diverse(values, wanted)
         states, keys, values = states[chosen], keys[chosen], values[chosen]
         expansions = [take_leaves(concatenate_expansions(expansions), chosen)]
         done = wanted
@@ -238,10 +178,7 @@ def _build_here(
         # The start is common knowledge: ▼ has no other infoset to choose instead.
         alternate = np.full(done, -1, dtype=np.float32)
     else:
-        last = search.last_value
-        if last is not None:
-            last += search.parameters.alternate_shift
-        alternate = alternate_values(values, last)
+        alternate = alternate_values(values, search.last_value)
     new = NewRoots(
         np.arange(done + 1, dtype=np.int64),
         states,

@@ -52,12 +52,6 @@ class TurnReport:
         """
         if self._temperature and len(progress.action_values) == len(progress.policy):
             return softened(progress.action_values, self._temperature)
-        ratio, values = self._parameters.mean_choice, progress.action_values
-        if ratio and progress.resolve and len(values) == len(progress.policy):
-            close = progress.policy >= ratio * progress.policy.max()
-            close &= progress.stable | (progress.policy == progress.policy.max())
-            best = int(np.argmax(np.where(close, values, -2)))
-            return np.eye(len(values))[best]
         return purify(
             progress.policy,
             progress.stable,

@@ -34,10 +34,9 @@ class Gadget(NamedTuple):
     margin_regret: Reals  # [m]
     p_max: Reals  # [1]
     soft: Reals  # [1] the share of α itself in the root's strategy
-    tilted: Reals  # [m]
 
 
-def new_gadget(alternate: Reals, prior: Reals, soft: float = 0.0, tilted: Reals | None = None) -> Gadget:
+def new_gadget(alternate: Reals, prior: Reals, soft: float = 0.0) -> Gadget:
     """Make a new gadget: Maxmargin is uniform, and Resolve enters with probability ½.
 
     alternate: float32[m], the alternate values v^alt(J), ▲'s view. prior: float32[m], α(J). soft:
@@ -58,7 +57,6 @@ def new_gadget(alternate: Reals, prior: Reals, soft: float = 0.0, tilted: Reals 
         filled(0),
         np.full(1, 0.5, dtype=np.float32),
         np.full(1, soft, dtype=np.float32),
-        (prior if tilted is None else tilted).astype(np.float32),
     )
 
 
@@ -105,4 +103,4 @@ def root_strategy(tree, gadget):
     soft = gadget.soft[0]
     for j in range(m):
         chosen = p_max * gadget.prior[j] * gadget.enter[j] + (_ONE - p_max) * gadget.margin[j]
-        tree.strategy[first + j] = (_ONE - soft) * chosen + soft * gadget.tilted[j]
+        tree.strategy[first + j] = (_ONE - soft) * chosen + soft * gadget.prior[j]

@@ -80,13 +80,6 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
-    alternate_shift: float = 0.0
-    mean_choice: float = 0.0
-    tilt: float = 0.0
-    relevance: float = 0.0
-    candidates: int = 512
-    least_relevance: float = 0.1
-    looked: float = 0.0
 
     @property
     def weighs_belief(self) -> bool:

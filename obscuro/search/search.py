@@ -301,7 +301,6 @@ class Search(SearchSteps):
             int(self.root_key),
             self.parameters,
             None if likelihood is None else self._likelihoods(kept, new, likelihood),
-            self.last_value,
         )
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget

@@ -244,25 +244,6 @@ def _root_prior(
     return np.asarray(likely / likely.sum(), dtype=np.float32)
 
 
-def _tilted(prior: Reals, values: Reals, mean: float) -> Reals:
-    stretched = np.arctanh(np.clip(values.astype(np.float64), -MOST_VALUE, MOST_VALUE))
-    low, high = 0.0, 16.0
-
-    def at(beta: float) -> Reals:
-        tilted = prior * np.exp(-beta * (stretched - stretched.min()))
-        return tilted / tilted.sum()
-
-    if prior @ values <= mean:
-        return prior
-    for _ in range(30):
-        middle = (low + high) / 2
-        if at(middle) @ values > mean:
-            low = middle
-        else:
-            high = middle
-    return at(high)
-
-
 def build_subgame(
     old: Tree,
     tree: Tree,
@@ -271,7 +252,6 @@ def build_subgame(
     our_key: int,
     parameters: SearchParameters,
     likelihoods: Reals | None = None,
-    last_value: float | None = None,
 ) -> Gadget:
     """Empty `tree` and write the next subgame into it; returns its gadget.
 
@@ -302,15 +282,7 @@ def build_subgame(
     prior = _root_prior(kept, new, parameters.root_temperature, likelihoods)
     if parameters.mixed_prior and played.sum() > 0:
         prior = PRIOR_SHARE * played / played.sum() + (1 - PRIOR_SHARE) * prior
-    tilted = prior
-    if parameters.tilt and last_value is not None and roots:
-        fresh = np.zeros(new_count, dtype=np.float32)
-        if new_count:
-            fresh = np.add.reduceat(new.weights * new.values, new.offsets[:-1])
-        tilted = _tilted(prior, np.concatenate((kept.alternate + kept.gift, fresh)), last_value)
-        if parameters.tilt > 0.7:
-            prior = tilted
     alternate = np.concatenate((kept.alternate, new.alternate))
-    gadget = new_gadget(alternate, prior.astype(np.float32), parameters.soft_root, tilted)
+    gadget = new_gadget(alternate, prior.astype(np.float32), parameters.soft_root)
     root_strategy(tree, gadget)
     return gadget
