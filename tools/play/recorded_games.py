@@ -100,7 +100,7 @@ def load_games(path: Path) -> list[FiledGame]:
             record.board.root(),
             tuple(record.board.move_stack),
             record.winner,
-            record.regular,
+            record.board.is_game_over(),
             tuple(ply.turn.coverage for ply in record.plies),
             tuple(ply.turn.report for ply in record.plies),
             _time(time_headers(record)),
