@@ -24,6 +24,7 @@ from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
+from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.matches.journal import JournalError, read_journal
 from obscuro.matches.pgn import read_comment, time_headers
@@ -261,6 +262,10 @@ class Judge:
         values = game.expand(states, np.zeros((1, 2), dtype=np.uint64)).values
         names = [move_to_uci(move) for move in legal_moves(words)]
         return dict(zip(names, values.tolist(), strict=True))
+
+    def children(self, positions: Words) -> ChildValues:
+        """Return the values of all children of positions uint64[n, 8], without draws."""
+        return self._evaluator.evaluate(positions)
 
     def value(self, words: Words, known: Knowledge | None = None) -> float:
         """Return the value of a position's best child; see `moves`."""
