@@ -23,8 +23,9 @@ A result is the search's mean payoff with its standard error, over all games and
 Exploitability is the mean loss of the
 played strategy to a best response, in the game's units. It is computed for `--exact` iterations of
 the solver a turn, for each of `--seeds` seeds of the search, and only in games whose players know
-how many plies were made. With `--chess-settings` the search has the parameters that the engine has
-in chess, and `--parameters` sets single ones.
+how many plies were made. `--exact-ismcts` computes the same for IS-MCTS with so many simulations a
+turn. With `--chess-settings` the search has the parameters that the engine has in chess, and
+`--parameters` sets single ones.
 """
 
 from __future__ import annotations
@@ -34,13 +35,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from statistics import fmean
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
-from obscuro.research.any_game.game_player import GamePlayer, played_strategy
+from obscuro.research.any_game.game_player import Decision, GamePlayer, played_strategy
 from obscuro.research.any_game.histories import HistoryTable
 from obscuro.research.any_game.history_belief import (
     PARAMETERS,
@@ -83,6 +85,9 @@ GAMES: Final[dict[str, SpielGame]] = {
     "liars_dice_3": SpielGame(
         "Liar's Dice, 3 sides", "liars_dice(numdice=1,dice_sides=3)", True, False
     ),
+    "liars_dice_4": SpielGame(
+        "Liar's Dice, 4 sides", "liars_dice(numdice=1,dice_sides=4)", True, False
+    ),
     "liars_dice_5": SpielGame(
         "Liar's Dice, 5 sides", "liars_dice(numdice=1,dice_sides=5)", True, False
     ),
@@ -96,7 +101,7 @@ GAMES: Final[dict[str, SpielGame]] = {
         "Dark hex 2×2, abrupt", "dark_hex(board_size=2,gameversion=adh)", True, False
     ),
 }
-TABLE: Final = tuple(name for name in GAMES if not name.endswith("_2"))
+TABLE: Final = tuple(name for name in GAMES if not name.endswith(("_2", "_4")))
 """The games of docs/results/any_game.md that are played against rivals."""
 
 
@@ -126,6 +131,28 @@ class Timed:
             self.spent.append(time.process_time() - begin)
             self.expanded.append(decision.progress.expansions)
         return decision.action
+
+
+def ismcts_in_cpp(simulations: int, random: np.random.RandomState) -> Any:
+    """OpenSpiel's IS-MCTS for a game that it can resample."""
+    seed = int(random.randint(1 << 30))
+    evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
+    return pyspiel.ISMCTSBot(seed, evaluator, EXPLORATION, simulations)
+
+
+def ismcts_in_python(
+    state: Any, simulations: int, random: np.random.RandomState, draw_world: Callable[[], Any]
+) -> Any:
+    """OpenSpiel's IS-MCTS in Python. draw_world: returns a state that fits what the mover knows."""
+    bot = ismcts.ISMCTSBot(
+        state.get_game(),
+        mcts.RandomRolloutEvaluator(1, random),
+        EXPLORATION,
+        simulations,
+        random_state=random,
+    )
+    bot.set_resampler(lambda state, player: draw_world())
+    return bot
 
 
 class IsMcts:
@@ -166,7 +193,10 @@ class IsMcts:
             return int(legal[0])
         simulations = int(self._per_second * self._seconds()) or FIRST_SIMULATIONS
         begin = time.process_time()
-        bot = self._in_cpp(simulations) if self._resampled else self._in_python(simulations)
+        if self._resampled:
+            bot = ismcts_in_cpp(simulations, self._random)
+        else:
+            bot = ismcts_in_python(self._state, simulations, self._random, self._drawn_world)
         action = int(bot.step(self._state))
         self.spent.append(time.process_time() - begin)
         found = simulations / max(self.spent[-1], _LEAST_SECONDS)
@@ -178,22 +208,6 @@ class IsMcts:
         mean = self._allowance()
         owed = mean * (len(self.spent) + 1) - sum(self.spent)
         return min(max(owed, mean / CORRECTION), mean * CORRECTION)
-
-    def _in_cpp(self, simulations: int) -> Any:
-        seed = int(self._random.randint(1 << 30))
-        evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
-        return pyspiel.ISMCTSBot(seed, evaluator, EXPLORATION, simulations)
-
-    def _in_python(self, simulations: int) -> Any:
-        bot = ismcts.ISMCTSBot(
-            self._state.get_game(),
-            mcts.RandomRolloutEvaluator(1, self._random),
-            EXPLORATION,
-            simulations,
-            random_state=self._random,
-        )
-        bot.set_resampler(lambda state, player: self._drawn_world())
-        return bot
 
     def _drawn_world(self) -> Any:
         return self._belief.state(int(self._random.randint(len(self._belief)))).clone()
@@ -339,12 +353,30 @@ def _mean_of(spent: Sequence[float]) -> Callable[[], float]:
     return lambda: sum(spent) / len(spent) if spent else 0.0
 
 
+class ClockedPlayer(GamePlayer):
+    """Notes the processor time of its searches, in seconds."""
+
+    def __init__(self, game: OpenSpielGame, settings: PlaySettings) -> None:
+        """Begin a game."""
+        self.spent: list[float] = []
+        super().__init__(game, settings)
+
+    def decide(self) -> Decision:
+        """See `GamePlayer.decide`."""
+        begin = time.process_time()
+        decision = super().decide()
+        if decision.progress is not None:
+            self.spent.append(time.process_time() - begin)
+        return decision
+
+
 def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, Any]:
     """Compute the exploitability of what the search plays with a limit by iterations."""
     game = OpenSpielGame(GAMES[name].text, remembers=True)
     tree = enumerate_game(game)
     begin = time.process_time()
-    found = exploitability(tree, played_strategy(tree, GamePlayer(game, settings), seed))
+    player = ClockedPlayer(game, settings)
+    found = exploitability(tree, played_strategy(tree, player, seed))
     say(f"{name}, {settings.iterations} iterations a turn: exploitability {found:.4f}")
     return {
         "game": name,
@@ -356,6 +388,45 @@ def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, A
         "uniform": exploitability(tree, {}),
         "infosets": len(tree.infosets.key),
         "seconds": time.process_time() - begin,
+        "turn": sum(player.spent) / max(len(player.spent), 1),
+    }
+
+
+def measure_ismcts(name: str, simulations: int, seed: int) -> dict[str, Any]:
+    """Compute the exploitability of IS-MCTS, which draws its worlds evenly from each infoset."""
+    tree = enumerate_game(OpenSpielGame(GAMES[name].text, remembers=True))
+    random = np.random.RandomState(seed)
+    begin = time.process_time()
+    strategy: dict[int, list[float]] = {}
+    for number, key in enumerate(tree.infosets.key.tolist()):
+        worlds = [tree.states[node] for node in np.flatnonzero(tree.infoset == number)]
+        legal = worlds[0].legal_actions()
+        if len(legal) == 1:
+            continue
+        if GAMES[name].resampled:
+            bot = ismcts_in_cpp(simulations, random)
+        else:
+            bot = ismcts_in_python(
+                worlds[0],
+                simulations,
+                random,
+                lambda worlds=worlds: worlds[int(random.randint(len(worlds)))].clone(),
+            )
+        visits = dict(bot.step_with_policy(worlds[0])[0])
+        strategy[key] = [visits.get(action, 0.0) for action in legal]
+    found = exploitability(tree, strategy)
+    say(f"{name}, {simulations} simulations a turn: exploitability {found:.4f}")
+    return {
+        "game": name,
+        "iterations": simulations,
+        "rollouts": 1,
+        "seed": seed,
+        "parameters": "IS-MCTS",
+        "exploitability": found,
+        "uniform": exploitability(tree, {}),
+        "infosets": len(tree.infosets.key),
+        "seconds": time.process_time() - begin,
+        "turn": (time.process_time() - begin) / len(strategy),
     }
 
 
@@ -414,7 +485,7 @@ def _match_table(matches: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def _exact_table(measured: Sequence[dict[str, Any]]) -> Iterator[str]:
     head = ["game", "infosets", "parameters", "playouts", "iterations a turn", "seeds"]
-    head += ["exploitability", "least to greatest", "uniform play"]
+    head += ["exploitability", "least to greatest", "uniform play", "s a turn"]
     alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for each in measured:
         kind = (each["game"], _parameters(each), each["rollouts"], each["iterations"])
@@ -425,8 +496,10 @@ def _exact_table(measured: Sequence[dict[str, Any]]) -> Iterator[str]:
         several = f"{losses.min():.4f} – {losses.max():.4f}" if len(losses) > 1 else ""
         cells = [parameters, str(rollouts), f"{iterations:,}", str(len(found))]
         cells += [f"{losses.mean():.4f}", several, f"{found[0]['uniform']:.4f}"]
+        # Older rows do not say how long a turn took.
+        cells.append(f"{fmean(each['turn'] for each in found):.3f}" if "turn" in found[0] else "")
         rows.append([GAMES[name].title, f"{found[0]['infosets']:,}", *cells])
-    yield from table(head, rows, "lrlrrrrrr")
+    yield from table(head, rows, "lrlrrrrrrr")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -443,7 +516,10 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--exact", nargs="*", type=int, default=list(EXACT), metavar="ITERATIONS", help="a turn"
     )
-    parser.add_argument("--seeds", type=int, default=1, help="of --exact")
+    parser.add_argument(
+        "--exact-ismcts", nargs="*", type=int, default=[], metavar="SIMULATIONS", help="a turn"
+    )
+    parser.add_argument("--seeds", type=int, default=1, help="of --exact and --exact-ismcts")
     parser.add_argument(
         "--chess-settings", action="store_true", help="the search's parameters are those of chess"
     )
@@ -477,6 +553,11 @@ def main(words: Sequence[str] | None = None) -> int:
             figures["exact"] += [
                 measure_exactly(name, replace(settings, iterations=count, memory=8), seed)
                 for count in options.exact
+                for seed in range(1, options.seeds + 1)
+            ]
+            figures["exact"] += [
+                measure_ismcts(name, count, seed)
+                for count in options.exact_ismcts
                 for seed in range(1, options.seeds + 1)
             ]
     publish(make_parser(), words, options.raw, figures, render)
