@@ -35,6 +35,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from statistics import fmean
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -392,6 +393,11 @@ def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, A
     }
 
 
+def drawn(worlds: Sequence[Any], random: np.random.RandomState) -> Any:
+    """Return a copy of one of these states."""
+    return worlds[int(random.randint(len(worlds)))].clone()
+
+
 def measure_ismcts(name: str, simulations: int, seed: int) -> dict[str, Any]:
     """Compute the exploitability of IS-MCTS, which draws its worlds evenly from each infoset."""
     tree = enumerate_game(OpenSpielGame(GAMES[name].text, remembers=True))
@@ -406,12 +412,8 @@ def measure_ismcts(name: str, simulations: int, seed: int) -> dict[str, Any]:
         if GAMES[name].resampled:
             bot = ismcts_in_cpp(simulations, random)
         else:
-            bot = ismcts_in_python(
-                worlds[0],
-                simulations,
-                random,
-                lambda worlds=worlds: worlds[int(random.randint(len(worlds)))].clone(),
-            )
+            draw_world = partial(drawn, worlds, random)
+            bot = ismcts_in_python(worlds[0], simulations, random, draw_world)
         visits = dict(bot.step_with_policy(worlds[0])[0])
         strategy[key] = [visits.get(action, 0.0) for action in legal]
     found = exploitability(tree, strategy)

@@ -10,7 +10,15 @@ import pytest
 
 from obscuro.research.any_game.history_belief import PARAMETERS, PlaySettings
 from obscuro.research.games.openspiel import OpenSpielGame
-from tools.play.any_game import IsMcts, changed_parameters, main, named_parameters, render
+from tools.play import any_game
+from tools.play.any_game import (
+    IsMcts,
+    changed_parameters,
+    main,
+    measure_ismcts,
+    named_parameters,
+    render,
+)
 from tools.results import raw
 
 QUICK = ["--seconds", "0.01", "--train", "0.01"]
@@ -75,7 +83,17 @@ def test_exploitability_is_the_mean_over_seeds() -> None:
     rows = [row | {"exploitability": found} for found in (0.01, 0.04)]
     lines = list(render({"matches": [], "exact": rows}))
     cells = "| Kuhn poker | 12 | default | 8 | 500 | 2 | 0.0250 | 0.0100 – 0.0400 | 0.4583 |"
-    assert lines[2:] == [cells]
+    assert lines[2:] == [f"{cells}  |"]  # older rows have no time
+    timed = [row | {"turn": turn} for row, turn in zip(rows, (0.1, 0.2), strict=True)]
+    lines = list(render({"matches": [], "exact": timed}))
+    assert lines[2:] == [f"{cells} 0.150 |"]
+
+
+@pytest.mark.parametrize("name", ["kuhn", "liars_dice_3"])
+def test_is_mcts_is_less_exploitable_than_uniform_play(name: str) -> None:
+    found = measure_ismcts(name, 200, 1)
+    assert 0 < found["exploitability"] < found["uniform"] / 2
+    assert found["turn"] > 0
 
 
 def test_a_mean_has_its_error() -> None:
@@ -123,11 +141,11 @@ def test_is_mcts_keeps_to_the_time_of_all_moves_together(monkeypatch: pytest.Mon
     monkeypatch.setattr(time, "process_time", lambda: clock[0])
     made: list[Slow] = []
 
-    def bot(self: IsMcts, simulations: int) -> Slow:
+    def bot(simulations: int, random: object) -> Slow:
         made.append(Slow(clock, simulations if len(made) else 3 * simulations))
         return made[-1]
 
-    monkeypatch.setattr(IsMcts, "_in_cpp", bot)
+    monkeypatch.setattr(any_game, "ismcts_in_cpp", bot)
     game = OpenSpielGame("kuhn_poker")
     player = IsMcts(game, lambda: 100.0, resampled=True)
     player.see(game.apply(game.apply(game.start(), 0), 1))
