@@ -172,8 +172,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         known=lambda: ("mixed", "uniform"),
         help="how Resolve weighs the opponent's infosets",
     ),
-    Option("tie_ratio", "number", 0.0, 0, 1, help="likely moves are told apart by their mean"),
-    Option("tie_iterations", "spin", 200, 1, 5000, help="for that"),
     Option("soft_root", "number", 0.0, 0, 1, help="share of the prior in the root's strategy"),
     Option(
         "root_temperature",
@@ -450,8 +448,6 @@ class Options:
             one_sided=self.flag("one_sided"),
             mixed_prior=self.text("resolve_prior") == "mixed",
             soft_root=self.number("soft_root"),
-            tie_ratio=self.number("tie_ratio"),
-            tie_iterations=self.integer("tie_iterations"),
             root_temperature=self.integer("root_temperature") / (100 * self.number("tau")),
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),

@@ -199,8 +199,6 @@ class Player(GameFollower):
         )
         if strength is not None and strength.temperature:
             progress.action_values = search.action_values()
-        elif search.parameters.tie_ratio:
-            progress.action_values = search.tie_values(progress)
         info = describe(progress)
         if equipment.cache_use is not None and cache_before is not None:
             use = equipment.cache_use.since(cache_before)

@@ -52,8 +52,6 @@ class TurnReport:
         """
         if self._temperature and len(progress.action_values) == len(progress.policy):
             return softened(progress.action_values, self._temperature)
-        if self._parameters.tie_ratio and len(progress.action_values) == len(progress.policy):
-            return np.eye(len(progress.policy))[int(np.argmax(progress.action_values))]
         return purify(
             progress.policy,
             progress.stable,

@@ -80,8 +80,6 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
-    tie_ratio: float = 0.0
-    tie_iterations: int = 200
 
     @property
     def weighs_belief(self) -> bool:

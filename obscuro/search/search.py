@@ -45,11 +45,11 @@ from obscuro.search.root_values import (
     root_values,
 )
 from obscuro.search.selection import Batch, joined_batches
-from obscuro.search.solver import iterate, refresh_values
+from obscuro.search.solver import refresh_values
 from obscuro.search.steps import NO_INFOSET, SearchSteps
 from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.team import Expanded, Expanders
-from obscuro.search.tree import ACTIONS, EDGES, INFOSETS, LEAF, NODES, OPEN, ROOTS, find_infoset
+from obscuro.search.tree import EDGES, LEAF, NODES, OPEN, ROOTS, find_infoset
 
 
 class Balance:
@@ -395,45 +395,6 @@ class Search(SearchSteps):
     def diagnosis(self) -> RootDiagnosis | None:
         """Describe the root of the last search; see `root_diagnosis`. None: there is no tree."""
         return diagnose(self.tree, self.gadget, self.first_new_root)
-
-    def tie_values(self, progress: Progress) -> npt.NDArray[np.float64]:
-        """Values of likely actions if every J is entered by α, solved anew; -2 for the others."""
-        tree, gadget = self.tree, self.gadget
-        own = int(find_infoset(tree, self.our_key))
-        policy = progress.policy
-        close = policy >= self.parameters.tie_ratio * policy.max()
-        close &= progress.stable | (policy == policy.max())
-        if own == NO_INFOSET or close.sum() < 2 or not progress.resolve:
-            return np.zeros(0)
-        first, count = int(tree.infoset_first[own]), len(policy)
-        actions, edges, infosets = (int(tree.counts[k]) for k in (ACTIONS, EDGES, INFOSETS))
-        kept = [
-            (array, array[:size].copy())
-            for array, size in (
-                (tree.strategy, actions),
-                (tree.regret, actions),
-                (tree.cfv, actions),
-                (tree.edge_value, edges),
-                (tree.infoset_reach, infosets),
-                (tree.infoset_frozen, infosets),
-                *((each, len(each)) for each in gadget),
-            )
-        ]
-        gadget.soft[0] = 1
-        m = int(tree.counts[ROOTS])
-        root = int(tree.infoset_first[0])
-        tree.strategy[root : root + m] = gadget.prior
-        tree.strategy[first : first + count] = close / close.sum()
-        tree.infoset_frozen[own] = 1
-        tree.regret[:actions] = 0
-        iterate(tree, gadget, self.parameters.tie_iterations, 1 << 60, -1, 0, self._last_absent)
-        values = np.full(count, -2.0)
-        if tree.infoset_reach[own] > 0:
-            found = tree.cfv[first : first + count] / tree.infoset_reach[own]
-            values = np.where(close, found, -2.0).astype(np.float64)
-        for array, old in kept:
-            array[: len(old)] = old
-        return values
 
     def action_values(self) -> npt.NDArray[np.float64]:
         """Return ▲'s values of our actions now, averaged over our infoset; see `root_share`.
