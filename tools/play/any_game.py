@@ -115,23 +115,23 @@ class Onlooker(SeatedPlayer, Protocol):
         """Take in the state of the game."""
 
 
-class Timed:
+class Timed(GamePlayer):
     """A player of ours that notes how much processor time its searches take, and what they do."""
 
-    def __init__(self, player: GamePlayer) -> None:
-        self.new_game, self.observe = player.new_game, player.observe
-        self._player = player
+    def __init__(self, game: OpenSpielGame, settings: PlaySettings) -> None:
+        """See `GamePlayer`."""
         self.spent: list[float] = []  # seconds of each search
         self.expanded: list[int] = []  # histories that each search expanded
+        super().__init__(game, settings)
 
-    def choose(self) -> int:
-        """Return the player's action."""
+    def decide(self) -> Decision:
+        """See `GamePlayer.decide`."""
         begin = time.process_time()
-        decision = self._player.decide()
+        decision = super().decide()
         if decision.progress is not None:
             self.spent.append(time.process_time() - begin)
             self.expanded.append(decision.progress.expansions)
-        return decision.action
+        return decision
 
 
 def ismcts_in_cpp(simulations: int, random: np.random.RandomState) -> Any:
@@ -302,7 +302,7 @@ def play_matches(
     play(game, GamePlayer(game, quick), GamePlayer(game, quick))  # loads the kernels
     trained = Trained(known.text, train, known.small) if rival == "mccfr" else None
     for pace in paces:
-        ours = Timed(GamePlayer(game, pace))
+        ours = Timed(game, pace)
         other: Onlooker = trained or (
             Uniform() if rival == "uniform" else IsMcts(game, _mean_of(ours.spent), known.resampled)
         )
@@ -354,29 +354,12 @@ def _mean_of(spent: Sequence[float]) -> Callable[[], float]:
     return lambda: sum(spent) / len(spent) if spent else 0.0
 
 
-class ClockedPlayer(GamePlayer):
-    """Notes the processor time of its searches, in seconds."""
-
-    def __init__(self, game: OpenSpielGame, settings: PlaySettings) -> None:
-        """Begin a game."""
-        self.spent: list[float] = []
-        super().__init__(game, settings)
-
-    def decide(self) -> Decision:
-        """See `GamePlayer.decide`."""
-        begin = time.process_time()
-        decision = super().decide()
-        if decision.progress is not None:
-            self.spent.append(time.process_time() - begin)
-        return decision
-
-
 def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, Any]:
     """Compute the exploitability of what the search plays with a limit by iterations."""
     game = OpenSpielGame(GAMES[name].text, remembers=True)
     tree = enumerate_game(game)
     begin = time.process_time()
-    player = ClockedPlayer(game, settings)
+    player = Timed(game, settings)
     found = exploitability(tree, played_strategy(tree, player, seed))
     say(f"{name}, {settings.iterations} iterations a turn: exploitability {found:.4f}")
     return {
@@ -389,7 +372,7 @@ def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, A
         "uniform": exploitability(tree, {}),
         "infosets": len(tree.infosets.key),
         "seconds": time.process_time() - begin,
-        "turn": sum(player.spent) / max(len(player.spent), 1),
+        "turn": fmean(player.spent),
     }
 
 
