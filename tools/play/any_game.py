@@ -53,7 +53,12 @@ from obscuro.research.any_game.history_belief import (
 )
 from obscuro.research.any_game.solved_game import SeatedPlayer, play
 from obscuro.research.games.extensive_form import Observation
-from obscuro.research.games.game_tree import enumerate_game, exploitability
+from obscuro.research.games.game_tree import (
+    GameTree,
+    Strategy,
+    enumerate_game,
+    exploitability,
+)
 from obscuro.research.games.openspiel import OpenSpielGame
 from obscuro.search.game import MAX, MIN
 from obscuro.search.parameters import SearchParameters
@@ -360,19 +365,28 @@ def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, A
     tree = enumerate_game(game)
     begin = time.process_time()
     player = Timed(game, settings)
-    found = exploitability(tree, played_strategy(tree, player, seed))
-    say(f"{name}, {settings.iterations} iterations a turn: exploitability {found:.4f}")
-    return {
-        "game": name,
+    strategy = played_strategy(tree, player, seed)
+    return exploited(name, tree, strategy, f"{settings.iterations} iterations", begin) | {
         "iterations": settings.iterations,
         "rollouts": settings.rollouts,
         "seed": seed,
         "parameters": named_parameters(settings),
+        "turn": fmean(player.spent),
+    }
+
+
+def exploited(
+    name: str, tree: GameTree[Any], strategy: Strategy, pace: str, begin: float
+) -> dict[str, Any]:
+    """Compute how exploitable a strategy is. pace: of a turn. begin: processor time, in seconds."""
+    found = exploitability(tree, strategy)
+    say(f"{name}, {pace} a turn: exploitability {found:.4f}")
+    return {
+        "game": name,
         "exploitability": found,
         "uniform": exploitability(tree, {}),
         "infosets": len(tree.infosets.key),
         "seconds": time.process_time() - begin,
-        "turn": fmean(player.spent),
     }
 
 
@@ -399,19 +413,13 @@ def measure_ismcts(name: str, simulations: int, seed: int) -> dict[str, Any]:
             bot = ismcts_in_python(worlds[0], simulations, random, draw_world)
         visits = dict(bot.step_with_policy(worlds[0])[0])
         strategy[key] = [visits.get(action, 0.0) for action in legal]
-    found = exploitability(tree, strategy)
-    say(f"{name}, {simulations} simulations a turn: exploitability {found:.4f}")
-    return {
-        "game": name,
+    turn = (time.process_time() - begin) / len(strategy)
+    return exploited(name, tree, strategy, f"{simulations} simulations", begin) | {
         "iterations": simulations,
         "rollouts": 1,
         "seed": seed,
         "parameters": "IS-MCTS",
-        "exploitability": found,
-        "uniform": exploitability(tree, {}),
-        "infosets": len(tree.infosets.key),
-        "seconds": time.process_time() - begin,
-        "turn": (time.process_time() - begin) / len(strategy),
+        "turn": turn,
     }
 
 

@@ -20,10 +20,9 @@ from typing import Any
 import chess
 
 from obscuro.belief.belief import Belief
-from obscuro.rules.account import last_ply
 from obscuro.rules.position import from_board
 from tools.common import given, publish, table, tool_parser
-from tools.play.recorded_games import FiledGame, drawn_sides
+from tools.play.recorded_games import FiledGame, drawn_sides, opponent_moves
 from tools.play.replay import clustered
 
 KINDS = "at random", "the likeliest"
@@ -31,21 +30,12 @@ KINDS = "at random", "the likeliest"
 
 def follow_side(game: FiledGame, side: chess.Color, positions: int) -> Iterator[dict[str, Any]]:
     """Follow a game as one side saw it; yield whether each belief has the true position, by turn."""
-    board = game.start.root()
-    start, number = from_board(board), 0 if side == chess.WHITE else 1
+    start, number = from_board(game.start.root()), 0 if side == chess.WHITE else 1
     beliefs = [Belief(start, number, positions, weighted=weighted) for weighted in (False, True)]
-    for move in game.moves:
-        board.push(move)
-        if board.is_game_over():
-            break
-        ply = last_ply(board, side)
+    for board, observation in opponent_moves(game, side, beliefs):
         for belief in beliefs:
-            if ply.move is not None:
-                belief.after_own_move(ply.move, ply.observation)
-            else:
-                assert ply.observation is not None
-                belief.after_opponent_move(ply.observation)
-        if ply.move is None and not beliefs[0].exact:
+            belief.after_opponent_move(observation)
+        if not beliefs[0].exact:
             truth = from_board(board)
             yield dict(zip(KINDS, (each.contains(truth) for each in beliefs), strict=True))
     for belief in beliefs:

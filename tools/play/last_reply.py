@@ -29,13 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.belief.belief import Belief
-from obscuro.kernels import kernel
-from obscuro.rules.account import last_ply
 from obscuro.rules.layout import STATE, WORDS
-from obscuro.rules.make import make_move
-from obscuro.rules.position import from_board, hash_positions, load
+from obscuro.rules.position import from_board
+from obscuro.search.keeping import position_hashes
 from tools.common import engine_options, given, publish, say, table, tool_parser
-from tools.play.recorded_games import FiledGame, Judge, drawn_sides
+from tools.play.recorded_games import FiledGame, Judge, drawn_sides, opponent_moves
 from tools.play.replay import stated
 
 Words = npt.NDArray[np.uint64]
@@ -48,35 +46,15 @@ AT_RANDOM = 0.1  # share of replies, as in the belief's model of moves
 MOST_CHANGED = 4  # squares, by castling
 
 
-@kernel
-def make_all(positions: Any, offsets: Any, moves: Any, children: Any) -> None:
-    """Write all children: uint64[m, 8]. The moves of position b are offsets[b]:offsets[b + 1]."""
-    for index in range(positions.shape[0]):
-        pos = load(positions, index)
-        for row in range(offsets[index], offsets[index + 1]):
-            child = make_move(pos, moves[row])
-            for word in range(WORDS):
-                children[row, word] = child[word]
-
-
-def hashed(positions: Words) -> Words:
-    """The hashes of positions uint64[n, 8]: uint64[n]."""
-    hashes = np.empty(len(positions), dtype=np.uint64)
-    hash_positions(np.ascontiguousarray(positions), hashes)
-    return hashes
-
-
 class Replies:
     """All replies to some positions q, the reply's player to move: what they lead to and are worth."""
 
     def __init__(self, judge: Judge, positions: Words) -> None:
         """positions: uint64[n, 8]."""
-        children = judge.children(positions)
+        children = judge.expand(positions)
         self._starts = children.offsets[:-1]
         self.of = np.repeat(np.arange(len(positions)), np.diff(children.offsets))
-        made = np.empty((len(children.moves), WORDS), dtype=np.uint64)
-        make_all(positions, children.offsets, children.moves, made)
-        self.hashes = hashed(made)
+        self.hashes = position_hashes(children.states, WORDS)
         self._values: Floats = children.values.astype(np.float64)
 
     def played(self, temperature: float) -> Floats:
@@ -102,18 +80,19 @@ def nats_of_truth(
     before: all q, uint64[n, 8]; weights: float64[n]; after: P after the reply; sample: rows of
     `before`.
     """
-    known = np.sort(hashed(after.positions))
+    known = np.sort(position_hashes(after.positions, WORDS))
     near = may_lead_to(before, truth)
     others, leading = Replies(judge, before[sample]), Replies(judge, before[near])
     place = np.minimum(np.searchsorted(known, others.hashes), len(known) - 1)
     fits = known[place] == others.hashes
-    hits = leading.hashes == hashed(truth.reshape(1, -1))[0]
+    hits = leading.hashes == position_hashes(truth.reshape(1, -1), WORDS)[0]
     scale = len(before) / len(sample) / len(known)
     found = {}
     for temperature in TEMPERATURES:
+        fitting, hitting = others.played(temperature)[fits], leading.played(temperature)[hits]
         for way, q in (("even", np.ones_like(weights)), ("weighed", weights)):
-            even = scale * (others.played(temperature) * q[sample][others.of])[fits].sum()
-            own = (leading.played(temperature) * q[near][leading.of])[hits].sum()
+            even = scale * (fitting @ q[sample][others.of[fits]])
+            own = hitting @ q[near][leading.of[hits]]
             found[f"{way} {temperature}"] = math.log(own / even)
     return found
 
@@ -122,21 +101,13 @@ def follow_side(
     judge: Judge, game: FiledGame, side: chess.Color, most: int, sample: int
 ) -> Iterator[dict[str, Any]]:
     """Follow a game as one side saw it; yield the figures after each move of the other one."""
-    board, random = game.start.root(), np.random.default_rng(game.number)
-    belief = Belief(from_board(board), 0 if side == chess.WHITE else 1, 2 * most, weighted=True)
+    start, random = from_board(game.start.root()), np.random.default_rng(game.number)
+    belief = Belief(start, 0 if side == chess.WHITE else 1, 2 * most, weighted=True)
     with closing(belief):
-        for move in game.moves:
-            board.push(move)
-            if board.is_game_over():
-                return
-            ply = last_ply(board, side)
-            if ply.move is not None:
-                belief.after_own_move(ply.move, ply.observation)
-                continue
-            assert ply.observation is not None
+        for board, observation in opponent_moves(game, side, [belief]):
             before = belief.positions
             weights = None if belief.weights is None else belief.weights.astype(np.float64)
-            belief.after_opponent_move(ply.observation)
+            belief.after_opponent_move(observation)
             if len(belief) > most:
                 return
             if len(belief) < FEWEST or belief.weights is None or weights is None:

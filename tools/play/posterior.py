@@ -31,13 +31,12 @@ from obscuro.belief.belief import Belief
 from obscuro.belief.move_model import load_model
 from obscuro.evaluation.king_safety import attacked_squares
 from obscuro.kernels import kernel
-from obscuro.rules.account import last_ply
 from obscuro.rules.layout import ONE
 from obscuro.rules.moves import occupied_squares, pieces_of
 from obscuro.rules.position import from_board, load
 from obscuro.rules.tables import TABLES
 from tools.common import given, publish, table, tool_parser
-from tools.play.recorded_games import FiledGame, drawn_sides
+from tools.play.recorded_games import FiledGame, drawn_sides, opponent_moves
 from tools.play.replay import stated
 
 FEWEST = 17
@@ -88,18 +87,10 @@ def taken_back(board: chess.Board, belief: Belief) -> list[tuple[int, bool, floa
 
 def follow_side(game: FiledGame, side: chess.Color, most: int) -> Iterator[dict[str, Any]]:
     """Follow a game as one side saw it; yield the figures after each move of the other one."""
-    board = game.start.root()
-    belief = Belief(from_board(board), 0 if side == chess.WHITE else 1, 2 * most, weighted=True)
-    for move in game.moves:
-        board.push(move)
-        if board.is_game_over():
-            return
-        ply = last_ply(board, side)
-        if ply.move is not None:
-            belief.after_own_move(ply.move, ply.observation)
-            continue
-        assert ply.observation is not None
-        belief.after_opponent_move(ply.observation)
+    start = from_board(game.start.root())
+    belief = Belief(start, 0 if side == chess.WHITE else 1, 2 * most, weighted=True)
+    for board, observation in opponent_moves(game, side, [belief]):
+        belief.after_opponent_move(observation)
         size, weights = len(belief), belief.weights
         if size > most:
             return

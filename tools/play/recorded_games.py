@@ -18,20 +18,22 @@ import chess.pgn
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.belief.belief import Belief
 from obscuro.client.move_report import Report
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, ChessGame
 from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.options import OptionError, Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, Coverage, GoLimits, SearchInfo
-from obscuro.evaluation.evaluator import ChildValues
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.matches.journal import JournalError, read_journal
 from obscuro.matches.pgn import read_comment, time_headers
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.layout import WORDS
+from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_board, legal_moves, move_to_uci
+from obscuro.search.game import Expansion
 from obscuro.viewer.game_file import GameFileError, all_games
 from tools.common import (
     INTERRUPTED,
@@ -128,6 +130,28 @@ def drawn_sides(
                     named = {"file": Path(path).name, "player": player or BOTH, "game": int(index)}
                     yield named | {"side": chess.COLOR_NAMES[side]}, game, side
             say(f"{source}: {number + 1} of {len(drawn)} games")
+
+
+def opponent_moves(
+    game: FiledGame, side: chess.Color, beliefs: Sequence[Belief]
+) -> Iterator[tuple[FogOfWarBoard, Observation]]:
+    """Follow a game as one side saw it; yield the board after each move of the other one.
+
+    beliefs: of the side. They take in its own moves here, and the observation that comes with the
+    board by the caller. Ends before the game does.
+    """
+    board = game.start.root()
+    for move in game.moves:
+        board.push(move)
+        if board.is_game_over():
+            return
+        ply = last_ply(board, side)
+        if ply.move is not None:
+            for belief in beliefs:
+                belief.after_own_move(ply.move, ply.observation)
+        else:
+            assert ply.observation is not None
+            yield board, ply.observation
 
 
 def _from_pgn(game: chess.pgn.Game, path: Path, number: int) -> FiledGame:
@@ -253,19 +277,19 @@ class Judge:
         Values are in the view of the side to move, [-1, 1], as the search values leaves. known:
         what that side knows; with it, moves that may draw are worth at most 0, as in the search.
         """
-        none = np.zeros(0, dtype=np.uint64)
-        game = ChessGame(self._evaluator)
-        game.set_turn(int(words[-1]) & 1, none if known is None else known.repeated())
-        states = np.zeros((1, STATE_WORDS), dtype=np.uint64)
-        states[0, :WORDS] = words
-        states[0, DRAW_WORD] = 0 if known is None else known.quiet_plies
-        values = game.expand(states, np.zeros((1, 2), dtype=np.uint64)).values
+        values = self.expand(words.reshape(1, WORDS), known).values
         names = [move_to_uci(move) for move in legal_moves(words)]
         return dict(zip(names, values.tolist(), strict=True))
 
-    def children(self, positions: Words) -> ChildValues:
-        """Return the values of all children of positions uint64[n, 8], without draws."""
-        return self._evaluator.evaluate(positions)
+    def expand(self, positions: Words, known: Knowledge | None = None) -> Expansion:
+        """Return all children of positions uint64[n, 8] with the same side to move; see `moves`."""
+        none = np.zeros(0, dtype=np.uint64)
+        game = ChessGame(self._evaluator)
+        game.set_turn(int(positions[0, -1]) & 1, none if known is None else known.repeated())
+        states = np.zeros((len(positions), STATE_WORDS), dtype=np.uint64)
+        states[:, :WORDS] = positions
+        states[:, DRAW_WORD] = 0 if known is None else known.quiet_plies
+        return game.expand(states, np.zeros((len(positions), 2), dtype=np.uint64))
 
     def value(self, words: Words, known: Knowledge | None = None) -> float:
         """Return the value of a position's best child; see `moves`."""

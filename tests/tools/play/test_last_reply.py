@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from obscuro.belief.belief import Belief
-from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board, to_board
+from tests.tools.play.filed_games import filed
 from tools.common import engine_options, say
 from tools.play.last_reply import AT_RANDOM, TEMPERATURES, nats_of_truth
-from tools.play.recorded_games import Judge
+from tools.play.recorded_games import Judge, opponent_moves
 
-OPENING = ["e2e4", "e7e5", "g1f3", "b8c6", "f3e5", "c6e5"]
+OPENING = ("e2e4", "e7e5", "g1f3", "b8c6", "f3e5", "c6e5")
 
 
 def key(board: chess.Board) -> bytes:
@@ -41,19 +41,12 @@ def naive(judge: Judge, before: list[chess.Board], temperature: float) -> dict[b
 
 
 def test_the_truth_weighs_what_the_replies_that_lead_to_it_add_up_to() -> None:
-    board = FogOfWarBoard()
-    belief = Belief(from_board(board), 0, 100_000, weighted=True)
+    belief = Belief(from_board(FogOfWarBoard()), 0, 100_000, weighted=True)
     compared = 0
     with closing(Judge(engine_options(evaluator="material"), say)) as judge, closing(belief):
-        for uci in OPENING:
-            board.push_uci(uci)
-            ply = last_ply(board, chess.WHITE)
-            if ply.move is not None:
-                belief.after_own_move(ply.move, ply.observation)
-                continue
-            assert ply.observation is not None
+        for board, observation in opponent_moves(filed(OPENING, None), chess.WHITE, [belief]):
             before = belief.positions
-            belief.after_opponent_move(ply.observation)
+            belief.after_opponent_move(observation)
             truth, every = from_board(board), np.arange(len(before))
             found = nats_of_truth(judge, before, np.ones(len(before)), belief, truth, every)
             boards = [to_board(words) for words in before]

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from obscuro.belief.belief import Belief
-from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board, to_board
+from tests.tools.play.filed_games import filed
 from tools.play.posterior import of_captures, taken_back
+from tools.play.recorded_games import opponent_moves
 
-OPENING = ["e2e4", "e7e5", "g1f3", "d7d6", "f1c4", "g8f6"]
+OPENING = ("e2e4", "e7e5", "g1f3", "d7d6", "f1c4", "g8f6")
 
 
 def naive(board: chess.Board, origin: int, target: int) -> bool:
@@ -23,17 +24,10 @@ def naive(board: chess.Board, origin: int, target: int) -> bool:
 
 
 def test_shares_are_those_of_python_chess() -> None:
-    board = FogOfWarBoard()
-    belief = Belief(from_board(board), 0, 100_000, weighted=True)
+    belief = Belief(from_board(FogOfWarBoard()), 0, 100_000, weighted=True)
     compared = 0
-    for uci in OPENING:
-        board.push_uci(uci)
-        ply = last_ply(board, chess.WHITE)
-        if ply.move is not None:
-            belief.after_own_move(ply.move, ply.observation)
-            continue
-        assert ply.observation is not None
-        belief.after_opponent_move(ply.observation)
+    for board, observation in opponent_moves(filed(OPENING, None), chess.WHITE, [belief]):
+        belief.after_opponent_move(observation)
         takers: dict[int, list[int]] = {}
         for move in board.pseudo_legal_moves:
             if board.is_capture(move):
