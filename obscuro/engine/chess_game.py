@@ -19,7 +19,7 @@ from obscuro.rules.position import load, store
 from obscuro.rules.stalemate import LOSS, value_of_stalemating
 from obscuro.rules.tables import TABLES
 from obscuro.rules.vision import observation_hash
-from obscuro.search.game import MAX, MIN, Expansion, concatenate_expansions, take_leaves
+from obscuro.search.game import MAX, MIN, Expansion
 
 FIFTY_MOVES = 100  # plies without a pawn move or a capture; then the game is drawn
 REPETITIONS = 3
@@ -124,8 +124,6 @@ class ChessGame:
         self._stalemating = np.float32(value_of_stalemating(stalemate))
         self.evaluations = 0  # children evaluated so far
         self._our_side = 0
-        self.most_children = 0
-        self.whole_key = np.uint64(0)
         self._repeated: Words = np.zeros(0, dtype=np.uint64)
 
     def set_turn(self, our_side: int, repeated: Words) -> None:
@@ -133,26 +131,12 @@ class ChessGame:
         self._our_side = our_side
         self._repeated = repeated
 
-    def expand(self, states: Words, keys: Words, whole: bool = False) -> Expansion:
+    def expand(self, states: Words, keys: Words) -> Expansion:
         """Expand states uint64[B, 9] with keys uint64[B, 2]; see `obscuro.search.game.Game`.
 
         The side to move must have a move in every state.
         """
-        positions = np.ascontiguousarray(states[:, :WORDS])
-        most = self.most_children
-        if most and not whole:
-            own = keys[:, MAX] == self.whole_key
-            if own.any():
-                if own.all():
-                    most = 0
-                else:
-                    rest, first = np.flatnonzero(~own), np.flatnonzero(own)
-                    parts = [self.expand(states[rest], keys[rest]), self.expand(states[first], keys[first])]
-                    place = np.empty(len(own), dtype=np.int64)
-                    place[rest] = np.arange(len(rest))
-                    place[first] = len(rest) + np.arange(len(first))
-                    return take_leaves(concatenate_expansions(parts), place)
-        evaluated = self.evaluator.evaluate(positions, most) if most and not whole else self.evaluator.evaluate(positions)
+        evaluated = self.evaluator.evaluate(np.ascontiguousarray(states[:, :WORDS]))
         count = len(evaluated.moves)
         self.evaluations += count
         values = evaluated.values.astype(np.float32)

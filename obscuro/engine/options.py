@@ -172,7 +172,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         known=lambda: ("mixed", "uniform"),
         help="how Resolve weighs the opponent's infosets",
     ),
-    Option("most_children", "spin", 0, 0, 200, help="children"),
     Option("soft_root", "number", 0.0, 0, 1, help="share of the prior in the root's strategy"),
     Option(
         "root_temperature",
@@ -449,7 +448,6 @@ class Options:
             one_sided=self.flag("one_sided"),
             mixed_prior=self.text("resolve_prior") == "mixed",
             soft_root=self.number("soft_root"),
-            most_children=self.integer("most_children"),
             root_temperature=self.integer("root_temperature") / (100 * self.number("tau")),
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),

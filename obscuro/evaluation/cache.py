@@ -303,10 +303,8 @@ class CachedEvaluator:
         self._evaluator.start()
         ExpansionCache(0).evaluate(np.zeros((2, WORDS), dtype=np.uint64), self._evaluator)
 
-    def evaluate(self, positions: npt.NDArray[np.uint64], most: int = 0) -> ChildValues:
+    def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
         """Return the values of all children of uint64[n, 8]. See `Evaluator`."""
-        if most:
-            return self._evaluator.evaluate(positions, most)
         return self._cache.evaluate(positions, self._evaluator)
 
     def forget(self) -> None:

@@ -85,11 +85,11 @@ class FallbackEvaluator:
         except EvaluatorFailed as error:
             self._give_up(error, quietly=quietly)
 
-    def evaluate(self, positions: npt.NDArray[np.uint64], most: int = 0) -> ChildValues:
+    def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
         """Return the values of all children of uint64[n, 8]. Never fails. See `Evaluator`."""
         if not self._given_up:
             try:
-                values = self._primary.evaluate(positions, most) if most else self._primary.evaluate(positions)
+                values = self._primary.evaluate(positions)
                 self._failures = 0
                 return values
             except EvaluatorNotReady as error:

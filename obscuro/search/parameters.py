@@ -80,7 +80,6 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
-    most_children: int = 0
 
     @property
     def weighs_belief(self) -> bool:

@@ -265,7 +265,7 @@ class Search(SearchSteps):
         self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64]
     ) -> Expansion:
         """Expand states uint64[n, W] with keys uint64[n, 2] that `begin` will take as new roots."""
-        return concatenate_expansions(self.expand_parts(states, keys, ROOTS_PER_PART, True)[1])
+        return concatenate_expansions(self.expand_parts(states, keys, ROOTS_PER_PART)[1])
 
     @property
     def most_new_roots(self) -> int:
@@ -302,9 +302,6 @@ class Search(SearchSteps):
             self.parameters,
             None if likelihood is None else self._likelihoods(kept, new, likelihood),
         )
-        for game in self.games:
-            game.most_children = self.parameters.most_children
-            game.whole_key = self.our_key
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget
         first_new_root = self.first_new_root = len(kept.offsets) - 1

@@ -212,7 +212,7 @@ class SearchSteps:
             self.attach(batch.edges[part], batch.nodes[part], expansion)
 
     def expand_parts(
-        self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], size: int, whole: bool = False
+        self, states: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], size: int
     ) -> tuple[list[slice], list[Expansion]]:
         """Expand states uint64[n, W] with keys uint64[n, 2] by all threads.
 
@@ -226,8 +226,6 @@ class SearchSteps:
 
         def expand(thread: int, number: int) -> Expansion:
             part = parts[number]
-            if whole and self.parameters.most_children:
-                return self.games[thread].expand(states[part], keys[part], True)
             return self.games[thread].expand(states[part], keys[part])
 
         return parts, self.team.map(expand, count)

@@ -126,7 +126,7 @@ def _copy_infoset(old, infoset, tree):
 
 
 @kernel
-def _plant_kept(old, tree, offsets, edges, weights, below, above, our_key, most):
+def _plant_kept(old, tree, offsets, edges, weights, below, above):
     """Write the kept infosets as the first roots; note what their subtrees hang on now.
 
     below, above: int32[nodes of the old tree], -1; set to the new edge and the new node above it.
@@ -145,11 +145,7 @@ def _plant_kept(old, tree, offsets, edges, weights, below, above, our_key, most)
                 old.edge_state[source],
             )
             child = old.edge_child[source]
-            if child != LEAF and not (
-                most > 0
-                and old.edge_keys[source, MAX] == our_key
-                and old.node_edges[child] == most
-            ):
+            if child != LEAF:
                 below[child] = first + k
                 above[child] = node
 
@@ -279,7 +275,7 @@ def build_subgame(
     nodes = int(old.counts[NODES])
     below = np.full(nodes, -1, dtype=np.int32)
     above = np.full(nodes, -1, dtype=np.int32)
-    _plant_kept(old, tree, kept.offsets, kept.edges, kept.weights, below, above, np.uint64(our_key), parameters.most_children)
+    _plant_kept(old, tree, kept.offsets, kept.edges, kept.weights, below, above)
     _plant_new(tree, new.offsets, new.states, new.keys, new.weights, new.values)
     _copy_subtrees(old, tree, np.uint64(our_key), not parameters.unfrozen, below, above)
     played = np.concatenate((kept.reach, np.zeros(new_count, dtype=np.float32)))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.evaluation import scale
-from obscuro.evaluation.children import expand, fill_mates
+from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
 from obscuro.evaluation.king_safety import attacked_squares
 from obscuro.evaluation.nnue.accumulator import refresh, update
@@ -195,7 +195,6 @@ class NnueEvaluator:
         self._stockfish = stockfish
         self._tau = float(tau)
         self._plies = PLIES if searched else 0
-        self._plausible: Any = None
         self._loaded: tuple[Any, Any] | None = None  # shared weights, own workspace
 
     def start(self) -> None:
@@ -214,7 +213,7 @@ class NnueEvaluator:
                 raise EvaluatorFailed(f"no network: {error}", for_good=True) from error
         return weights, make_workspace(weights)
 
-    def evaluate(self, positions: npt.NDArray[np.uint64], most: int = 0) -> ChildValues:
+    def evaluate(self, positions: npt.NDArray[np.uint64]) -> ChildValues:
         """Return the values of all children of uint64[n, 8]. See `Evaluator`.
 
         Raises EvaluatorFailed without a network.
@@ -222,15 +221,7 @@ class NnueEvaluator:
         loaded = self._loaded or self._load()
         self._loaded = loaded
         positions = np.ascontiguousarray(positions, dtype=np.uint64).reshape(-1, WORDS)
-        children = expand(positions, find_mates=not most)
-        if most:
-            if self._plausible is None:
-                from obscuro.evaluation.plausible import Plausible
-
-                self._plausible = Plausible()
-            kept, begins = self._plausible.choose(positions, children.offsets, children.moves, most)
-            children = ChildValues(begins, children.moves[kept], children.values[kept], children.terminal[kept])
-            fill_mates(positions, children)
+        children = expand(positions, find_mates=True)
         fill_values(
             TABLES,
             *loaded,
