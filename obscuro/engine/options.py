@@ -172,8 +172,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         known=lambda: ("mixed", "uniform"),
         help="how Resolve weighs the opponent's infosets",
     ),
-    Option("verify", "number", 0.0, 0, 1, help="share of the search"),
-    Option("verify_least", "number", 0.1, 0, 1, help="least probability"),
     Option("soft_root", "number", 0.0, 0, 1, help="share of the prior in the root's strategy"),
     Option(
         "root_temperature",
@@ -450,8 +448,6 @@ class Options:
             one_sided=self.flag("one_sided"),
             mixed_prior=self.text("resolve_prior") == "mixed",
             soft_root=self.number("soft_root"),
-            verify=self.number("verify"),
-            verify_least=self.number("verify_least"),
             root_temperature=self.integer("root_temperature") / (100 * self.number("tau")),
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),

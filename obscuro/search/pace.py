@@ -238,11 +238,6 @@ class Clock:
             done = iterations
         return done
 
-    def share(self) -> float:
-        """The share of the search that is done."""
-        progress = self._progress
-        return self._share(time.monotonic() - self._begin, progress.nodes, progress.iterations)
-
     def _share(self, elapsed: float, nodes: int, iterations: int) -> float:
         """The share of the search that was done then, 1 = all; without a limit, the seconds."""
         shares = []

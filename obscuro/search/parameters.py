@@ -80,8 +80,6 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
-    verify: float = 0.0
-    verify_least: float = 0.1
 
     @property
     def weighs_belief(self) -> bool:

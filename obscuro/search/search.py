@@ -135,10 +135,7 @@ class Search(SearchSteps):
                 if not clock.expanding_over():
                     # The last turn's leaves are NEW until an iteration has passed them.
                     self.solve(SLICE_EDGES, self.parameters.iterations_per_expansion)
-                    found = []
-                    if self.parameters.verify and clock.share() >= 1 - self.parameters.verify:
-                        found = self.select_unverified(self.parameters.verify_least)
-                    found = found or self.select_batches(1)
+                    found = self.select_batches(1)
                 for _ in self._solve_turn(clock):
                     after_slice()
             except BaseException:

@@ -238,35 +238,3 @@ def release(tree, edges):
     for edge in edges:
         if tree.edge_status[edge] == IN_FLIGHT:
             tree.edge_status[edge] = OPEN
-
-
-@kernel
-def unverified(tree, roots, own, prior, least, edges, nodes, weights):
-    """List the leaves one action below our infoset whose action is likely; returns their number.
-
-    roots: of ▼. own: our infoset, whose histories are at the roots. prior: float32[roots], α.
-    least: an action's least probability. Written, up to their length: edges and the nodes above,
-    int32, and weights, float32: α, times the history's share of its J, times the probability.
-    """
-    found = 0
-    first = tree.infoset_first[own]
-    for j in range(roots):
-        begin = tree.node_first_edge[j]
-        for k in range(tree.node_edges[j]):
-            node = tree.edge_child[begin + k]
-            if node == LEAF or tree.node_infoset[node] != own:
-                continue
-            share = prior[j] * tree.strategy[tree.node_first_action[j] + k]
-            for action in range(tree.node_edges[node]):
-                edge = tree.node_first_edge[node] + action
-                if (
-                    tree.strategy[first + action] >= least
-                    and tree.edge_child[edge] == LEAF
-                    and tree.edge_status[edge] == OPEN
-                    and found < edges.shape[0]
-                ):
-                    edges[found] = edge
-                    nodes[found] = node
-                    weights[found] = share * tree.strategy[first + action]
-                    found += 1
-    return found

@@ -22,14 +22,12 @@ from obscuro.search.parameters import (
     SLICE_ITERATIONS,
     SearchParameters,
 )
-from obscuro.search.selection import Batch, exploration, joined_batches, release, select_batch, unverified
+from obscuro.search.selection import Batch, exploration, joined_batches, release, select_batch
 from obscuro.search.solver import iterate
 from obscuro.search.team import Team
 from obscuro.search.tree import (
     FULL,
-    IN_FLIGHT,
     NODES,
-    ROOTS,
     Tree,
     allocate_tree,
     attach,
@@ -131,24 +129,6 @@ class SearchSteps:
         if not found:
             return None
         return Batch(edges[:found], nodes[:found], states[:found], keys[:found])
-
-    def select_unverified(self, least: float) -> list[Batch]:
-        own = int(find_infoset(self.tree, self.our_key))
-        roots = int(self.tree.counts[ROOTS])
-        if own == NO_INFOSET:
-            return []
-        size = 4096
-        edges, nodes = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
-        weights = np.empty(size, dtype=np.float32)
-        found = unverified(
-            self.tree, roots, own, self.gadget.prior, np.float32(least), edges, nodes, weights
-        )
-        if not found:
-            return []
-        order = np.argsort(-weights[:found], kind="stable")[:BATCH]
-        edges, nodes = edges[order], nodes[order]
-        self.tree.edge_status[edges] = IN_FLIGHT
-        return [Batch(edges, nodes, self.tree.edge_state[edges], self.tree.edge_keys[edges])]
 
     @property
     def most_batches(self) -> int:
