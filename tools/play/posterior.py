@@ -18,6 +18,7 @@ import argparse
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -89,24 +90,24 @@ def follow_side(game: FiledGame, side: chess.Color, most: int) -> Iterator[dict[
     """Follow a game as one side saw it; yield the figures after each move of the other one."""
     start = from_board(game.start.root())
     belief = Belief(start, 0 if side == chess.WHITE else 1, 2 * most, weighted=True)
-    for board, observation in opponent_moves(game, side, [belief]):
-        belief.after_opponent_move(observation)
-        size, weights = len(belief), belief.weights
-        if size > most:
-            return
-        if size < FEWEST or weights is None:
-            continue
-        weight = float(belief.weights_of(from_board(board).reshape(1, -1))[0])
-        yield {
-            "size": size,
-            "nats": math.log(weight),
-            "rank": float((weights > weight).mean()),
-            # A bound from above for the chance to be among DRAWN positions.
-            "drawn": 1 - math.exp(-DRAWN * weight / size),
-            "even": min(1.0, DRAWN / size),
-            "taken_back": taken_back(board, belief),
-        }
-    belief.close()
+    with closing(belief):
+        for board, observation in opponent_moves(game, side, [belief]):
+            belief.after_opponent_move(observation)
+            size, weights = len(belief), belief.weights
+            if size > most:
+                return
+            if size < FEWEST or weights is None:
+                continue
+            weight = float(belief.weights_of(from_board(board).reshape(1, -1))[0])
+            yield {
+                "size": size,
+                "nats": math.log(weight),
+                "rank": float((weights > weight).mean()),
+                # A bound from above for the chance to be among DRAWN positions.
+                "drawn": 1 - math.exp(-DRAWN * weight / size),
+                "even": min(1.0, DRAWN / size),
+                "taken_back": taken_back(board, belief),
+            }
 
 
 def measure(sources: Sequence[str], games: int, most: int, seed: int) -> list[dict[str, Any]]:
