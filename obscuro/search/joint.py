@@ -6,7 +6,6 @@ The result is that of `solver.iterate` but for the order in which numbers are ad
 the number of shares, and not on who does what or how fast.
 """
 
-import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -15,33 +14,51 @@ import numpy.typing as npt
 from obscuro.kernels import kernel
 from obscuro.search.gadget import Gadget, root_strategy, update_gadget
 from obscuro.search.game import MAX, MIN
+from obscuro.search.parameters import MAX_ACTIONS
 from obscuro.search.rows import COMPILED, dot, dot_and_add, dot_and_set, prefetch_row
 from obscuro.search.shares import (
     MOST_THREADS,
     NO_ROW,
-    PADDING,
     PIECES,
     PLACES,
     ROWS,
     Shares,
-    Sync,
     add_nodes,
-    claim,
     find_pieces,
-    finish,
     give_out,
     lend,
-    new_sync,
-    wait_for,
     weigh,
 )
 from obscuro.search.solver import iterate, match_regrets
-from obscuro.search.team import Team
+from obscuro.search.sync import (
+    CHANGES,
+    ENDED,
+    NO_PART,
+    OPENED,
+    PADDING,
+    Desk,
+    Sync,
+    claim,
+    close_phases,
+    count,
+    counted,
+    enter,
+    finish,
+    leave,
+    new_desk,
+    new_sync,
+    rest,
+    take_part,
+    wait_as_guest,
+    wait_for,
+)
 from obscuro.search.tree import EDGES, INFOSETS, NO_PARENT, NODES, ROOT_INFOSET, Tree
 
 AHEAD = 6  # places; as in `solver`
 LINE = 16  # float32 of a cache line
-EDGES_DONE, ITERATIONS_DONE, LAST_PHASE = range(3)  # entries of `control`
+# Entries of `control`: what has been done, the last phase once it is known, and the arguments of
+# `solver.iterate`.
+EDGES_DONE, ITERATIONS_DONE, LAST_PHASE, MOST_ITERATIONS, MOST_EDGES, OWN, FIRST = range(7)
 SWEEP, ALL = range(2)  # a share's entries of `visited`: in the last sweep, and in all
 
 _ZERO = np.float32(0)
@@ -49,21 +66,26 @@ _ONE = np.float32(1)
 
 
 class JointJob(NamedTuple):
-    """Iterations for several threads, and what they have done of them.
+    """Iterations for several threads, and what they have done of them; one job after the other.
 
-    sync: see `phases.new_sync`, for the shares and the trunk. visited, control: hold zeros, and
-    afterwards what their entries' names say. The others are arguments of `solver.iterate`, which
-    runs one iteration at least.
+    sync: for the shares and the trunk. visited, control: see the names of their entries.
+    last_absent: see `solver.iterate`, which runs one iteration at least.
     """
 
     sync: Sync
-    visited: npt.NDArray[np.int64]  # [threads * PADDING]
-    control: npt.NDArray[np.int64]  # [3]
-    max_iterations: int
-    max_edges: int
-    own_infoset: int
-    iteration: int
+    visited: npt.NDArray[np.int64]  # [shares * PADDING]
+    control: npt.NDArray[np.int64]  # [7]
     last_absent: npt.NDArray[np.int64]  # [actions]
+
+
+def new_job(threads: int) -> JointJob:
+    """A job for so many shares."""
+    return JointJob(
+        new_sync(threads + 1),
+        np.zeros(threads * PADDING, dtype=np.int64),
+        np.zeros(7, dtype=np.int64),
+        np.zeros(MAX_ACTIONS, dtype=np.int64),
+    )
 
 
 @kernel(fastmath={"reassoc", "contract", "nsz"})
@@ -209,13 +231,23 @@ def _between_sweeps(tree, gadget, shares, player, visited, control):
 
 
 @kernel
-def iterate_jointly(tree, gadget, shares, job, thread):
+def _wait(sync, tasks, desk, thread):
+    """Wait until tasks are done; returns a part of leaves that a guest has taken before, or NO_PART."""
+    if thread > 0:
+        return wait_as_guest(sync, tasks, desk)
+    wait_for(sync, tasks)
+    return NO_PART
+
+
+@kernel
+def iterate_jointly(tree, gadget, shares, job, desk, thread):
     """One thread's part of `solver.iterate`; it returns when all of it is done, whoever does it.
 
-    The threads of the shares call it at a time. One that comes late, or not at all, delays no
-    other; after the others have returned it reads the job's sync and control only.
+    The threads call it at a time. One that comes late, or not at all, delays no other. A guest ends
+    early where a part of leaves is offered at the desk. Returns the number of the part that it has
+    taken, else NO_PART.
 
-    job: a `JointJob`. thread: its number, from 0.
+    job: a `JointJob`. thread: its number; the host's is 0.
     """
     sync, visited, control = job.sync, job.visited, job.control
     trunk = shares.used.shape[0] - 1
@@ -224,7 +256,9 @@ def iterate_jointly(tree, gadget, shares, job, thread):
     if claim(sync, trunk, phase):
         _sweep_forward(tree, shares, trunk, MAX)
         finish(sync)
-    wait_for(sync, done)
+    part = _wait(sync, done, desk, thread)
+    if part != NO_PART:
+        return part
     while control[LAST_PHASE] != phase:
         for player in (MAX, MIN):
             phase += 1
@@ -237,17 +271,19 @@ def iterate_jointly(tree, gadget, shares, job, thread):
                     visited[PADDING * share + SWEEP] = edges
                     visited[PADDING * share + ALL] += edges
                     finish(sync)
-            wait_for(sync, done)
+            part = _wait(sync, done, desk, thread)
+            if part != NO_PART:
+                return part
             phase += 1
             done += trunk + 1
             if claim(sync, trunk, phase):
                 _between_sweeps(tree, gadget, shares, player, visited, control)
                 if player == MIN:
-                    number = job.iteration + control[ITERATIONS_DONE]
-                    _note_absent(tree, job.own_infoset, number, job.last_absent)
+                    number = control[FIRST] + control[ITERATIONS_DONE]
+                    _note_absent(tree, control[OWN], number, job.last_absent)
                     control[ITERATIONS_DONE] += 1
-                    enough = control[ITERATIONS_DONE] >= job.max_iterations
-                    if enough or control[EDGES_DONE] >= job.max_edges:
+                    enough = control[ITERATIONS_DONE] >= control[MOST_ITERATIONS]
+                    if enough or control[EDGES_DONE] >= control[MOST_EDGES]:
                         control[LAST_PHASE] = phase
                 if control[LAST_PHASE] != phase:
                     _sweep_forward(tree, shares, trunk, MAX + MIN - player)
@@ -257,7 +293,9 @@ def iterate_jointly(tree, gadget, shares, job, thread):
                 if claim(sync, share, phase):
                     _update_share(tree, shares, share)
                     finish(sync)
-            wait_for(sync, done)
+            part = _wait(sync, done, desk, thread)
+            if part != NO_PART:
+                return part
     phase += 1
     done += trunk + 1
     for turn in range(trunk + 1):
@@ -265,7 +303,30 @@ def iterate_jointly(tree, gadget, shares, job, thread):
         if claim(sync, share, phase):
             _write_sums(tree, shares, share)
             finish(sync)
-    wait_for(sync, done)
+    return _wait(sync, done, desk, thread)
+
+
+@kernel
+def serve(tree, gadget, shares, job, desk, changes, thread):
+    """Stand at the desk as a guest, and iterate with the others when the host does.
+
+    changes: the desk's entry CHANGES when shares and job were made. Returns the number of a part of
+    leaves, which is then the caller's to expand. Returns NO_PART if all is over, or if shares and
+    job have changed.
+    """
+    most = shares.used.shape[0] - 2
+    looks = 0
+    while True:
+        part = take_part(desk)
+        if part != NO_PART or counted(desk, ENDED) or counted(desk, CHANGES) != changes:
+            return part
+        if enter(desk, changes, most):
+            part = iterate_jointly(tree, gadget, shares, job, desk, thread)
+            leave(desk)
+            if part != NO_PART:
+                return part
+            looks = 0
+        looks = rest(looks)
 
 
 @kernel
@@ -293,20 +354,26 @@ class JointSolver:
     """Iterates on one tree with a team, and gives its nodes to the team's threads.
 
     spare: a tree of the same capacities whose contents are not needed; its arrays hold the shares. As
-    long as this object is in use, only it may iterate, and the tree may only grow.
+    long as this object is in use, only it may iterate, and the tree may only grow. desk: where the
+    threads stand that `help`.
     """
 
-    def __init__(self, tree: Tree, spare: Tree, gadget: Gadget, team: Team) -> None:
+    def __init__(
+        self, tree: Tree, spare: Tree, gadget: Gadget, threads: int, desk: Desk | None = None
+    ) -> None:
+        self.desk = new_desk() if desk is None else desk
         self._tree = tree
         self._spare = spare
         self._gadget = gadget
-        self._team = team
+        self._most = min(threads, MOST_THREADS)
         self._shares: Shares | None = None
         self._threads = 1  # of the shares
         self._nodes = self._infosets = 0  # that have a place in the shares
         self._edges_shared = 0  # of the tree, when the shares were made
         self._iterations = 0  # since then
         self._uneven = False
+        none = lend(spare, 1)
+        self._offer = 0, none, new_job(1)  # what guests work on, with the desk's CHANGES
 
     def iterate(
         self,
@@ -333,37 +400,38 @@ class JointSolver:
                 last_absent,
             )
             return int(done), int(edges)
-        shares = self._shares_for(wanted)
-        job = JointJob(
-            sync=new_sync(wanted + 1),
-            visited=np.zeros(wanted * PADDING, dtype=np.int64),
-            control=np.zeros(3, dtype=np.int64),
-            max_iterations=max_iterations,
-            max_edges=max_edges,
-            own_infoset=own_infoset,
-            iteration=iteration,
-            last_absent=last_absent,
-        )
-        over = threading.Event()
-
-        def help_along(thread: int) -> None:
-            if not over.is_set():
-                iterate_jointly(self._tree, self._gadget, shares, job, thread)
-
-        self._team.start(help_along, wanted)
-        iterate_jointly(self._tree, self._gadget, shares, job, 0)
-        over.set()
+        shares, job = self._shares_for(wanted)
+        job.sync[:] = 0
+        job.visited[:] = 0
+        job.control[:] = 0, 0, 0, max_iterations, max_edges, own_infoset, iteration
+        job.last_absent[: len(last_absent)] = last_absent
+        count(self.desk, OPENED, 1)
+        iterate_jointly(self._tree, self._gadget, shares, job, self.desk, 0)
+        close_phases(self.desk)
+        last_absent[:] = job.last_absent[: len(last_absent)]
         done = int(job.control[ITERATIONS_DONE])
         self._iterations += done
         work_done = job.visited[ALL::PADDING]
         self._uneven = work_done.max() > UNEVEN * work_done.mean()
         return done, int(job.control[EDGES_DONE])
 
+    def help(self, thread: int) -> int:
+        """Iterate when `iterate` does, until a part of leaves is offered at the desk, or all is over.
+
+        Called in other threads than `iterate`. Returns the number of the part, which is the caller's
+        to expand; NO_PART: it is over.
+        """
+        while True:
+            changes, shares, job = self._offer
+            part = int(serve(self._tree, self._gadget, shares, job, self.desk, changes, thread))
+            if part != NO_PART or counted(self.desk, ENDED):
+                return part
+
     def threads_for(self, edges: int) -> int:
         """How many threads iterate on a tree of `edges` edges."""
         if not COMPILED:
             return 1
-        return max(1, min(self._team.threads, MOST_THREADS, edges // EDGES_PER_THREAD))
+        return max(1, min(self._most, edges // EDGES_PER_THREAD))
 
     def settle(self) -> None:
         """Bring all arrays of the tree up to date, and not only those that growing it needs."""
@@ -374,26 +442,30 @@ class JointSolver:
         """Have the kernels compiled, or loaded, by sharing out the tree and not iterating."""
         if not COMPILED:
             return
-        shares = self._share_out(1)
+        self._share_out(1)
+        _, shares, job = self._offer
         self._add_nodes(shares)
-        counts = np.zeros(PADDING, dtype=np.int64)
-        counts[LAST_PHASE] = 1
-        job = JointJob(new_sync(2), counts, counts, 1, 0, -1, 0, counts)
-        iterate_jointly(self._tree, self._gadget, shares, job, 0)
+        job.control[LAST_PHASE] = 1
+        count(self.desk, OPENED, 1)
+        iterate_jointly(self._tree, self._gadget, shares, job, self.desk, 0)
+        close_phases(self.desk)
+        count(self.desk, ENDED, 1)
+        self.help(1)
         self._drop_shares()
 
     # -- the shares ------------------------------------------------------------------------------
 
-    def _shares_for(self, threads: int) -> Shares:
-        """Shares for `threads` threads in which all nodes have a place."""
+    def _shares_for(self, threads: int) -> tuple[Shares, JointJob]:
+        """Shares for `threads` threads in which all nodes have a place, and their job."""
         shares = self._shares
         if shares is not None and threads == self._threads:
             grown = int(self._tree.counts[EDGES]) > GROWTH * self._edges_shared
             uneven = self._uneven and self._iterations >= ITERATIONS_PER_SHARING
             if not grown and not uneven and self._add_nodes(shares):
-                return shares
+                return self._offer[1:]
         self._drop_shares()
-        return self._share_out(threads)
+        self._share_out(threads)
+        return self._offer[1:]
 
     def _add_nodes(self, shares: Shares) -> bool:
         """Give the tree's new nodes a place; returns whether there was room for all of them."""
@@ -408,7 +480,7 @@ class JointSolver:
             settle(self._tree, self._shares, self._nodes)
             self._shares = None
 
-    def _share_out(self, threads: int) -> Shares:
+    def _share_out(self, threads: int) -> None:
         """Make shares of equal work for `threads` threads."""
         tree = self._tree
         nodes = int(tree.counts[NODES])
@@ -426,4 +498,5 @@ class JointSolver:
         self._edges_shared = int(tree.counts[EDGES])
         self._iterations = 0
         self._uneven = False
-        return shares
+        self._offer = self._offer[0] + 1, shares, new_job(threads)
+        count(self.desk, CHANGES, 1)

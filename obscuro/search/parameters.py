@@ -44,8 +44,9 @@ SLICE_SECONDS = 0.0008  # half the time of a batch, so that the others do not ru
 EDGES_PER_SECOND = 4e8  # that the solver visits, before that has been measured
 ITERATIONS_TOGETHER = 512
 BATCHES_AHEAD = 2
-NODES_PER_BATCH = 50_000
+NODES_PER_BATCH = 20_000
 ROOTS_PER_PART = 16  # of the root's histories, which are expanded before the search begins
+MAX_ACTIONS = 1024  # of one infoset, for the scratch array of stable actions
 LEAVES_PER_PART = 4  # leaves; a thread expands these, and then takes others
 
 

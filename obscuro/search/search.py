@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.search.game import MAX, Expansion, concatenate_expansions
+from obscuro.search.joint import JointSolver
 from obscuro.search.keeping import (
     KeptRoots,
     keep_likeliest,
@@ -44,6 +45,7 @@ from obscuro.search.root_values import (
     our_histories,
     root_values,
 )
+from obscuro.search.rows import COMPILED
 from obscuro.search.selection import Batch, joined_batches
 from obscuro.search.solver import refresh_values
 from obscuro.search.steps import NO_INFOSET, SearchSteps
@@ -119,11 +121,11 @@ class Search(SearchSteps):
             if clock.due():
                 self.look(clock)
 
-        if self.threads == 1:
+        if self.threads == 1 or not COMPILED:  # only kernels can meet at a desk
             self._run_alone(clock, after_slice)
         else:
-            with self.solving_jointly():
-                self._run_together(clock, after_slice)
+            with self.solving_jointly() as solver:
+                self._run_together(clock, after_slice, solver)
         self.last_value = self.summary(clock).value
         return self.progress
 
@@ -146,13 +148,15 @@ class Search(SearchSteps):
             if clock.over():
                 return
 
-    def _run_together(self, clock: Clock, after_slice: Callable[[], None]) -> None:
+    def _run_together(
+        self, clock: Clock, after_slice: Callable[[], None], solver: JointSolver
+    ) -> None:
         """Run slice by slice, while other threads expand leaves, or help to solve.
 
         Between two slices the tree is at rest. Then leaves are selected, enough that the other
         threads do not run out of them, and those that have been expanded are attached.
         """
-        expanders = Expanders(self.games, self.team)
+        expanders = Expanders(self.games, self.team, solver)
         balance = Balance(self.parameters, self.threads, self._most_ahead())
         try:
             most = self.parameters.iterations_per_expansion  # at first, so that the others begin

@@ -18,6 +18,7 @@ from obscuro.search.parameters import (
     BATCH,
     EXHAUSTED_AFTER,
     LEAVES_PER_PART,
+    MAX_ACTIONS,
     NODES_PER_BATCH,
     SLICE_ITERATIONS,
     SearchParameters,
@@ -36,7 +37,6 @@ from obscuro.search.tree import (
 )
 
 NO_INFOSET = -1
-MAX_ACTIONS = 1024  # of one infoset, for the scratch array of stable actions
 
 
 class SearchSteps:
@@ -79,7 +79,7 @@ class SearchSteps:
         self._joint: JointSolver | None = None  # of a search that runs with several threads
         self.forget()
         if threads > 1:  # have the kernels loaded that one thread does not need
-            JointSolver(self.tree, self.spare, self.gadget, self.team).load()
+            JointSolver(self.tree, self.spare, self.gadget, threads).load()
             release(self.tree, np.zeros(0, dtype=np.int32))
 
     def forget(self, seed: int | None = None) -> None:
@@ -231,11 +231,11 @@ class SearchSteps:
         return parts, self.team.map(expand, count)
 
     @contextlib.contextmanager
-    def solving_jointly(self) -> Iterator[None]:
-        """Iterate by all threads of the team that have nothing else to do, in `solve`."""
-        self._joint = JointSolver(self.tree, self.spare, self.gadget, self.team)
+    def solving_jointly(self) -> Iterator[JointSolver]:
+        """Iterate in `solve` by all threads that help what this gives."""
+        self._joint = JointSolver(self.tree, self.spare, self.gadget, self.threads)
         try:
-            yield
+            yield self._joint
         finally:
             self._joint.settle()
             self._joint = None

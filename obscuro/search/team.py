@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from obscuro.search.game import Expansion, Game
-from obscuro.search.parameters import BATCH, LEAVES_PER_PART
+from obscuro.search.joint import JointSolver
+from obscuro.search.parameters import BATCH
 from obscuro.search.selection import Batch
+from obscuro.search.sync import ENDED, NO_PART, OFFERED, count, take_part, withdraw
 
 T = TypeVar("T")
 Inbox = queue.SimpleQueue[Callable[[], None] | None]
@@ -99,30 +101,31 @@ class Expanders:
     """The threads of a team but the calling one, from construction to `close`.
 
     They take part after part of what is handed over, and the calling thread does not wait for them.
-    games: one for each thread of the team, the calling one included. All methods are for the
-    calling thread.
+    Without a part they help to solve. games: one for each thread of the team, the calling one
+    included. All methods are for the calling thread.
     """
 
-    def __init__(self, games: Sequence[Game], team: Team) -> None:
+    def __init__(self, games: Sequence[Game], team: Team, solver: JointSolver) -> None:
         self._games = games
         self._team = team
-        self._waiting: deque[Batch] = deque()  # parts that no thread has begun
+        self._solver = solver
+        self._parts: dict[int, Batch] = {}  # not begun, by their numbers at the desk
+        self._offered = 0  # parts
         self._done: deque[Expanded] = deque()
         self._errors: list[BaseException] = []
         self._out: dict[int, Batch] = {}  # by their first edge: parts that have not been taken back
         self.leaves = 0  # of these parts
-        self._size = max(LEAVES_PER_PART, -(-BATCH // max(1, team.threads - 1)))
+        team.start(self._work, team.threads)
 
     def hand_over(self, batch: Batch) -> None:
         """Have leaves expanded by the threads that have nothing else to do, as soon as they can."""
-        parts = []
-        for first in range(0, len(batch.edges), self._size):
-            part = batch.part(slice(first, first + self._size))
-            parts.append(part)
-            self._out[int(part.edges[0])] = part
+        before = self._offered
+        for first in range(0, len(batch.edges), BATCH):
+            part = batch.part(slice(first, first + BATCH))
+            self._parts[self._offered] = self._out[int(part.edges[0])] = part
+            self._offered += 1
         self.leaves += len(batch.edges)
-        self._waiting.extend(parts)
-        self._team.start(self._take_parts, min(self._team.threads, len(parts) + 1))
+        count(self._solver.desk, OFFERED, self._offered - before)
 
     def take(self) -> list[Expanded]:
         """Return what has been expanded since the last call.
@@ -142,7 +145,8 @@ class Expanders:
 
         Returns what has been expanded since the last `take`, and the parts that have not been.
         """
-        self._waiting.clear()
+        withdraw(self._solver.desk)
+        count(self._solver.desk, ENDED, 1)
         self._team.close()
         return self._take_done(), list(self._out.values())
 
@@ -155,17 +159,18 @@ class Expanders:
             taken.append(expanded)
         return taken
 
-    def _take_parts(self, thread: int) -> None:
-        """Expand parts until none is left; called in the other threads."""
+    def _work(self, thread: int) -> None:
+        """Expand parts, and help to solve, until all is over; called in the other threads."""
+        desk = self._solver.desk
         while True:
-            try:
-                part = self._waiting.popleft()
-            except IndexError:
+            number = int(take_part(desk))
+            if number == NO_PART and (number := self._solver.help(thread)) == NO_PART:
                 return
+            part = self._parts.pop(number)
             try:
                 expansion = self._games[thread].expand(part.states, part.keys)
             except BaseException as error:
                 self._errors.append(error)
-                self._waiting.clear()
+                withdraw(self._solver.desk)
             else:
                 self._done.append(Expanded(part, expansion))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from obscuro.search import joint
 from obscuro.search.joint import JointSolver
 from obscuro.search.search import Search
 from obscuro.search.solver import iterate
-from obscuro.search.team import Team
+from obscuro.search.team import Expanders, Team
 from obscuro.search.tree import EDGES, INFOSETS, Tree
 from tests.search.invariants import check
 
@@ -44,8 +42,8 @@ class Pair:
         random_strategies(search.tree, np.random.default_rng(seed))
         self.alone, self.gadget = copied(search.tree), copied_gadget(search.gadget)
         self.tree, self.their_gadget = search.tree, search.gadget
-        self.team = Team(threads)
-        self.solver = JointSolver(search.tree, search.spare, search.gadget, self.team)
+        self.solver = JointSolver(search.tree, search.spare, search.gadget, threads)
+        self.team = Expanders([GAME] * threads, Team(threads), self.solver)
         self.absent, self.their_absent = (np.full(16, -1, np.int64) for _ in range(2))
         self.seed = seed
 
@@ -146,9 +144,9 @@ def test_shares_are_made_anew_as_the_tree_grows_and_where_they_are_uneven(
     made: list[int] = []
     make = JointSolver._share_out
 
-    def counted(self: JointSolver, threads: int) -> object:
+    def counted(self: JointSolver, threads: int) -> None:
         made.append(int(pair.tree.counts[EDGES]))
-        return make(self, threads)
+        make(self, threads)
 
     monkeypatch.setattr(JointSolver, "_share_out", counted)
     pair = Pair(1, 2)
@@ -168,12 +166,12 @@ def test_shares_are_made_anew_as_the_tree_grows_and_where_they_are_uneven(
 
 def test_a_small_tree_is_solved_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joint, "EDGES_PER_THREAD", 10_000)
-    pair, before = Pair(1, 8), threading.active_count()
+    pair = Pair(1, 8)
     assert pair.solver.threads_for(19_999) == 1
     assert pair.solver.threads_for(20_000) == 2
     assert pair.solver.threads_for(10**7) == 8
     pair.iterate(10)
-    assert threading.active_count() == before
+    pair.team.close()
     for name, array in pair.alone._asdict().items():
         assert np.array_equal(getattr(pair.tree, name), array), name
 
@@ -182,8 +180,8 @@ def test_a_full_tree_is_shared_out_too() -> None:
     search = random_search(2, game=GAME, expansions=0)
     tiny = Search([GAME], search.parameters, 1, seed=2)
     tiny.begin(12345, GAME.roots(4, 6, np.random.default_rng(2)), [])
-    team = Team(2)
-    solver = JointSolver(tiny.tree, tiny.spare, tiny.gadget, team)
+    solver = JointSolver(tiny.tree, tiny.spare, tiny.gadget, 2)
+    team = Expanders([GAME] * 2, Team(2), solver)
     absent = np.zeros(16, np.int64)
     rng = np.random.default_rng(0)
     while True:

@@ -1,19 +1,15 @@
-"""How threads share out a tree, and the tasks of a phase."""
+"""How threads share out a tree."""
 
 from __future__ import annotations
-
-import threading
 
 import numpy as np
 import pytest
 
-from obscuro.kernels import kernel
 from obscuro.search.game import CHANCE
 from obscuro.search.rows import COMPILED
 from obscuro.search.search import Search
 from obscuro.search.shares import (
     NO_ROW,
-    PADDING,
     PIECES,
     PLACES,
     ROWS,
@@ -21,13 +17,9 @@ from obscuro.search.shares import (
     VALUES,
     Shares,
     add_nodes,
-    claim,
     find_pieces,
-    finish,
     give_out,
     lend,
-    new_sync,
-    wait_for,
     weigh,
 )
 from obscuro.search.tree import EDGES, INFOSETS, NO_PARENT, NODES, Tree
@@ -175,51 +167,3 @@ def test_without_room_in_a_share_the_first_node_left_out_is_told() -> None:
     grow_at_random(tree, GAME, np.random.default_rng(1), 40)
     assert add_nodes(tree, shares, nodes, infosets) == nodes
     assert_sound(tree, shared_out(search, 2))
-
-
-TASKS, PHASES = 5, 400
-
-
-@kernel
-def add_neighbours(sync, sums, thread):
-    """In each phase a task adds up what all tasks had in the phase before."""
-    for phase in range(1, PHASES + 1):
-        for turn in range(TASKS):
-            task = (thread + turn) % TASKS
-            if claim(sync, task, phase):
-                total = 0
-                for other in range(TASKS):
-                    total += sums[phase - 1, other] % 1000 + other
-                sums[phase, task] += total + task
-                finish(sync)
-        wait_for(sync, phase * TASKS)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 4])
-def test_a_phase_begins_when_the_last_one_is_done_and_no_task_is_done_twice(threads: int) -> None:
-    expected = np.zeros((PHASES + 1, TASKS), dtype=np.int64)
-    for phase in range(1, PHASES + 1):
-        total = int((expected[phase - 1] % 1000 + np.arange(TASKS)).sum())
-        expected[phase] = total + np.arange(TASKS)
-    sync = new_sync(TASKS)
-    sums = np.zeros_like(expected)
-    helpers = [
-        threading.Thread(target=add_neighbours, args=(sync, sums, number))
-        for number in range(1, threads)
-    ]
-    for helper in helpers:
-        helper.start()
-    add_neighbours(sync, sums, 0)
-    assert np.array_equal(sums, expected)  # before the helpers have ended
-    for helper in helpers:
-        helper.join()
-    assert np.array_equal(sums, expected)
-
-
-def test_who_comes_late_finds_nothing_to_do() -> None:
-    sync, sums = new_sync(TASKS), np.zeros((PHASES + 1, TASKS), dtype=np.int64)
-    add_neighbours(sync, sums, 0)
-    before = sums.copy()
-    add_neighbours(sync, sums, 3)
-    assert np.array_equal(sums, before)
-    assert sync[TASKS * PADDING] == TASKS * PHASES

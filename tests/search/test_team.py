@@ -9,10 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from obscuro.search.game import Expansion
+from obscuro.search.joint import JointSolver
 from obscuro.search.selection import Batch
 from obscuro.search.team import Expanded, Expanders, Team
 
 from .random_game import RandomGame
+from .trees import random_search
 
 
 def test_parts_are_done_in_any_thread_and_returned_in_order() -> None:
@@ -74,6 +76,12 @@ def test_threads_end_and_start_again() -> None:
 LONG = 60.0  # seconds; no test that passes waits for so long
 
 
+def solver(threads: int) -> JointSolver:
+    """A solver that nobody asks to iterate."""
+    search = random_search(1, expansions=0)
+    return JointSolver(search.tree, search.spare, search.gadget, threads)
+
+
 def leaves(first: int, count: int) -> Batch:
     """Leaves with edges from `first` on."""
     edges = np.arange(first, first + count, dtype=np.int32)
@@ -109,7 +117,7 @@ def edges_of(expanded: list[Expanded]) -> list[int]:
 @pytest.mark.parametrize("threads", [2, 3, 6])
 def test_parts_are_expanded_by_the_others_and_taken_back(threads: int) -> None:
     game, team = Gated(9), Team(threads)
-    expanders = Expanders([game] * threads, team)
+    expanders = Expanders([game] * threads, team, solver(threads))
     for first in (0, 16):
         expanders.hand_over(leaves(first, 16))
     assert expanders.leaves == 32
@@ -129,7 +137,7 @@ def test_parts_are_expanded_by_the_others_and_taken_back(threads: int) -> None:
 
 def test_closing_ends_what_has_begun_and_hands_back_the_rest() -> None:
     game, team = Gated(9), Team(2)
-    expanders = Expanders([game] * 2, team)
+    expanders = Expanders([game] * 2, team, solver(2))
     begun = threading.Event()
     wait = game.may_begin.wait
 
@@ -157,7 +165,7 @@ def test_an_error_is_raised_and_no_other_part_begun() -> None:
     game, team = Gated(9), Team(2)
     game.fails = True
     game.may_begin.set()
-    expanders = Expanders([game] * 2, team)
+    expanders = Expanders([game] * 2, team, solver(2))
     expanders.hand_over(leaves(0, 64))
     assert game.ended.acquire(timeout=LONG)
     done, left = expanders.close()

@@ -6,7 +6,8 @@
 From each fixed position of `obscuro bench search` one search makes a tree, and after a move of each
 side the next one is watched: every step is timed, on the clock and by the seconds that a core
 worked for the thread. The two differ where a thread waits: for the others, for Stockfish, for
-Python's own lock, or for a core. With --nodes, and by the seconds worked alone, the table means
+Python's own lock, or for a core. The other threads wait for something to do where they iterate, and
+that counts as iterating. With --nodes, and by the seconds worked alone, the table means
 something on a busy machine too.
 """
 
@@ -96,7 +97,7 @@ def watching(profile: Profile, evaluator: type) -> Iterator[None]:
         for owner, name, step in (
             (Search, "run", ALL),
             (Search, "solve", "solving"),
-            (joint, "iterate_jointly", "iterating"),
+            (joint, "serve", "iterating"),
             (Search, "select", "selecting"),
             (Search, "attach", "attaching"),
             (Search, "summary", "reporting"),

@@ -36,9 +36,8 @@ from obscuro.evaluation.evaluator import ChildValues
 from obscuro.search.gadget import Gadget
 from obscuro.search.game import MAX, MIN
 from obscuro.search.keeping import keep_roots
-from obscuro.search.parameters import SLICE_EDGES, SLICE_ITERATIONS
+from obscuro.search.parameters import MAX_ACTIONS, SLICE_EDGES, SLICE_ITERATIONS
 from obscuro.search.solver import iterate
-from obscuro.search.steps import MAX_ACTIONS
 from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.tree import NODES, ROOTS, Tree
 

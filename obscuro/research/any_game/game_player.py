@@ -17,8 +17,8 @@ from obscuro.research.games.game_tree import GameTree, Strategy
 from obscuro.search.choice import purify
 from obscuro.search.game import MAX, MIN
 from obscuro.search.pace import Limits, Progress
+from obscuro.search.parameters import MAX_ACTIONS
 from obscuro.search.search import Search
-from obscuro.search.steps import MAX_ACTIONS
 
 _MEBIBYTE: Final = 1 << 20
 _ROOT_SHARE: Final = 0.4  # of a turn's time, at most, goes to the roots
