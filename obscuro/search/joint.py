@@ -36,7 +36,6 @@ from obscuro.search.sync import (
     NO_PART,
     OPENED,
     PADDING,
-    Desk,
     Sync,
     claim,
     close_phases,
@@ -351,17 +350,16 @@ ITERATIONS_PER_SHARING = 100
 
 
 class JointSolver:
-    """Iterates on one tree with a team, and gives its nodes to the team's threads.
+    """Iterates on one tree by several threads, and gives its nodes to them.
 
     spare: a tree of the same capacities whose contents are not needed; its arrays hold the shares. As
-    long as this object is in use, only it may iterate, and the tree may only grow. desk: where the
-    threads stand that `help`.
+    long as this object is in use, only it may iterate, and the tree may only grow.
+
+    desk: where the threads stand that `help`.
     """
 
-    def __init__(
-        self, tree: Tree, spare: Tree, gadget: Gadget, threads: int, desk: Desk | None = None
-    ) -> None:
-        self.desk = new_desk() if desk is None else desk
+    def __init__(self, tree: Tree, spare: Tree, gadget: Gadget, threads: int) -> None:
+        self.desk = new_desk()
         self._tree = tree
         self._spare = spare
         self._gadget = gadget
@@ -372,8 +370,7 @@ class JointSolver:
         self._edges_shared = 0  # of the tree, when the shares were made
         self._iterations = 0  # since then
         self._uneven = False
-        none = lend(spare, 1)
-        self._offer = 0, none, new_job(1)  # what guests work on, with the desk's CHANGES
+        self._offer = 0, lend(spare, 1), new_job(1)  # for guests, with the desk's CHANGES
 
     def iterate(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,6 +18,9 @@ from typing import Any
 from obscuro.cli.bench.following import POSITIONS, Follower
 from obscuro.engine.machine import usable_cores
 from tools.common import add_evaluator, given, publish, say, table, tool_parser
+from tools.results.manifest import Loaded
+
+FIGURES = "iterations", "expansions"
 
 
 def measure(told: argparse.Namespace) -> list[dict[str, Any]]:
@@ -48,26 +51,33 @@ def searches(threads: int, evaluator: str, movetime: int, count: int) -> dict[st
     return {"iterations": median(iterations), "expansions": median(expansions)}
 
 
-def plot(file: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Draw both figures of searches by threads."""
+def plot(file: Path, curves: Mapping[str, Sequence[dict[str, Any]]], mark: str = "") -> None:
+    """Draw both figures of searches by threads.
+
+    curves: rows by label. mark: what the PNG says of its origin.
+    """
     import matplotlib  # noqa: PLC0415  an optional dependency
 
     matplotlib.use("Agg")
     from matplotlib import pyplot  # noqa: PLC0415
 
-    figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
-    threads = [row["threads"] for row in rows]
-    for key, label in (
-        ("iterations", "iterations"),
-        ("expansions", "expansions"),
-    ):
-        axes.plot(threads, [row[key] / rows[0][key] for row in rows], marker="o", label=label)
-    first = threads[0]
-    axes.plot(threads, [n / first for n in threads], color="grey", linestyle=":", label="ideal")
-    axes.set(xlabel="threads", ylabel=f"a second, {first} = 1", xticks=threads)
-    axes.legend(fontsize="small")
-    figure.savefig(file, dpi=90, metadata={"Software": None})
+    figure, axes = pyplot.subplots(1, len(FIGURES), figsize=(10, 4), layout="constrained")
+    for axis, key in zip(axes, FIGURES, strict=True):
+        for label, rows in curves.items():
+            axis.plot(
+                [row["threads"] for row in rows], [row[key] for row in rows], "o-", label=label
+            )
+        threads = sorted({row["threads"] for rows in curves.values() for row in rows})
+        axis.set(xlabel="threads", ylabel=f"{key} a second", xticks=threads, ylim=(0, None))
+        if len(curves) > 1:
+            axis.legend(fontsize="small")
+    figure.savefig(file, dpi=90, metadata={"Software": None, "Description": mark})
     pyplot.close(figure)
+
+
+def draw_runs(file: Path, loaded: Sequence[Loaded], mark: str) -> None:
+    """Draw the runs of a page beside each other; see `plot`."""
+    plot(file, {run.run.label: run.raw.data for run in loaded}, mark)
 
 
 def render(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -111,7 +121,7 @@ def main(words: Sequence[str] | None = None) -> int:
     rows = measure(told)
     publish(parser, words, told.raw, rows, render)
     if told.plot is not None:
-        plot(told.plot, rows)
+        plot(told.plot, {"": rows})
     return 0
 
 
