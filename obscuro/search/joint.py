@@ -33,9 +33,11 @@ from obscuro.search.solver import iterate, match_regrets
 from obscuro.search.sync import (
     CHANGES,
     ENDED,
+    LOOKS,
     NO_PART,
     OPENED,
     PADDING,
+    TIRED,
     Sync,
     claim,
     close_phases,
@@ -231,7 +233,7 @@ def _between_sweeps(tree, gadget, shares, player, visited, control):
 
 @kernel
 def _wait(sync, tasks, desk, thread):
-    """Wait until tasks are done; returns a part of leaves that a guest has taken before, or NO_PART."""
+    """Wait until tasks are done, and return NO_PART; a guest may end before: see `wait_as_guest`."""
     if thread > 0:
         return wait_as_guest(sync, tasks, desk)
     wait_for(sync, tasks)
@@ -243,8 +245,8 @@ def iterate_jointly(tree, gadget, shares, job, desk, thread):
     """One thread's part of `solver.iterate`; it returns when all of it is done, whoever does it.
 
     The threads call it at a time. One that comes late, or not at all, delays no other. A guest ends
-    early where a part of leaves is offered at the desk. Returns the number of the part that it has
-    taken, else NO_PART.
+    early when a part of leaves is offered at the desk, or when it would have to sleep. Returns the
+    part that it has taken, or NO_PART, or TIRED.
 
     job: a `JointJob`. thread: its number; the host's is 0.
     """
@@ -322,9 +324,9 @@ def serve(tree, gadget, shares, job, desk, changes, thread):
         if enter(desk, changes, most):
             part = iterate_jointly(tree, gadget, shares, job, desk, thread)
             leave(desk)
-            if part != NO_PART:
+            if part >= 0:
                 return part
-            looks = 0
+            looks = LOOKS if part == TIRED else 0
         looks = rest(looks)
 
 

@@ -139,6 +139,7 @@ Desk = npt.NDArray[np.int64]
 OPENED, CLOSED, GUESTS, OFFERED, TAKEN, CHANGES, ENDED = range(7)
 _ENTRIES = 7
 NO_PART = -1
+TIRED = -2
 
 
 def new_desk() -> Desk:
@@ -213,11 +214,17 @@ def leave(desk):
 
 @kernel
 def wait_as_guest(sync, tasks, desk):
-    """As `wait_for`, but take a part of leaves if there is one; returns its number, or NO_PART."""
+    """As `wait_for`, but not for long, and only while no part of leaves is offered.
+
+    Returns NO_PART when the tasks are done, the number of a part that it has taken, or TIRED: a guest
+    sleeps at the desk, where the host does not wait for it.
+    """
     looks = 0
     while _load(sync, sync.shape[0] - PADDING) < tasks:
         part = take_part(desk)
         if part != NO_PART:
             return part
+        if looks >= LOOKS:
+            return TIRED
         looks = rest(looks)
     return NO_PART
