@@ -21,7 +21,7 @@ from obscuro.search.pace import Limits, Progress
 from obscuro.search.parameters import BATCH, EXHAUSTED_AFTER, LEAST_SOLVING, SearchParameters
 from obscuro.search.search import Balance, Search
 from obscuro.search.selection import Batch
-from obscuro.search.team import Expanders
+from obscuro.search.team import Expanders, Team
 from obscuro.search.tree import ACTIONS, IN_FLIGHT, INFOSETS, NODES, ROOTS
 from tests.search.invariants import check
 from tests.sizes import quick_among
@@ -264,11 +264,11 @@ def test_a_stop_ends_a_search_though_others_expand(
 ) -> None:
     """They end what they have begun, and begin nothing else; the rest is released."""
     closing = threading.Event()
-    close = Expanders.close
+    close = Team.close
 
-    def told(expanders: Expanders) -> Any:
+    def told(team: Team) -> None:  # called when what has not been begun is withdrawn
         closing.set()
-        return close(expanders)
+        close(team)
 
     class Busy(Stopper):
         def expand(self, states: NDArray[np.uint64], keys: NDArray[np.uint64]) -> Expansion:
@@ -279,7 +279,7 @@ def test_a_stop_ends_a_search_though_others_expand(
 
     game = Busy(9, 60)
     search = new_search(game=game, threads=threads)
-    monkeypatch.setattr(Expanders, "close", told)
+    monkeypatch.setattr(Team, "close", told)
     progress = search.run(FOREVER, game.stop)
     assert closing.is_set() and progress.expansions == sum(game.calls)
     before = int(np.flatnonzero(np.cumsum(game.calls) >= 60)[0])
