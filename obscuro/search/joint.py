@@ -232,23 +232,23 @@ def _between_sweeps(tree, gadget, shares, player, visited, control):
 
 
 @kernel
-def _wait(sync, tasks, desk, thread):
+def _wait(sync, tasks, desk, thread, patience):
     """Wait until tasks are done, and return NO_PART; a guest may end before: see `wait_as_guest`."""
     if thread > 0:
-        return wait_as_guest(sync, tasks, desk)
+        return wait_as_guest(sync, tasks, desk, patience)
     wait_for(sync, tasks)
     return NO_PART
 
 
 @kernel
-def iterate_jointly(tree, gadget, shares, job, desk, thread):
+def iterate_jointly(tree, gadget, shares, job, desk, thread, patience):
     """One thread's part of `solver.iterate`; it returns when all of it is done, whoever does it.
 
     The threads call it at a time. One that comes late, or not at all, delays no other. A guest ends
     early when a part of leaves is offered at the desk, or when it would have to sleep. Returns the
     part that it has taken, or NO_PART, or TIRED.
 
-    job: a `JointJob`. thread: its number; the host's is 0.
+    job: a `JointJob`. thread: its number; the host's is 0. patience: looks of a guest that waits.
     """
     sync, visited, control = job.sync, job.visited, job.control
     trunk = shares.used.shape[0] - 1
@@ -257,7 +257,7 @@ def iterate_jointly(tree, gadget, shares, job, desk, thread):
     if claim(sync, trunk, phase):
         _sweep_forward(tree, shares, trunk, MAX)
         finish(sync)
-    part = _wait(sync, done, desk, thread)
+    part = _wait(sync, done, desk, thread, patience)
     if part != NO_PART:
         return part
     while control[LAST_PHASE] != phase:
@@ -272,7 +272,7 @@ def iterate_jointly(tree, gadget, shares, job, desk, thread):
                     visited[PADDING * share + SWEEP] = edges
                     visited[PADDING * share + ALL] += edges
                     finish(sync)
-            part = _wait(sync, done, desk, thread)
+            part = _wait(sync, done, desk, thread, patience)
             if part != NO_PART:
                 return part
             phase += 1
@@ -294,7 +294,7 @@ def iterate_jointly(tree, gadget, shares, job, desk, thread):
                 if claim(sync, share, phase):
                     _update_share(tree, shares, share)
                     finish(sync)
-            part = _wait(sync, done, desk, thread)
+            part = _wait(sync, done, desk, thread, patience)
             if part != NO_PART:
                 return part
     phase += 1
@@ -304,7 +304,7 @@ def iterate_jointly(tree, gadget, shares, job, desk, thread):
         if claim(sync, share, phase):
             _write_sums(tree, shares, share)
             finish(sync)
-    return _wait(sync, done, desk, thread)
+    return _wait(sync, done, desk, thread, patience)
 
 
 @kernel
@@ -317,16 +317,24 @@ def serve(tree, gadget, shares, job, desk, changes, thread):
     """
     most = shares.used.shape[0] - 2
     looks = 0
+    patience = LOOKS
     while True:
         part = take_part(desk)
         if part != NO_PART or counted(desk, ENDED) or counted(desk, CHANGES) != changes:
             return part
         if enter(desk, changes, most):
-            part = iterate_jointly(tree, gadget, shares, job, desk, thread)
+            part = iterate_jointly(tree, gadget, shares, job, desk, thread, patience)
             leave(desk)
             if part >= 0:
                 return part
-            looks = LOOKS if part == TIRED else 0
+            if (
+                part == TIRED
+            ):  # with fewer cores than threads, who spins keeps others from their tasks
+                looks = max(looks, LOOKS)
+                patience //= 2
+            else:
+                looks = 0
+                patience = LOOKS
         looks = rest(looks)
 
 
@@ -405,7 +413,7 @@ class JointSolver:
         job.control[:] = 0, 0, 0, max_iterations, max_edges, own_infoset, iteration
         job.last_absent[: len(last_absent)] = last_absent
         count(self.desk, OPENED, 1)
-        iterate_jointly(self._tree, self._gadget, shares, job, self.desk, 0)
+        iterate_jointly(self._tree, self._gadget, shares, job, self.desk, 0, 0)
         close_phases(self.desk)
         last_absent[:] = job.last_absent[: len(last_absent)]
         done = int(job.control[ITERATIONS_DONE])
@@ -446,7 +454,7 @@ class JointSolver:
         self._add_nodes(shares)
         job.control[LAST_PHASE] = 1
         count(self.desk, OPENED, 1)
-        iterate_jointly(self._tree, self._gadget, shares, job, self.desk, 0)
+        iterate_jointly(self._tree, self._gadget, shares, job, self.desk, 0, 0)
         close_phases(self.desk)
         count(self.desk, ENDED, 1)
         self.help(1)

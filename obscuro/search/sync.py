@@ -213,8 +213,8 @@ def leave(desk):
 
 
 @kernel
-def wait_as_guest(sync, tasks, desk):
-    """As `wait_for`, but not for long, and only while no part of leaves is offered.
+def wait_as_guest(sync, tasks, desk, patience):
+    """As `wait_for`, but for `patience` looks, and only while no part of leaves is offered.
 
     Returns NO_PART when the tasks are done, the number of a part that it has taken, or TIRED: a guest
     sleeps at the desk, where the host does not wait for it.
@@ -224,7 +224,7 @@ def wait_as_guest(sync, tasks, desk):
         part = take_part(desk)
         if part != NO_PART:
             return part
-        if looks >= LOOKS:
+        if looks >= patience:
             return TIRED
         looks = rest(looks)
     return NO_PART

@@ -133,10 +133,10 @@ def test_a_guest_enters_while_it_is_open_and_there_is_room() -> None:
 def test_a_part_comes_before_the_end_of_a_phase() -> None:
     desk, sync = new_desk(), new_sync(2)
     finish(sync)
-    assert wait_as_guest(sync, 1, desk) == NO_PART
-    assert wait_as_guest(sync, 2, desk) == TIRED  # one task is not done
+    assert wait_as_guest(sync, 1, desk, 5) == NO_PART
+    assert wait_as_guest(sync, 2, desk, 5) == TIRED  # one task is not done
     count(desk, OFFERED, 1)
-    assert wait_as_guest(sync, 2, desk) == 0
+    assert wait_as_guest(sync, 2, desk, 5) == 0
 
 
 @kernel
