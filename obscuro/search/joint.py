@@ -84,7 +84,7 @@ def new_job(threads: int) -> JointJob:
     return JointJob(
         new_sync(threads + 1),
         np.zeros(threads * PADDING, dtype=np.int64),
-        np.zeros(7, dtype=np.int64),
+        np.zeros(FIRST + 1, dtype=np.int64),
         np.zeros(MAX_ACTIONS, dtype=np.int64),
     )
 
@@ -327,9 +327,8 @@ def serve(tree, gadget, shares, job, desk, changes, thread):
             leave(desk)
             if part >= 0:
                 return part
-            if (
-                part == TIRED
-            ):  # with fewer cores than threads, who spins keeps others from their tasks
+            if part == TIRED:
+                # With fewer cores than threads, who spins keeps others from their tasks.
                 looks = max(looks, LOOKS)
                 patience //= 2
             else:

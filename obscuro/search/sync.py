@@ -137,14 +137,13 @@ Desk = npt.NDArray[np.int64]
 # that take part in them; parts of leaves that were offered, and that were taken; what the phases
 # compute on has changed; all is over.
 OPENED, CLOSED, GUESTS, OFFERED, TAKEN, CHANGES, ENDED = range(7)
-_ENTRIES = 7
 NO_PART = -1
 TIRED = -2
 
 
 def new_desk() -> Desk:
     """A desk where nothing is offered yet: int64[entries · PADDING]."""
-    return np.zeros(_ENTRIES * PADDING, dtype=np.int64)
+    return np.zeros((ENDED + 1) * PADDING, dtype=np.int64)
 
 
 @kernel

@@ -171,6 +171,6 @@ class Expanders:
                 expansion = self._games[thread].expand(part.states, part.keys)
             except BaseException as error:
                 self._errors.append(error)
-                withdraw(self._solver.desk)
+                withdraw(desk)
             else:
                 self._done.append(Expanded(part, expansion))

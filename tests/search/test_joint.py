@@ -9,6 +9,7 @@ from obscuro.search import joint
 from obscuro.search.joint import JointSolver
 from obscuro.search.search import Search
 from obscuro.search.solver import iterate
+from obscuro.search.sync import OPENED, counted
 from obscuro.search.team import Expanders, Team
 from obscuro.search.tree import EDGES, INFOSETS, Tree
 from tests.search.invariants import check
@@ -171,6 +172,7 @@ def test_a_small_tree_is_solved_by_one_thread(monkeypatch: pytest.MonkeyPatch) -
     assert pair.solver.threads_for(20_000) == 2
     assert pair.solver.threads_for(10**7) == 8
     pair.iterate(10)
+    assert counted(pair.solver.desk, OPENED) == 0  # nobody is asked to help
     pair.team.close()
     for name, array in pair.alone._asdict().items():
         assert np.array_equal(getattr(pair.tree, name), array), name
