@@ -178,8 +178,6 @@ def _best_of_each(expansions: list[Expansion]) -> NDArray[np.float32]:
 
 LeafValue = Callable[[Any], float]
 """A heuristic: the first player's expected payoff in a state, in the game's units."""
-PlayOut = Callable[[Any, Callable[[], float]], float]
-"""A random playout of a state; the second argument draws a number in [0, 1)."""
 
 
 class Rollouts:
@@ -188,8 +186,9 @@ class Rollouts:
     Parameters
     ----------
     game : ExtensiveForm
-        The game. If it has a method `play_out(state, draw)`, a `PlayOut`, that plays instead. A
-        game may well be faster at it, as it need not keep the states in between.
+        The game. If it has a method `playouts(count, seed)`, the function of a state that this
+        returns plays instead. A game may well be faster at it, as it need not keep the states in
+        between.
     count : int
         Playouts of each state.
     seed : int
@@ -202,17 +201,21 @@ class Rollouts:
         self._game = game
         self._count = count
         self._draw = np.random.default_rng(seed).random
-        self._play_out: PlayOut = getattr(game, "play_out", self._play_plies)
+        playouts = getattr(game, "playouts", None)
+        self._mean: LeafValue = self._play_all if playouts is None else playouts(count, seed)
 
     def __call__(self, state: Any) -> float:
         """Return the first player's mean payoff, in the game's units.
 
         Raises GameFaultError if a playout comes to a state where no player has an action.
         """
-        return sum(self._play_out(state, self._draw) for _ in range(self._count)) / self._count
+        return self._mean(state)
 
-    def _play_plies(self, state: Any, draw: Callable[[], float]) -> float:
-        game = self._game
+    def _play_all(self, state: Any) -> float:
+        return sum(self._play_plies(state) for _ in range(self._count)) / self._count
+
+    def _play_plies(self, state: Any) -> float:
+        game, draw = self._game, self._draw
         while (mover := game.player(state)) != TERMINAL:
             actions = game.actions(state)
             if not len(actions):

@@ -15,29 +15,40 @@ from .told import random_line
 
 
 class PlaysPlies:
-    """A game of OpenSpiel's without `play_out`."""
+    """A game of OpenSpiel's without `playouts`."""
 
     def __init__(self, game: OpenSpielGame) -> None:
         for name in ("name", "player", "actions", "chances", "apply", "payoff"):
             setattr(self, name, getattr(game, name))
 
 
-@pytest.mark.parametrize("text", ["leduc_poker", "phantom_ttt", "dark_hex(board_size=3)"])
-def test_openspiels_playouts_are_those_ply_by_ply(text: str) -> None:
+@pytest.mark.parametrize("text", ["leduc_poker", "phantom_ttt", "goofspiel(num_cards=4)"])
+def test_openspiels_playouts_have_the_mean_of_those_ply_by_ply(text: str) -> None:
     game = OpenSpielGame(text)
     plain: Any = PlaysPlies(game)
-    random = np.random.default_rng(4)
-    values = []
-    for seed in range(40):
-        state, ours, theirs = game.start(), Rollouts(game, 3, seed), Rollouts(plain, 3, seed)
-        for action in random_line(game, random):
-            assert ours(state) == pytest.approx(theirs(state))
-            values.append(ours(state))
-            theirs(state)
+    ours, theirs = Rollouts(game, 2000, 1), Rollouts(plain, 2000, 2)
+    differences = []
+    for seed in range(3):
+        state = game.start()
+        for action in random_line(game, np.random.default_rng(seed)):
+            differences.append(game.scale * (ours(state) - theirs(state)))
             state = game.apply(state, action)
         assert game.player(state) == TERMINAL
         assert ours(state) == game.payoff(state)
-    assert min(values) < 0 < max(values)
+    assert len(differences) > 10
+    assert max(map(abs, differences)) < 0.15  # the standard error of one is 0.03 at most
+    assert np.mean(differences) == pytest.approx(0, abs=0.03)
+
+
+def test_a_seed_repeats_openspiels_playouts_and_another_one_does_not() -> None:
+    game = OpenSpielGame("phantom_ttt")
+
+    def values(seed: int) -> list[float]:
+        rollouts = Rollouts(game, 3, seed)
+        return [rollouts(game.start()) for _ in range(20)]
+
+    assert values(1) == values(1)
+    assert values(1) != values(2)
 
 
 @pytest.mark.parametrize("game", [KuhnPoker(), OpenSpielGame("kuhn_poker")])
