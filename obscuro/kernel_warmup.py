@@ -19,11 +19,11 @@ import numpy as np
 
 from obscuro.belief.belief import warm_up
 from obscuro.child_process import ChildProcess
-from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.player_kind import AnyPlayer
 from obscuro.engine.report import GoLimits
 from obscuro.kernel_cache import kernel_files
+from obscuro.machine import usable_cores
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.search.k_centre import k_centres

@@ -13,8 +13,8 @@ from obscuro.cli.command_support import UsageError, read_options, server_options
 from obscuro.client.analysis_messages import AnalysisAnswer
 from obscuro.client.engine import Engine, engine_command
 from obscuro.client.uci_process import UciProcess
-from obscuro.engine.machine import MEBIBYTE, total_memory, usable_cores
 from obscuro.engine.options import BYTES_PER_POSITION, LEAST_HASH, WEIGHTED_POSITIONS, Options
+from obscuro.machine import MEBIBYTE, total_memory, usable_cores
 from obscuro.queries.analysis_service import AnalysisService
 from obscuro.signal_handlers import leaving_signals_handled
 from obscuro.uci.channel import Output, is_hung_up, read_lines

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from obscuro import kernel_cache
-from obscuro.engine.machine import real_cores, total_memory, usable_cores
 from obscuro.engine.options import OPTIONS, Options
 from obscuro.installation import about, how_to_add, install_command
+from obscuro.machine import real_cores, total_memory, usable_cores
 from obscuro.version import full_version
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from obscuro.cli.command_support import CommandError, UsageError, read_options
 from obscuro.cli.explorer_command import write_explorer
 from obscuro.cli.file_report_command import make_analyst, move_name, write_page, write_report
 from obscuro.client.limit import Limit
-from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import OptionError
 from obscuro.engine.player_kind import OBSCURO
+from obscuro.machine import usable_cores
 from obscuro.matches.builtin_players import set_options
 from obscuro.viewer.analysis import AnalysisError
 from obscuro.viewer.browser_parts.parts import MissingPartsError

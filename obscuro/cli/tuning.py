@@ -11,8 +11,8 @@ from rich.progress import Progress
 
 from obscuro.cli.bench.following import POSITIONS, Follower
 from obscuro.engine.chess_game import ChessGame
-from obscuro.engine.machine import MEBIBYTE, usable_cores, usable_mebibytes
 from obscuro.engine.options import LEAST_HASH, OPTIONS
+from obscuro.machine import MEBIBYTE, usable_cores, usable_mebibytes
 from obscuro.search.tree import bytes_per_edge
 
 THREADS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from obscuro.belief.buffers import Buffers
 from obscuro.belief.update import reserve
 from obscuro.engine.chess_game import ChessGame, Words
-from obscuro.engine.machine import MEBIBYTE, usable_mebibytes
 from obscuro.engine.options import LEAST_HASH, Options
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.evaluator import CacheUse, Evaluator
 from obscuro.evaluation.factory import make_evaluator
+from obscuro.machine import MEBIBYTE, usable_mebibytes
 from obscuro.search.search import Search
 
 # A change of one of these options makes new evaluators, games and tree; one of `Hash` a new tree.

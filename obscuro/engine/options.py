@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from obscuro.engine.machine import MEBIBYTE, total_memory, usable_cores
 from obscuro.engine.strength import LEAST_ELO, LEVELS, MOST_ELO, Strength, strength_of
 from obscuro.evaluation.factory import evaluator_names
+from obscuro.machine import MEBIBYTE, total_memory, usable_cores
 from obscuro.rules.stalemate import LOSS, STALEMATES
 from obscuro.search.parameters import (
     EDGES_PER_EXPANSION,

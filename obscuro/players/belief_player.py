@@ -8,7 +8,6 @@ from obscuro.belief.belief import warm_up
 from obscuro.belief.buffers import Buffers
 from obscuro.engine.chess_game import ChessGame
 from obscuro.engine.game_follower import GameFollower, OwnTurn, Report, Words
-from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
 from obscuro.engine.report import Choice, GoLimits
 from obscuro.evaluation.cache import ExpansionCache
@@ -16,6 +15,7 @@ from obscuro.evaluation.evaluator import Evaluator
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.kernel_cache import kernel_files
 from obscuro.kernel_warmup import play_trial_game, trial_options
+from obscuro.machine import MEBIBYTE
 
 _GAME_OPTIONS = (
     "Evaluator",

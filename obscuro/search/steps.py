@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from obscuro.machine import usable_cores
 from obscuro.search.gadget import new_gadget
 from obscuro.search.game import MAX, Expansion, Game
 from obscuro.search.joint import JointSolver
@@ -233,7 +234,9 @@ class SearchSteps:
     @contextlib.contextmanager
     def solving_jointly(self) -> Iterator[JointSolver]:
         """Iterate in `solve` by all threads that help what this gives."""
-        self._joint = JointSolver(self.tree, self.spare, self.gadget, self.threads)
+        # Threads without a core of their own would only interrupt those that have one.
+        threads = min(self.threads, usable_cores())
+        self._joint = JointSolver(self.tree, self.spare, self.gadget, threads)
         try:
             yield self._joint
         finally:

@@ -16,9 +16,9 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from obscuro.engine.machine import processor_name, usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.player_kind import OBSCURO
+from obscuro.machine import processor_name, usable_cores
 from obscuro.version import version
 
 FORMAT = 1

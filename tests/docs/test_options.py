@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from obscuro.engine.machine import total_memory, usable_cores
 from obscuro.engine.options import OPTIONS, SEARCH_KEYS
+from obscuro.machine import total_memory, usable_cores
 from obscuro.players.roster import PLAYERS
 from tests.docs.pages import page
 from tools.record.option_table import BEGIN, END, OF_MACHINE, TABLES, with_table

@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from obscuro.engine import equipment as equipment_module
-from obscuro.engine.machine import MEBIBYTE, usable_mebibytes
 from obscuro.engine.options import LEAST_HASH, Options
 from obscuro.engine.player import Player
+from obscuro.machine import MEBIBYTE, usable_mebibytes
 from obscuro.search.search import Search
 
 MEMINFO = """\

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from obscuro.engine.chess_game import CAPPED, DRAW_WORD, STATE_WORDS, ChessGame
-from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.evaluation.factory import make_evaluator
+from obscuro.machine import MEBIBYTE
 from obscuro.rules.layout import WORDS
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_fen, legal_moves

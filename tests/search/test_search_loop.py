@@ -309,7 +309,7 @@ def test_the_value_of_a_solved_game_is_found(name: str, threads: int) -> None:
 
 
 @pytest.mark.usefixtures("even_small_trees")
-@pytest.mark.parametrize("threads", [2, 6])
+@pytest.mark.parametrize("threads", [2, 16])
 def test_threads_grow_the_tree_and_end(threads: int) -> None:
     search = new_search(threads=threads)
     before = threading.active_count()

@@ -24,10 +24,10 @@ import chess
 import numpy as np
 
 from obscuro.cli.bench.common import progress
-from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import Choice, GoLimits
+from obscuro.machine import usable_cores
 from obscuro.rules.account import last_ply
 from obscuro.rules.board import FogOfWarBoard
 from obscuro.rules.position import from_board

@@ -31,7 +31,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from obscuro.engine.machine import usable_cores
+from obscuro.machine import usable_cores
 from tools.common import INTERRUPTED, ROOT, given, say, tool_parser
 from tools.play.paper_experiments import EXPERIMENTS, MEASUREMENTS
 from tools.play.paper_series import AnyBlock, MatchSeries, Series, ToolSeries

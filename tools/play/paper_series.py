@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from obscuro.engine.machine import usable_cores
+from obscuro.machine import usable_cores
 from tools.common import INTERRUPTED, ROOT, say
 from tools.play.paper_experiments import (
     OLD_COMMIT,

@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 import chess
 
-from obscuro.engine.machine import usable_cores
+from obscuro.machine import usable_cores
 from tests import reference
 from tests.belief.comparison import Counts, DifferenceError, compare_game
 from tests.belief.games import MIDDLE_GAMES

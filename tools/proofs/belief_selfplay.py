@@ -32,9 +32,9 @@ import chess
 import numpy as np
 
 from obscuro.cli.bench.common import progress
-from obscuro.engine.machine import usable_cores
 from obscuro.engine.player import Player
 from obscuro.engine.turn_time import BELIEF_SHARE, turn_time
+from obscuro.machine import usable_cores
 from obscuro.matches.game_record import OWN_OBSERVATIONS, Turn
 from obscuro.matches.referee import play_game
 from obscuro.matches.time_control import Allowance

@@ -22,8 +22,8 @@ import psutil
 from obscuro.bots.our_view import OurView
 from obscuro.client.engine import engine_command
 from obscuro.client.uci_process import UciProcess
-from obscuro.engine.machine import MEBIBYTE
 from obscuro.engine.options import Options
+from obscuro.machine import MEBIBYTE
 from tools.common import (
     add_options,
     given,

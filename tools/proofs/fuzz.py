@@ -37,7 +37,7 @@ from typing import Any
 
 import psutil
 
-from obscuro.engine.machine import usable_cores
+from obscuro.machine import usable_cores
 from tools.common import INTERRUPTED, ROOT, given, publish, say, table, tool_parser
 
 GUIDED = "OBSCURO_FUZZ_GUIDED"

@@ -26,7 +26,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from obscuro.client.engine import PlayResult, Think
-from obscuro.engine.machine import MEBIBYTE
+from obscuro.machine import MEBIBYTE
 from obscuro.web.web_limits import WebLimits
 from obscuro.web.web_requests import COOKIE
 from obscuro.web.web_server import WebService, make_app

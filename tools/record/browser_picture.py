@@ -34,7 +34,7 @@ from pathlib import Path
 
 from playwright.sync_api import Error, Page, expect
 
-from obscuro.engine.machine import usable_cores
+from obscuro.machine import usable_cores
 from obscuro.viewer.game_file import GameFileError, read_game
 from obscuro.viewer.html_page import html_page
 from obscuro.viewer.make_document import make_document

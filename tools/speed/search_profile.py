@@ -27,7 +27,7 @@ from unittest import mock
 
 from obscuro.cli.bench.following import POSITIONS, Follower
 from obscuro.engine.chess_game import ChessGame
-from obscuro.engine.machine import usable_cores
+from obscuro.machine import usable_cores
 from obscuro.search import joint
 from obscuro.search.search import Search
 from tools.common import add_evaluator, given, publish, say, table, tool_parser

@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 import chess
 import numpy as np
 
-from obscuro.engine.machine import usable_cores
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.engine.report import SearchInfo
 from obscuro.kernels import kernel
+from obscuro.machine import usable_cores
 from obscuro.matches.game_record import OWN_OBSERVATIONS, Turn
 from obscuro.matches.referee import play_game
 from obscuro.matches.time_control import Allowance

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from obscuro.cli.bench.following import POSITIONS, Follower
-from obscuro.engine.machine import usable_cores
+from obscuro.machine import usable_cores
 from tools.common import add_evaluator, given, publish, say, table, tool_parser
 from tools.results.manifest import Loaded
 

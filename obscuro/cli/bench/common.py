@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from obscuro import __version__
-from obscuro.engine.machine import MEBIBYTE, processor_name, total_memory, usable_cores
+from obscuro.machine import MEBIBYTE, processor_name, total_memory, usable_cores
 
 KIBIBYTE = 1 << 10
 Summary = dict[str, object]
