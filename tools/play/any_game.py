@@ -19,13 +19,13 @@ change how it plays. With several numbers it plays a match with each. A leaf is 
              others.
     uniform  every action with the same probability, a control.
 
-A result is the search's mean payoff with its standard error, over all games and in each seat.
-Exploitability is the mean loss of the
-played strategy to a best response, in the game's units. It is computed for `--exact` iterations of
-the solver a turn, for each of `--seeds` seeds of the search, and only in games whose players know
-how many plies were made. `--exact-ismcts` computes the same for IS-MCTS with so many simulations a
-turn. With `--chess-settings` the search has the parameters that the engine has in chess, and
-`--parameters` sets single ones.
+A result is the search's mean payoff with its standard error, over all games and in each seat. "At
+least" is two errors below the mean, as a share of the game's greatest payoff. Exploitability is the
+mean loss of the played strategy to a best response, in the game's units. It is computed for
+`--exact` iterations of the solver a turn, for each of `--seeds` seeds of the search, and only in
+games whose players know how many plies were made. `--exact-ismcts` computes the same for IS-MCTS
+with so many simulations a turn. With `--chess-settings` the search has the parameters that the
+engine has in chess, and `--parameters` sets single ones.
 """
 
 from __future__ import annotations
@@ -451,11 +451,12 @@ def _parameters(each: dict[str, Any]) -> str:
 
 
 def _match_table(matches: Sequence[dict[str, Any]]) -> Iterator[str]:
-    head = ["game", "rival", "parameters", "a turn", "playouts", "games", "mean payoff"]
+    head = ["game", "rival", "parameters", "a turn", "playouts", "games", "mean payoff", "at least"]
     head += ["as first", "as second", "expanded a turn", "s a turn", "rival's s a turn"]
     rows = []
     for each in matches:
         payoffs = np.array(each["payoffs"])
+        scale = OpenSpielGame(GAMES[each["game"]].text).scale
         error = payoffs.std(ddof=1) / np.sqrt(len(payoffs)) if len(payoffs) > 1 else np.nan
         rival = each["rival"]
         if each["iterations"] is not None:
@@ -468,12 +469,13 @@ def _match_table(matches: Sequence[dict[str, Any]]) -> Iterator[str]:
             str(each["rollouts"]),
             str(len(payoffs)),
             f"{payoffs.mean():+.3f} ± {error:.3f}",
+            f"{(payoffs.mean() - 2 * error) * scale:+.3f}",
             f"{payoffs[::2].mean():+.3f}",  # the seats alternate
             f"{payoffs[1::2].mean():+.3f}",
         ]
         cells += [f"{each['expanded']:.0f}", f"{each['seconds']:.3f}"]
         rows.append([GAMES[each["game"]].title, rival, *cells, f"{each['rival_seconds']:.3f}"])
-    yield from table(head, rows, "lllrrrrrrrrr")
+    yield from table(head, rows, "lllrrrrrrrrrr")
 
 
 def _exact_table(measured: Sequence[dict[str, Any]]) -> Iterator[str]:

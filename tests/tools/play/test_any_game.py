@@ -111,7 +111,7 @@ def test_a_mean_has_its_error() -> None:
     }
     lines = list(render({"matches": [match], "exact": []}))
     row = "| Leduc poker | mccfr, 1,234 iterations | soft_root=1 | 1,000 it. | 8 | 4 "
-    row += "| +1.000 ± 0.816 | +2.000 | +0.000 "
+    row += "| +1.000 ± 0.816 | -0.049 | +2.000 | +0.000 "
     assert lines[2:] == [f"{row}| 250 | 0.100 | 0.000 |"]
 
 
