@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from obscuro.engine import machine
+from obscuro import machine
 
 
 def test_the_usable_cores_are_those_that_the_process_is_bound_to() -> None:
