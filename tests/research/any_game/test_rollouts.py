@@ -22,19 +22,23 @@ class PlaysPlies:
             setattr(self, name, getattr(game, name))
 
 
-@pytest.mark.parametrize("text", ["leduc_poker", "phantom_ttt", "goofspiel(num_cards=4)"])
+@pytest.mark.parametrize(
+    "text", ["leduc_poker", "phantom_ttt", "dark_hex(board_size=3)", "goofspiel(num_cards=4)"]
+)
 def test_openspiels_playouts_have_the_mean_of_those_ply_by_ply(text: str) -> None:
     game = OpenSpielGame(text)
     plain: Any = PlaysPlies(game)
     ours, theirs = Rollouts(game, 2000, 1), Rollouts(plain, 2000, 2)
-    differences = []
+    values, differences = [], []
     for seed in range(3):
         state = game.start()
         for action in random_line(game, np.random.default_rng(seed)):
-            differences.append(game.scale * (ours(state) - theirs(state)))
+            values.append(game.scale * ours(state))
+            differences.append(values[-1] - game.scale * theirs(state))
             state = game.apply(state, action)
         assert game.player(state) == TERMINAL
         assert ours(state) == game.payoff(state)
+    assert min(values) < 0 < max(values)
     assert len(differences) > 10
     assert max(map(abs, differences)) < 0.15  # the standard error of one is 0.03 at most
     assert np.mean(differences) == pytest.approx(0, abs=0.03)
