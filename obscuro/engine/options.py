@@ -246,8 +246,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
     ),
     Option("max_support", "spin", MAX_SUPPORT, 1, 100, help="moves that purification may mix"),
     Option("puct_c", "number", PUCT_C, 0, 100, help="weight of exploration"),
-    Option("hiding", "number", 0.0, 0, 5, help="pawns that doubling their P is worth"),
-    Option("knowledge", "number", 0.0, 0, 5, help="pawns that halving our P is worth"),
     Option(
         "puct_least_variance",
         "number",
@@ -454,6 +452,4 @@ class Options:
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),
             posterior_prior=self.number("posterior_prior"),
-            hiding=self.number("hiding") / self.number("tau"),
-            knowledge=self.number("knowledge") / self.number("tau"),
         )

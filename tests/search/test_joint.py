@@ -50,8 +50,7 @@ class Pair:
 
     def iterate(self, iterations: int, edges: int = NO_LIMIT, own: int = 5) -> tuple[int, int]:
         """Both iterate, and have done as much; returns how much."""
-        none = np.zeros(0, dtype=np.float32)
-        done = iterate(self.alone, self.gadget, iterations, edges, own, 3, self.absent, none)
+        done = iterate(self.alone, self.gadget, iterations, edges, own, 3, self.absent)
         assert self.solver.iterate(iterations, edges, own, 3, self.their_absent) == done
         return int(done[0]), int(done[1])
 
