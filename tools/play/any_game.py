@@ -23,9 +23,11 @@ A result is the search's mean payoff with its standard error, over all games and
 least" is two errors below the mean, as a share of the game's greatest payoff. Exploitability is the
 mean loss of the played strategy to a best response, in the game's units. It is computed for
 `--exact` iterations of the solver a turn, for each of `--seeds` seeds of the search, and only in
-games whose players know how many plies were made. `--exact-ismcts` computes the same for IS-MCTS
-with so many simulations a turn. With `--chess-settings` the search has the parameters that the
-engine has in chess, and `--parameters` sets single ones.
+games whose players know how many plies were made. With `--large` it is computed in games that are
+too large to enumerate, too: they are followed where the search plays, which takes minutes to hours.
+`--exact-ismcts` computes the same for IS-MCTS with so many simulations a turn. With
+`--chess-settings` the search has the parameters that the engine has in chess, and `--parameters`
+sets single ones.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import ismcts, mcts
 
+from obscuro.research.any_game.best_reply import BestReply, PlayedPolicy
 from obscuro.research.any_game.game_player import Decision, GamePlayer, played_strategy
 from obscuro.research.any_game.histories import HistoryTable
 from obscuro.research.any_game.history_belief import (
@@ -375,6 +378,32 @@ def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, A
     }
 
 
+def measure_large(name: str, settings: PlaySettings, seed: int) -> dict[str, Any]:
+    """Compute the same where a game is too large to enumerate, from best responses to the search."""
+    game = OpenSpielGame(GAMES[name].text, remembers=True)
+    player = Timed(game, settings)
+    begin = time.process_time()
+    lost, infosets = 0.0, 0
+    for seat, responder in ((MAX, MIN), (MIN, MAX)):
+        policy = PlayedPolicy(player, seat, seed)
+        lost += BestReply(game, responder, policy).value() / 2
+        infosets += len(policy.found)
+        say(f"{name}, {settings.iterations} iterations a turn: {infosets} infosets are met")
+    return {
+        "game": name,
+        "exploitability": lost,
+        "uniform": None,
+        "infosets": None,
+        "met": infosets,
+        "seconds": time.process_time() - begin,
+        "iterations": settings.iterations,
+        "rollouts": settings.rollouts,
+        "seed": seed,
+        "parameters": named_parameters(settings),
+        "turn": fmean(player.spent),
+    }
+
+
 def exploited(
     name: str, tree: GameTree[Any], strategy: Strategy, pace: str, begin: float
 ) -> dict[str, Any]:
@@ -489,11 +518,14 @@ def _exact_table(measured: Sequence[dict[str, Any]]) -> Iterator[str]:
     for (name, parameters, rollouts, iterations), found in alike.items():
         losses = np.array([each["exploitability"] for each in found])
         several = f"{losses.min():.4f} – {losses.max():.4f}" if len(losses) > 1 else ""
+        first = found[0]
         cells = [parameters, str(rollouts), f"{iterations:,}", str(len(found))]
-        cells += [f"{losses.mean():.4f}", several, f"{found[0]['uniform']:.4f}"]
+        cells += [f"{losses.mean():.4f}", several]
+        cells.append("" if first["uniform"] is None else f"{first['uniform']:.4f}")
         # Older rows do not say how long a turn took.
-        cells.append(f"{fmean(each['turn'] for each in found):.3f}" if "turn" in found[0] else "")
-        rows.append([GAMES[name].title, f"{found[0]['infosets']:,}", *cells])
+        cells.append(f"{fmean(each['turn'] for each in found):.3f}" if "turn" in first else "")
+        counted = f"{first['infosets']:,}" if first["infosets"] else f"{first['met']:,} met"
+        rows.append([GAMES[name].title, counted, *cells])
     yield from table(head, rows, "lrlrrrrrrr")
 
 
@@ -514,6 +546,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--exact-ismcts", nargs="*", type=int, default=[], metavar="SIMULATIONS", help="a turn"
     )
+    parser.add_argument("--large", action="store_true", help="--exact in large games, too")
     parser.add_argument("--seeds", type=int, default=1, help="of --exact and --exact-ismcts")
     parser.add_argument(
         "--chess-settings", action="store_true", help="the search's parameters are those of chess"
@@ -544,12 +577,15 @@ def main(words: Sequence[str] | None = None) -> int:
     for name in options.games:
         for rival in options.rivals:
             figures["matches"] += play_matches(name, rival, options.number, paces, options.train)
-        if GAMES[name].small:
+        small = GAMES[name].small
+        if small or options.large:
+            measure = measure_exactly if small else measure_large
             figures["exact"] += [
-                measure_exactly(name, replace(settings, iterations=count, memory=8), seed)
+                measure(name, replace(settings, iterations=count, memory=8), seed)
                 for count in options.exact
                 for seed in range(1, options.seeds + 1)
             ]
+        if small:
             figures["exact"] += [
                 measure_ismcts(name, count, seed)
                 for count in options.exact_ismcts

@@ -15,7 +15,9 @@ from tools.play.any_game import (
     IsMcts,
     changed_parameters,
     main,
+    measure_exactly,
     measure_ismcts,
+    measure_large,
     named_parameters,
     render,
 )
@@ -153,3 +155,13 @@ def test_is_mcts_keeps_to_the_time_of_all_moves_together(monkeypatch: pytest.Mon
         player.choose()
     assert player.spent[0] == 300.0  # its speed was not known
     assert sum(player.spent) == pytest.approx(1200, rel=0.1)
+
+
+def test_a_large_game_is_followed_where_the_search_plays() -> None:
+    settings = PlaySettings(iterations=64, memory=4)
+    whole = measure_exactly("dark_hex_2", settings, 1)
+    met = measure_large("dark_hex_2", settings, 1)
+    assert met["exploitability"] == pytest.approx(whole["exploitability"], abs=1e-9)
+    assert 0 < met["met"] < whole["infosets"]
+    (*_, row) = render({"matches": [], "exact": [met]})
+    assert f"| {met['met']} met |" in row
