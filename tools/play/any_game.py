@@ -23,11 +23,11 @@ A result is the search's mean payoff with its standard error, over all games and
 least" is two errors below the mean, as a share of the game's greatest payoff. Exploitability is the
 mean loss of the played strategy to a best response, in the game's units. It is computed for
 `--exact` iterations of the solver a turn, for each of `--seeds` seeds of the search, and only in
-games whose players know how many plies were made. With `--large` it is computed in games that are
-too large to enumerate, too: they are followed where the search plays, which takes minutes to hours.
-`--exact-ismcts` computes the same for IS-MCTS with so many simulations a turn. With
-`--chess-settings` the search has the parameters that the engine has in chess, and `--parameters`
-sets single ones.
+games whose players know how many plies were made. With `--large` no game is enumerated, and all are
+followed where the search plays, which takes minutes to hours. Then the search draws one of
+`--seeds` seeds for each game, and the best response does not know which. `--exact-ismcts` computes
+the exploitability of IS-MCTS with so many simulations a turn. With `--chess-settings` the search
+has the parameters that the engine has in chess, and `--parameters` sets single ones.
 """
 
 from __future__ import annotations
@@ -378,16 +378,16 @@ def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, A
     }
 
 
-def measure_large(name: str, settings: PlaySettings, seed: int) -> dict[str, Any]:
-    """Compute the same where a game is too large to enumerate, from best responses to the search."""
+def measure_large(name: str, settings: PlaySettings, seeds: int) -> dict[str, Any]:
+    """Compute it where a game is too large to enumerate, for a search that draws one of the seeds."""
     game = OpenSpielGame(GAMES[name].text, remembers=True)
     player = Timed(game, settings)
     begin = time.process_time()
     lost, infosets = 0.0, 0
     for seat, responder in ((MAX, MIN), (MIN, MAX)):
-        policy = PlayedPolicy(player, seat, seed)
-        lost += BestReply(game, responder, policy).value() / 2
-        infosets += len(policy.found)
+        policies = [PlayedPolicy(player, seat, seed) for seed in range(1, seeds + 1)]
+        lost += BestReply(game, responder, *policies).value() / 2
+        infosets += len(set().union(*(each.found for each in policies)))
         say(f"{name}, {settings.iterations} iterations a turn: {infosets} infosets are met")
     return {
         "game": name,
@@ -398,7 +398,7 @@ def measure_large(name: str, settings: PlaySettings, seed: int) -> dict[str, Any
         "seconds": time.process_time() - begin,
         "iterations": settings.iterations,
         "rollouts": settings.rollouts,
-        "seed": seed,
+        "seeds": seeds,
         "parameters": named_parameters(settings),
         "turn": fmean(player.spent),
     }
@@ -512,14 +512,15 @@ def _exact_table(measured: Sequence[dict[str, Any]]) -> Iterator[str]:
     head += ["exploitability", "least to greatest", "uniform play", "s a turn"]
     alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for each in measured:
-        kind = (each["game"], _parameters(each), each["rollouts"], each["iterations"])
+        together = each.get("seeds")  # of a row of --large
+        kind = (each["game"], _parameters(each), each["rollouts"], each["iterations"], together)
         alike.setdefault(kind, []).append(each)
     rows = []
-    for (name, parameters, rollouts, iterations), found in alike.items():
+    for (name, parameters, rollouts, iterations, together), found in alike.items():
         losses = np.array([each["exploitability"] for each in found])
         several = f"{losses.min():.4f} – {losses.max():.4f}" if len(losses) > 1 else ""
         first = found[0]
-        cells = [parameters, str(rollouts), f"{iterations:,}", str(len(found))]
+        cells = [parameters, str(rollouts), f"{iterations:,}", str(together or len(found))]
         cells += [f"{losses.mean():.4f}", several]
         cells.append("" if first["uniform"] is None else f"{first['uniform']:.4f}")
         # Older rows do not say how long a turn took.
@@ -546,7 +547,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--exact-ismcts", nargs="*", type=int, default=[], metavar="SIMULATIONS", help="a turn"
     )
-    parser.add_argument("--large", action="store_true", help="--exact in large games, too")
+    parser.add_argument("--large", action="store_true", help="--exact without enumerating games")
     parser.add_argument("--seeds", type=int, default=1, help="of --exact and --exact-ismcts")
     parser.add_argument(
         "--chess-settings", action="store_true", help="the search's parameters are those of chess"
@@ -577,15 +578,15 @@ def main(words: Sequence[str] | None = None) -> int:
     for name in options.games:
         for rival in options.rivals:
             figures["matches"] += play_matches(name, rival, options.number, paces, options.train)
-        small = GAMES[name].small
-        if small or options.large:
-            measure = measure_exactly if small else measure_large
+        exact = [replace(settings, iterations=count, memory=8) for count in options.exact]
+        if options.large:
+            figures["exact"] += [measure_large(name, each, options.seeds) for each in exact]
+        elif GAMES[name].small:
             figures["exact"] += [
-                measure(name, replace(settings, iterations=count, memory=8), seed)
-                for count in options.exact
+                measure_exactly(name, each, seed)
+                for each in exact
                 for seed in range(1, options.seeds + 1)
             ]
-        if small:
             figures["exact"] += [
                 measure_ismcts(name, count, seed)
                 for count in options.exact_ismcts

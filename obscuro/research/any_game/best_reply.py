@@ -94,12 +94,13 @@ class _History(NamedTuple):
 
     state: Any
     chance: float  # that chance and the other player play to it
+    policy: Policy  # of the other player
     key: int  # the other player's information key
     told: tuple[Told, ...]  # what it was told
 
 
 class BestReply:
-    """What a player wins at most from a fixed policy of the other one.
+    """What a player wins at most from the other one, whose policy is fixed.
 
     Parameters
     ----------
@@ -107,16 +108,17 @@ class BestReply:
         The game.
     responder : int
         `MAX` or `MIN`.
-    policy : callable
-        What the other player plays.
+    *policies : callable
+        What the other player plays. Of several it draws one for each game, all equally likely, and
+        the responder is not told which.
 
     """
 
-    def __init__(self, game: ExtensiveForm[Any], responder: int, policy: Policy) -> None:
-        """Keep the game and the policy."""
+    def __init__(self, game: ExtensiveForm[Any], responder: int, *policies: Policy) -> None:
+        """Keep the game and the policies."""
         self._game = game
         self._responder = responder
-        self._policy = policy
+        self._policies = policies
         self._cumulative = is_cumulative(game)
         self._sign = 1.0 if responder == MAX else -1.0
 
@@ -125,7 +127,8 @@ class BestReply:
         game, other = self._game, _OTHER[self._responder]
         start = game.start()
         key = initial_key(other, game.observation(start, other))
-        return self._best([_History(start, 1.0, key, ())])
+        chance = 1 / len(self._policies)
+        return self._best([_History(start, chance, each, key, ()) for each in self._policies])
 
     def _best(self, alike: list[_History]) -> float:
         """Return the value of histories that the responder can't tell apart, by their chances."""
@@ -173,7 +176,7 @@ class BestReply:
         elif mover == CHANCE:
             chances = dict(zip(self._game.actions(state), self._game.chances(state), strict=True))
         else:
-            chances = self._policy(Situation(history.key, history.told))
+            chances = history.policy(Situation(history.key, history.told))
         before = self._game.observation(state, other)
         for choice, chance in chances.items():
             if chance <= 0:
@@ -184,4 +187,5 @@ class BestReply:
             happened = noticed(own, observation, before, self._cumulative)
             told = Told(own, observation, self._game.player(after) == other)
             key = chained(history.key, happened)
-            yield _History(after, history.chance * chance, key, (*history.told, told))
+            reached = history.chance * chance
+            yield _History(after, reached, history.policy, key, (*history.told, told))

@@ -54,8 +54,9 @@ def test_it_takes_any_policy() -> None:
         actions = tree.infosets.action[begin:end].tolist()
         return dict(zip(actions, uniform[situation.key], strict=True))
 
-    found = BestReply(KuhnPoker(), MIN, policy).value()
-    assert found == pytest.approx(best_response(tree, {}, MIN)[0], abs=1e-12)
+    expected = pytest.approx(best_response(tree, {}, MIN)[0], abs=1e-12)
+    assert BestReply(KuhnPoker(), MIN, policy).value() == expected
+    assert BestReply(KuhnPoker(), MIN, policy, policy).value() == expected
 
 
 def test_a_limit_of_time_makes_no_policy() -> None:

@@ -165,3 +165,12 @@ def test_a_large_game_is_followed_where_the_search_plays() -> None:
     assert 0 < met["met"] < whole["infosets"]
     (*_, row) = render({"matches": [], "exact": [met]})
     assert f"| {met['met']} met |" in row
+
+
+def test_a_best_response_that_does_not_know_the_seed_wins_less() -> None:
+    settings = PlaySettings(iterations=64, memory=4)
+    name = "abrupt_dark_hex_2"
+    known = [measure_exactly(name, settings, seed)["exploitability"] for seed in (1, 2)]
+    drawn = measure_large(name, settings, 2)
+    assert drawn["seeds"] == 2
+    assert drawn["exploitability"] < sum(known) / 2
