@@ -45,6 +45,7 @@ ROOM = 1 << 13, 1 << 18  # children that are written at most before they are sto
 LEAST_ROOM = 1 << 14
 ROOM_SHARE = 0.5  # of the number of records in the table: children that are stored at a time
 FIRST_CHUNK = 4096  # parents per thread and chunk, to begin with
+BEST_CHUNK = 2048  # where the likeliest come first: what has room must not depend on the clock
 LEAST_CHUNK = 16
 ROOM_PER_PARENT = 64  # records for which there must be room, for each parent of a chunk
 CHUNK_SECONDS = 0.002, 0.006  # chunks grow and shrink to take this long: the clock's grain
@@ -290,7 +291,7 @@ class Run:
             expected, updater.limit, updater.workers, updater.buffers, ranking
         )
         self._places = self._bounds[:-1]
-        self._chunk = FIRST_CHUNK
+        self._chunk = BEST_CHUNK if best_first else FIRST_CHUNK
 
     @property
     def ended(self) -> bool:
@@ -334,6 +335,8 @@ class Run:
         self.visited = sum(self._places) - sum(self._bounds[:-1])
         self._table.add(self._streams, self.visited / self._parents)
         seconds = time.perf_counter() - started
+        if self._best_first:
+            return seconds
         if seconds < CHUNK_SECONDS[0]:
             self._chunk *= 2
         elif seconds > CHUNK_SECONDS[1]:
