@@ -301,7 +301,7 @@ def test_reports_come_in_the_protocols_units(player):
 
 
 def test_a_search_stopped_during_the_belief_update_loses_nothing(player, monkeypatch):
-    monkeypatch.setattr(update, "FIRST_CHUNK", 16)
+    monkeypatch.setattr(update, "BEST_CHUNK", 16)
     monkeypatch.setattr(update, "SMALL", 0)
     stop, words = Event(), START
     stop.set()
