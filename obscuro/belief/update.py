@@ -335,13 +335,16 @@ class Run:
         self.visited = sum(self._places) - sum(self._bounds[:-1])
         self._table.add(self._streams, self.visited / self._parents)
         seconds = time.perf_counter() - started
-        if self._best_first:
-            return seconds
+        if not self._best_first:
+            self._adapt_chunk(seconds)
+        return seconds
+
+    def _adapt_chunk(self, seconds: float) -> None:
+        """Choose the size of the next chunk by the time that the last one took."""
         if seconds < CHUNK_SECONDS[0]:
             self._chunk *= 2
         elif seconds > CHUNK_SECONDS[1]:
             self._chunk = max(self._chunk // 2, LEAST_CHUNK)
-        return seconds
 
     def finish(self) -> Outcome:
         """Return the records found. No more parents can be visited afterwards."""

@@ -370,11 +370,8 @@ def measure_exactly(name: str, settings: PlaySettings, seed: int) -> dict[str, A
     player = Timed(game, settings)
     strategy = played_strategy(tree, player, seed)
     return exploited(name, tree, strategy, f"{settings.iterations} iterations", begin) | {
-        "iterations": settings.iterations,
-        "rollouts": settings.rollouts,
         "seed": seed,
-        "parameters": named_parameters(settings),
-        "turn": fmean(player.spent),
+        **_of_search(settings, player),
     }
 
 
@@ -396,9 +393,16 @@ def measure_large(name: str, settings: PlaySettings, seeds: int) -> dict[str, An
         "infosets": None,
         "met": infosets,
         "seconds": time.process_time() - begin,
+        "seeds": seeds,
+        **_of_search(settings, player),
+    }
+
+
+def _of_search(settings: PlaySettings, player: Timed) -> dict[str, Any]:
+    """Return what a row of exploitability says of the search, after its last turn."""
+    return {
         "iterations": settings.iterations,
         "rollouts": settings.rollouts,
-        "seeds": seeds,
         "parameters": named_parameters(settings),
         "turn": fmean(player.spent),
     }

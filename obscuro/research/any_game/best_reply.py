@@ -7,34 +7,25 @@ to its ends if the player mixes few actions, however many infosets there are oth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from obscuro.research.any_game.game_player import GamePlayer
+from obscuro.research.any_game.game_player import GamePlayer, Told, decisions, refuse_clock
 from obscuro.research.any_game.histories import UNNOTICED, chained, is_cumulative, noticed
 from obscuro.research.games.extensive_form import (
+    OTHER,
     TERMINAL,
     ExtensiveForm,
     Observation,
     initial_key,
 )
-from obscuro.search.game import CHANCE, MAX, MIN
-
-_OTHER: Final = {MAX: MIN, MIN: MAX}
-
-
-class Told(NamedTuple):
-    """What a player is told of one ply."""
-
-    own_action: int | None  # None if someone else moved
-    observation: Observation
-    moves: bool  # whether the player is to move after it
+from obscuro.search.game import CHANCE, MAX
 
 
 class Situation(NamedTuple):
     """What a player knows where it is to move."""
 
     key: int  # its information key
-    told: tuple[Told, ...]  # of all plies
+    told: tuple[Told, ...]  # from the start
 
 
 Policy = Callable[[Situation], Mapping[int, float]]
@@ -62,8 +53,7 @@ class PlayedPolicy:
 
     def __init__(self, player: GamePlayer, seat: int, seed: int = 1) -> None:
         """Begin with nothing known."""
-        if player.settings.seconds is not None:
-            raise ValueError("a player with a limit of time plays no fixed strategy")
+        refuse_clock(player)
         self._player = player
         self._seat = seat
         self._seed = seed
@@ -74,19 +64,9 @@ class PlayedPolicy:
         """Return what the player draws its action from. It plays the game up to there once."""
         known = self.found.get(situation.key)
         if known is None:
-            known = self.found[situation.key] = self._played(situation.told)
+            *_, last = decisions(self._player, self._seat, self._seed, situation.told)
+            known = self.found[situation.key] = last.policy
         return known
-
-    def _played(self, line: tuple[Told, ...]) -> dict[int, float]:
-        player, game = self._player, self._player.game
-        player.new_game(self._seat, self._seed)
-        decided = player.decide() if game.player(game.start()) == self._seat else None
-        for told in line:
-            player.observe(told.own_action, told.observation)
-            if told.moves:
-                decided = player.decide()
-        assert decided is not None  # a situation is one where the player is to move
-        return decided.policy
 
 
 class _History(NamedTuple):
@@ -124,11 +104,12 @@ class BestReply:
 
     def value(self) -> float:
         """Return it in the game's units, in the responder's view."""
-        game, other = self._game, _OTHER[self._responder]
+        game, other = self._game, OTHER[self._responder]
         start = game.start()
-        key = initial_key(other, game.observation(start, other))
+        told = Told(None, game.observation(start, other), game.player(start) == other)
+        key = initial_key(other, told.observation)
         chance = 1 / len(self._policies)
-        return self._best([_History(start, chance, each, key, ()) for each in self._policies])
+        return self._best([_History(start, chance, each, key, (told,)) for each in self._policies])
 
     def _best(self, alike: list[_History]) -> float:
         """Return the value of histories that the responder can't tell apart, by their chances."""
@@ -169,7 +150,7 @@ class BestReply:
 
     def _plies(self, history: _History, action: int | None) -> Iterator[_History]:
         """Yield the histories after one ply that have a chance."""
-        state, other = history.state, _OTHER[self._responder]
+        state, other = history.state, OTHER[self._responder]
         mover = self._game.player(state)
         if action is not None:
             chances: Mapping[int, float] = {action: 1.0}

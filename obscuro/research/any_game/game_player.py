@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from obscuro.research.any_game.histories import HistoryTable
 from obscuro.research.any_game.history_belief import HistoryBelief, PlaySettings
 from obscuro.research.any_game.turn_tree import HistoryGame, LeafValue, Rollouts, TurnTree
-from obscuro.research.games.extensive_form import TERMINAL, ExtensiveForm, Observation, mix
+from obscuro.research.games.extensive_form import ExtensiveForm, Observation, mix
 from obscuro.research.games.game_tree import GameTree, Strategy
 from obscuro.search.choice import purify
 from obscuro.search.game import MAX, MIN
@@ -33,6 +33,14 @@ class Decision(NamedTuple):
     progress: Progress | None  # of the search
     belief: int  # histories in the belief
     exact: bool  # whether these are all
+
+
+class Told(NamedTuple):
+    """What a player is told of one ply. The first one of a line is the start, before any ply."""
+
+    own_action: int | None  # None if someone else moved
+    observation: Observation
+    moves: bool  # whether the player is to move after it
 
 
 class GamePlayer:
@@ -173,8 +181,7 @@ def played_strategy(
         If the player has a limit of time.
 
     """
-    if player.settings.seconds is not None:
-        raise ValueError("a player with a limit of time plays no fixed strategy")
+    refuse_clock(player)
     found: dict[int, list[float]] = {}
     for seat in (MAX, MIN):
         for node in _last_turns(tree, seat):
@@ -184,6 +191,22 @@ def played_strategy(
             if report is not None:
                 report(len(found), len(tree.infosets.key))
     return found
+
+
+def refuse_clock(player: GamePlayer) -> None:
+    """Raise ValueError if a player has a limit of time, by which it may play differently each time."""
+    if player.settings.seconds is not None:
+        raise ValueError("a player with a limit of time plays no fixed strategy")
+
+
+def decisions(player: GamePlayer, seat: int, seed: int, line: Iterable[Told]) -> Iterator[Decision]:
+    """Let a player follow a line in a new game, and yield what it decides at each of its turns."""
+    player.new_game(seat, seed)
+    for number, told in enumerate(line):
+        if number:
+            player.observe(told.own_action, told.observation)
+        if told.moves:
+            yield player.decide()
 
 
 def _last_turns(tree: GameTree[Any], seat: int) -> list[int]:
@@ -204,13 +227,19 @@ def _follow(
     line = [node]
     while tree.parent[line[-1]] >= 0:
         line.append(int(tree.parent[line[-1]]))
-    player.new_game(seat, seed)
-    mover = TERMINAL
-    for number in line[::-1]:
-        if number:
-            own = int(tree.action[number]) if mover == seat else None
-            player.observe(own, tree.game.observation(tree.states[number], seat))
-        mover = int(tree.player[number])
-        if mover == seat:
-            decision = player.decide()
-            found.setdefault(int(tree.keys[number, seat]), list(decision.policy.values()))
+    line.reverse()
+    keys = [int(tree.keys[number, seat]) for number in line if tree.player[number] == seat]
+    told = [_told(tree, number, seat) for number in line]
+    for key, decision in zip(keys, decisions(player, seat, seed, told), strict=True):
+        found.setdefault(key, list(decision.policy.values()))
+
+
+def _told(tree: GameTree[Any], node: int, seat: int) -> Told:
+    """Return what a seat is told of the ply that led to a node."""
+    parent = tree.parent[node]
+    own = parent >= 0 and tree.player[parent] == seat
+    return Told(
+        int(tree.action[node]) if own else None,
+        tree.game.observation(tree.states[node], seat),
+        bool(tree.player[node] == seat),
+    )

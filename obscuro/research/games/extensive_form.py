@@ -101,7 +101,8 @@ def initial_key(player: int, observation: Observation) -> int:
     return mix(player + 1, event(None, observation))
 
 
-_OTHER: Final = {MAX: MIN, MIN: MAX}
+OTHER: Final = {MAX: MIN, MIN: MAX}
+"""The other player."""
 
 
 class Mirrored(Generic[State]):
@@ -127,7 +128,7 @@ class Mirrored(Generic[State]):
     def player(self, state: State) -> int:
         """Return who moves: `MAX`, `MIN`, `CHANCE`, or `TERMINAL`."""
         player = self._game.player(state)
-        return _OTHER.get(player, player)
+        return OTHER.get(player, player)
 
     def actions(self, state: State) -> Sequence[int]:
         """Return the legal actions in canonical order."""
@@ -147,4 +148,4 @@ class Mirrored(Generic[State]):
 
     def observation(self, state: State, player: int) -> Observation:
         """Return the observation of `player` (`MAX` or `MIN`) on reaching `state`."""
-        return self._game.observation(state, _OTHER[player])
+        return self._game.observation(state, OTHER[player])
