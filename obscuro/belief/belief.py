@@ -107,7 +107,8 @@ class Belief:
     no position is left, `rebuild` draws new ones that explain the last observation.
 
     The content and the order of P depend on what our side knows, on the options and on the seed,
-    and not on the number of threads. With a deadline they depend on the machine's speed as well.
+    and not on the number of threads. With a deadline they depend on the machine's speed as well. With
+    weights, what a full P keeps depends on the number of threads.
 
     side: 0 = White, 1 = Black. exact: see above. rebuilds: how often P was rebuilt.
     """
