@@ -221,14 +221,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         help="share of the prior over infosets that goes by how plausibly it played",
     ),
     Option(
-        "mean_since",
-        "number",
-        1.0,
-        0,
-        1,
-        help="the policy is the mean of the iterates since this share of the search",
-    ),
-    Option(
         "max_kept_infosets",
         "spin",
         ROOT_POSITIONS,
@@ -460,5 +452,4 @@ class Options:
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),
             posterior_prior=self.number("posterior_prior"),
-            mean_since=self.number("mean_since"),
         )

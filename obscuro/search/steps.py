@@ -104,7 +104,6 @@ class SearchSteps:
         """Note where a search begins."""
         self._last_absent = np.full(MAX_ACTIONS, -1, dtype=np.int64)
         self._fruitless = 0
-        self._sums: list[tuple[int, npt.NDArray[np.float64]]] = []
         self.nodes_before = int(self.tree.counts[NODES])
         self.progress.exhausted = False
 
@@ -254,10 +253,6 @@ class SearchSteps:
             done = iterate(self.tree, self.gadget, max_iterations, max_edges, own, number, absent)
         iterations, edges = map(int, done)
         self.progress.iterations += iterations
-        if self.parameters.mean_since < 1 and own != NO_INFOSET:
-            first, count = int(self.tree.infoset_first[own]), int(self.tree.infoset_actions[own])
-            strategy = self.tree.strategy[first : first + count].astype(np.float64)
-            self._sums.append((self.progress.iterations, iterations * strategy))
         return edges
 
     def summary(self, clock: Clock) -> Progress:
@@ -269,11 +264,6 @@ class SearchSteps:
         if own != NO_INFOSET:
             first, count = int(tree.infoset_first[own]), int(tree.infoset_actions[own])
             progress.policy = tree.strategy[first : first + count].copy()
-            since = self.parameters.mean_since * progress.iterations
-            late = [part for number, part in self._sums if number > since and len(part) == count]
-            if late:
-                total = np.sum(late, axis=0)
-                progress.policy = (total / total.sum()).astype(np.float32)
             progress.stable = self._last_absent[:count] < clock.iteration_at_half()
         progress.value = self._value(own)
         return progress
