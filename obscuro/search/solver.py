@@ -98,18 +98,12 @@ def match_regrets(tree, infoset, sums, row):
     total = _ZERO
     for k in range(count):
         instant = values[k] - expected
-        kept = max(regret[k] + instant, _ZERO)
-        regret[k] = kept
-        predicted = max(kept + instant, _ZERO)
-        strategy[k] = predicted
-        total += predicted
+        regret[k] = max(regret[k] + instant, _ZERO)
+        total += max(regret[k] + instant, _ZERO)
     if total > 0:
         scale = _ONE / total
         for k in range(count):
-            strategy[k] *= scale
-    else:
-        for k in range(count):
-            strategy[k] = _ONE / np.float32(count)
+            strategy[k] = max(regret[k] + (values[k] - expected), _ZERO) * scale
 
 
 @kernel
