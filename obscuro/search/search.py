@@ -257,6 +257,26 @@ class Search(SearchSteps):
         sums = np.bincount(of, weights * likelihood(states), roots)
         return (sums / np.maximum(np.bincount(of, weights, roots), 1e-12)).astype(np.float32)
 
+    def mend_alternates(self, our_key: int) -> None:
+        """Raise what the kept J count as alternates, by `kept_alternate` (a trial)."""
+        kept, how = self._kept, self.parameters.kept_alternate
+        if not how or kept is None or self.last_value is None or not len(kept.edges):
+            return
+        own = self.tree.edge_keys[kept.edges, MAX] == np.uint64(our_key)
+        edges = kept.edges[own]
+        expansion = self.expand_roots(self.tree.edge_state[edges], self.tree.edge_keys[edges])
+        values = np.maximum.reduceat(expansion.values, expansion.offsets[:-1])
+        count = len(kept.offsets) - 1
+        of = np.repeat(np.arange(count), np.diff(kept.offsets))[own]
+        weights = kept.weights[own].astype(np.float64) + 1e-6
+        sums = np.bincount(of, weights, count)
+        static = np.bincount(of, weights * values, count) / np.maximum(sums, 1e-12)
+        new = np.minimum(static, self.last_value)
+        if how == 1:
+            new = np.maximum(new, kept.alternate)
+        new = np.where(sums > 0, new, kept.alternate).astype(np.float32)
+        self._kept = kept._replace(alternate=new)
+
     def keep_chosen(self, kept: KeptRoots) -> None:
         """Have the next subgame keep these histories of the tree, in place of what `keep` chooses."""
         self._kept = kept
