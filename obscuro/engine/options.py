@@ -237,6 +237,14 @@ SEARCH_KEYS: tuple[Option, ...] = (
         help="share of the prior in what Maxmargin has of the root's strategy",
     ),
     Option(
+        "batch",
+        "spin",
+        16,
+        1,
+        64,
+        help="leaves selected and expanded together by one thread",
+    ),
+    Option(
         "max_kept_infosets",
         "spin",
         ROOT_POSITIONS,
@@ -470,4 +478,5 @@ class Options:
             posterior_prior=self.number("posterior_prior"),
             kept_alternate=self.number("kept_alternate"),
             unforced_prior=self.number("unforced_prior"),
+            batch=self.integer("batch"),
         )

@@ -83,6 +83,7 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
+    batch: int = BATCH  # trial
     kept_alternate: float = 0.0
     unforced_prior: float = 0.0
 

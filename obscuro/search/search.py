@@ -205,8 +205,8 @@ class Search(SearchSteps):
 
     def _solve_turn(self, clock: Clock) -> Iterator[None]:
         """Solve for as long as a batch of leaves is worth; yields after each slice."""
-        edges = BATCH * self.parameters.edges_per_expansion
-        end = self.progress.iterations + BATCH * self.parameters.iterations_per_expansion
+        edges = self.parameters.batch * self.parameters.edges_per_expansion
+        end = self.progress.iterations + self.parameters.batch * self.parameters.iterations_per_expansion
         while edges > 0 and self.progress.iterations < end:
             clock.start_slice()
             visited = self.solve(min(edges, SLICE_EDGES), end - self.progress.iterations)
