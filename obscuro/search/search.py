@@ -130,23 +130,15 @@ class Search(SearchSteps):
         return self.progress
 
     def _run_alone(self, clock: Clock, after_slice: Callable[[], None]) -> None:
-        """Run turn by turn: select leaves, solve for as long as they are worth, expand them."""
+        """Run turn by turn: solve for as long as a batch is worth, select leaves, expand them."""
         while True:
-            found: list[Batch] = []
-            try:
-                if not clock.expanding_over():
-                    # The last turn's leaves are NEW until an iteration has passed them.
-                    self.solve(SLICE_EDGES, self.parameters.iterations_per_expansion)
-                    found = self.select_batches(1)
-                for _ in self._solve_turn(clock):
-                    after_slice()
-            except BaseException:
-                self.release(found)
-                raise
-            for batch in found:
-                self.expand(batch)
+            for _ in self._solve_turn(clock):
+                after_slice()
             if clock.over():
                 return
+            if not clock.expanding_over():
+                for batch in self.select_batches(1):
+                    self.expand(batch)
 
     def _run_together(
         self, clock: Clock, after_slice: Callable[[], None], solver: JointSolver
