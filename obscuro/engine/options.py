@@ -221,30 +221,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         help="share of the prior over infosets that goes by how plausibly it played",
     ),
     Option(
-        "kept_alternate",
-        "number",
-        0.0,
-        0,
-        2,
-        help="0: what a kept J was worth; 1: at least what a new one counts; 2: as a new one",
-    ),
-    Option(
-        "unforced_prior",
-        "number",
-        0.0,
-        0,
-        1,
-        help="share of the prior in what Maxmargin has of the root's strategy",
-    ),
-    Option(
-        "batch",
-        "spin",
-        16,
-        1,
-        64,
-        help="leaves selected and expanded together by one thread",
-    ),
-    Option(
         "max_kept_infosets",
         "spin",
         ROOT_POSITIONS,
@@ -476,7 +452,4 @@ class Options:
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),
             posterior_prior=self.number("posterior_prior"),
-            kept_alternate=self.number("kept_alternate"),
-            unforced_prior=self.number("unforced_prior"),
-            batch=self.integer("batch"),
         )

@@ -188,7 +188,6 @@ def _build_here(
         alternate,
         masses,
     )
-    search.mend_alternates(known.key)
     search.begin(known.key, new, expansions, likelihood=likelihood_of(known, search.parameters))
     search.expand_our_infoset(size, late)
 

@@ -34,10 +34,9 @@ class Gadget(NamedTuple):
     margin_regret: Reals  # [m]
     p_max: Reals  # [1]
     soft: Reals  # [1] the share of α itself in the root's strategy
-    unforced: Reals  # [1] the share of α in what is Maxmargin's part else
 
 
-def new_gadget(alternate: Reals, prior: Reals, soft: float = 0.0, unforced: float = 0.0) -> Gadget:
+def new_gadget(alternate: Reals, prior: Reals, soft: float = 0.0) -> Gadget:
     """Make a new gadget: Maxmargin is uniform, and Resolve enters with probability ½.
 
     alternate: float32[m], the alternate values v^alt(J), ▲'s view. prior: float32[m], α(J). soft:
@@ -58,7 +57,6 @@ def new_gadget(alternate: Reals, prior: Reals, soft: float = 0.0, unforced: floa
         filled(0),
         np.full(1, 0.5, dtype=np.float32),
         np.full(1, soft, dtype=np.float32),
-        np.full(1, unforced, dtype=np.float32),
     )
 
 
@@ -103,8 +101,6 @@ def root_strategy(tree, gadget):
         p_max = max(p_max, gadget.enter[j])
     gadget.p_max[0] = p_max
     soft = gadget.soft[0]
-    unforced = gadget.unforced[0]
     for j in range(m):
-        free = (_ONE - unforced) * gadget.margin[j] + unforced * gadget.prior[j]
-        chosen = p_max * gadget.prior[j] * gadget.enter[j] + (_ONE - p_max) * free
+        chosen = p_max * gadget.prior[j] * gadget.enter[j] + (_ONE - p_max) * gadget.margin[j]
         tree.strategy[first + j] = (_ONE - soft) * chosen + soft * gadget.prior[j]

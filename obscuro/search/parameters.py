@@ -61,9 +61,7 @@ class SearchParameters:
     switch off. puct_least_variance: see `selection.explore`. soft_root,
     root_temperature: see `subgame.build_subgame`; the paper's are 0. diverse: new roots are chosen by
     diversity of their values, not drawn uniformly as in the paper. posterior_draw, posterior_prior:
-    shares of new roots and of the prior that go by the belief's weights (ours). kept_alternate: the
-    alternate value of a kept J; 0: what it was worth, 1: no less than that of a new one, 2: as that
-    of a new one. unforced_prior: the share of α in Maxmargin's part of the root (both trials).
+    shares of new roots and of the prior that go by the belief's weights (ours).
     """
 
     edges_per_expansion: int = EDGES_PER_EXPANSION
@@ -83,9 +81,6 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
-    batch: int = BATCH  # trial
-    kept_alternate: float = 0.0
-    unforced_prior: float = 0.0
 
     @property
     def weighs_belief(self) -> bool:

@@ -130,15 +130,23 @@ class Search(SearchSteps):
         return self.progress
 
     def _run_alone(self, clock: Clock, after_slice: Callable[[], None]) -> None:
-        """Run turn by turn: solve for as long as a batch is worth, select leaves, expand them."""
+        """Run turn by turn: select leaves, solve for as long as they are worth, expand them."""
         while True:
-            for _ in self._solve_turn(clock):
-                after_slice()
+            found: list[Batch] = []
+            try:
+                if not clock.expanding_over():
+                    # The last turn's leaves are NEW until an iteration has passed them.
+                    self.solve(SLICE_EDGES, self.parameters.iterations_per_expansion)
+                    found = self.select_batches(1)
+                for _ in self._solve_turn(clock):
+                    after_slice()
+            except BaseException:
+                self.release(found)
+                raise
+            for batch in found:
+                self.expand(batch)
             if clock.over():
                 return
-            if not clock.expanding_over():
-                for batch in self.select_batches(1):
-                    self.expand(batch)
 
     def _run_together(
         self, clock: Clock, after_slice: Callable[[], None], solver: JointSolver
@@ -197,8 +205,8 @@ class Search(SearchSteps):
 
     def _solve_turn(self, clock: Clock) -> Iterator[None]:
         """Solve for as long as a batch of leaves is worth; yields after each slice."""
-        edges = self.parameters.batch * self.parameters.edges_per_expansion
-        end = self.progress.iterations + self.parameters.batch * self.parameters.iterations_per_expansion
+        edges = BATCH * self.parameters.edges_per_expansion
+        end = self.progress.iterations + BATCH * self.parameters.iterations_per_expansion
         while edges > 0 and self.progress.iterations < end:
             clock.start_slice()
             visited = self.solve(min(edges, SLICE_EDGES), end - self.progress.iterations)
@@ -248,26 +256,6 @@ class Search(SearchSteps):
         roots = len(kept.offsets) + len(new.offsets) - 2
         sums = np.bincount(of, weights * likelihood(states), roots)
         return (sums / np.maximum(np.bincount(of, weights, roots), 1e-12)).astype(np.float32)
-
-    def mend_alternates(self, our_key: int) -> None:
-        """Raise what the kept J count as alternates, by `kept_alternate` (a trial)."""
-        kept, how = self._kept, self.parameters.kept_alternate
-        if not how or kept is None or self.last_value is None or not len(kept.edges):
-            return
-        own = self.tree.edge_keys[kept.edges, MAX] == np.uint64(our_key)
-        edges = kept.edges[own]
-        expansion = self.expand_roots(self.tree.edge_state[edges], self.tree.edge_keys[edges])
-        values = np.maximum.reduceat(expansion.values, expansion.offsets[:-1])
-        count = len(kept.offsets) - 1
-        of = np.repeat(np.arange(count), np.diff(kept.offsets))[own]
-        weights = kept.weights[own].astype(np.float64) + 1e-6
-        sums = np.bincount(of, weights, count)
-        static = np.bincount(of, weights * values, count) / np.maximum(sums, 1e-12)
-        new = np.minimum(static, self.last_value)
-        if how == 1:
-            new = np.maximum(new, kept.alternate)
-        new = np.where(sums > 0, new, kept.alternate).astype(np.float32)
-        self._kept = kept._replace(alternate=new)
 
     def keep_chosen(self, kept: KeptRoots) -> None:
         """Have the next subgame keep these histories of the tree, in place of what `keep` chooses."""

@@ -3,7 +3,7 @@
 One iteration updates ▲, then ▼, then the gadget at the root. A player's update is one sweep forward
 (reach of the other side and chance), one sweep backward (values and counterfactual values), and
 predictive regret matching+ at each infoset that was reached: R ← [R + r]⁺, next strategy ∝ [R +
-r]⁺, or as it was where that is 0. Nodes that the other side reaches with probability 0 are skipped (partial pruning, Brown &
+r]⁺. Nodes that the other side reaches with probability 0 are skipped (partial pruning, Brown &
 Sandholm 2015): nothing there can change.
 """
 
@@ -88,22 +88,13 @@ def sweep(tree, gadget, player, prune):
 
 @kernel(fastmath={"reassoc", "contract", "nsz"})
 def match_regrets(tree, infoset, sums, row):
-    """Predictive regret matching+ at an infoset whose counterfactual values begin at sums[row].
-
-    Where no action has regret the strategy stays: a new infoset is pure on the child that looks
-    best (C.5), and uniform play would be worth far less until later iterations mend it.
-    """
+    """Predictive regret matching+ at an infoset whose counterfactual values begin at sums[row]."""
     first = tree.infoset_first[infoset]
     count = tree.infoset_actions[infoset]
     values = sums[row : row + count]
     strategy = tree.strategy[first : first + count]
     regret = tree.regret[first : first + count]
     expected = dot(tree.strategy, first, sums, row, count)
-    most = _ZERO
-    for k in range(count):
-        most = max(most, regret[k], values[k] - expected)
-    if most <= 0:
-        return
     total = _ZERO
     for k in range(count):
         instant = values[k] - expected

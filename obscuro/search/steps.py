@@ -113,11 +113,10 @@ class SearchSteps:
         explorer: MAX or MIN, the player that explores. random: uint64[1], the state of its random
         numbers, which advances. No other thread may change the tree meanwhile.
         """
-        size = self.parameters.batch
-        edges = np.empty(size, dtype=np.int32)
-        nodes = np.empty(size, dtype=np.int32)
-        states = np.empty((size, self.state_words), dtype=np.uint64)
-        keys = np.empty((size, 2), dtype=np.uint64)
+        edges = np.empty(BATCH, dtype=np.int32)
+        nodes = np.empty(BATCH, dtype=np.int32)
+        states = np.empty((BATCH, self.state_words), dtype=np.uint64)
+        keys = np.empty((BATCH, 2), dtype=np.uint64)
         found = select_batch(
             self.tree,
             explorer,
@@ -155,7 +154,7 @@ class SearchSteps:
                 elif not others:
                     self._fruitless += 1
                 self.progress.exhausted = self._fruitless >= EXHAUSTED_AFTER
-                if batch is None or len(batch.edges) < self.parameters.batch:
+                if batch is None or len(batch.edges) < BATCH:
                     break  # only the solver can open the way to others
         except BaseException:
             self.release(found)

@@ -283,8 +283,6 @@ def build_subgame(
     if parameters.mixed_prior and played.sum() > 0:
         prior = PRIOR_SHARE * played / played.sum() + (1 - PRIOR_SHARE) * prior
     alternate = np.concatenate((kept.alternate, new.alternate))
-    gadget = new_gadget(
-        alternate, prior.astype(np.float32), parameters.soft_root, parameters.unforced_prior
-    )
+    gadget = new_gadget(alternate, prior.astype(np.float32), parameters.soft_root)
     root_strategy(tree, gadget)
     return gadget

@@ -101,9 +101,7 @@ class NaivePcfr:
         for i in self.visited:
             infoset = self.infosets[i]
             if not infoset.frozen:
-                infoset.strategy = predictive_rm_plus(
-                    infoset.strategy, infoset.regret, infoset.cfv, infoset.strategy
-                )
+                infoset.strategy = predictive_rm_plus(infoset.strategy, infoset.regret, infoset.cfv)
 
     def walk_all(self, player: int) -> None:
         """Values and counterfactual values for `player`; notes the visited infosets."""
@@ -180,20 +178,15 @@ class NaivePcfr:
 
 
 def predictive_rm_plus(
-    strategy: list[float],
-    regret: list[float],
-    utility: list[float],
-    otherwise: list[float] | None = None,
+    strategy: list[float], regret: list[float], utility: list[float]
 ) -> list[float]:
-    """R ← [R + r]⁺ in place; the next strategy ∝ [R + r]⁺, or if that is 0 `otherwise` or uniform."""
+    """R ← [R + r]⁺ in place; the next strategy ∝ [R + r]⁺, uniform if that is 0."""
     expected = sum(p * u for p, u in zip(strategy, utility, strict=True))
     instant = [u - expected for u in utility]
     regret[:] = [max(r + i, 0.0) for r, i in zip(regret, instant, strict=True)]
     predicted = [max(r + i, 0.0) for r, i in zip(regret, instant, strict=True)]
     total = sum(predicted)
-    if total > 0:
-        return [p / total for p in predicted]
-    return otherwise or [1 / len(predicted)] * len(predicted)
+    return [p / total if total > 0 else 1 / len(predicted) for p in predicted]
 
 
 @dataclass
