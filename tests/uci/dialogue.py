@@ -166,7 +166,11 @@ class InProcess(Dialogue):
                 leave=self.exit_codes.append,
                 tick_seconds=tick_seconds,
             )
-            os.close(engine_writes)
+            if self.exit_codes:  # a thread works on: this number must not become another test's pipe
+                with open(os.devnull, "wb") as nowhere:
+                    os.dup2(nowhere.fileno(), engine_writes)
+            else:
+                os.close(engine_writes)
 
         self._engine_reads = engine_reads
         self._thread = threading.Thread(target=live, daemon=True)
