@@ -81,6 +81,9 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
+    look: float = 0.0
+    look_at: int = 1024
+    look_ratio: float = 0.3
 
     @property
     def weighs_belief(self) -> bool:
