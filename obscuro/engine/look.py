@@ -15,7 +15,10 @@ _EVALUATOR = NnueEvaluator()
 
 
 def _means(
-    positions: npt.NDArray[np.uint64], chosen: npt.NDArray[np.bool_], weights: npt.NDArray[np.float64]
+    positions: npt.NDArray[np.uint64],
+    chosen: npt.NDArray[np.bool_],
+    weights: npt.NDArray[np.float64],
+    worst: float,
 ) -> npt.NDArray[np.float64]:
     """The mean values of chosen moves over positions uint64[n, 8]."""
     positions = np.ascontiguousarray(positions, dtype=np.uint64)
@@ -36,7 +39,14 @@ def _means(
         values,
     )
     table = values.reshape(len(positions), len(chosen))[:, chosen].astype(np.float64)
-    return np.asarray(weights @ table / weights.sum(), dtype=np.float64)
+    means = np.empty(table.shape[1])
+    for move in range(table.shape[1]):
+        order = np.argsort(table[:, move], kind="stable")
+        shares = weights[order] / weights.sum()
+        before = np.cumsum(shares) - shares
+        counted = np.clip(worst - before, 0, shares)
+        means[move] = counted @ table[order, move] / counted.sum()
+    return means
 
 
 def choose(known: Knowledge, search: Search, progress: Progress) -> int | None:
@@ -55,7 +65,13 @@ def choose(known: Knowledge, search: Search, progress: Progress) -> int | None:
     inside = histories.expanded & (histories.weights > 0)
     if found is None or not inside.any() or len(found.policy) != len(policy):
         return None
-    wide = _means(positions, likely, np.ones(len(positions)))
-    narrow = _means(histories.states[inside][:, :WORDS], likely, histories.weights[inside])
-    score = found.means()[likely] + parameters.look * (wide - narrow)
+    worst = parameters.look_worst
+    wide = _means(positions, likely, np.ones(len(positions)), worst)
+    if parameters.look_alone:
+        score = wide
+    else:
+        narrow = _means(
+            histories.states[inside][:, :WORDS], likely, histories.weights[inside], worst
+        )
+        score = found.means()[likely] + parameters.look * (wide - narrow)
     return int(np.flatnonzero(likely)[int(np.argmax(score))])

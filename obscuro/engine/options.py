@@ -247,6 +247,8 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option("look", "number", 0.0, 0, 5, help="share of a look at P in the choice among likely moves"),
     Option("look_at", "spin", 1024, 1, 10000, help="positions of P that are looked at"),
     Option("look_ratio", "number", 0.3, 0, 1, help="moves are likely from so much of the top's on"),
+    Option("look_worst", "number", 1.0, 0, 1, help="share of the positions, worst ones, that counts"),
+    Option("look_alone", "number", 0.0, 0, 1, help="1: nothing but the look counts"),
     Option("max_support", "spin", MAX_SUPPORT, 1, 100, help="moves that purification may mix"),
     Option("puct_c", "number", PUCT_C, 0, 100, help="weight of exploration"),
     Option(
@@ -458,4 +460,6 @@ class Options:
             look=self.number("look"),
             look_at=self.integer("look_at"),
             look_ratio=self.number("look_ratio"),
+            look_worst=self.number("look_worst"),
+            look_alone=self.number("look_alone"),
         )

@@ -84,6 +84,8 @@ class SearchParameters:
     look: float = 0.0
     look_at: int = 1024
     look_ratio: float = 0.3
+    look_worst: float = 1.0
+    look_alone: float = 0.0
 
     @property
     def weighs_belief(self) -> bool:
