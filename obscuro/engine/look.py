@@ -53,6 +53,12 @@ def choose(known: Knowledge, search: Search, progress: Progress) -> int | None:
     """The move that a look prefers among likely ones; None: there is nothing to choose."""
     parameters = search.parameters
     policy = progress.policy
+    if parameters.most_nodes:
+        found = search.root_values()
+        if not progress.resolve or found is None or len(found.policy) != len(policy):
+            return None
+        likely = policy >= parameters.most_nodes * policy.max()
+        return int(np.argmax(np.where(likely, found.nodes, -1)))
     if not progress.resolve or len(known.belief) <= parameters.min_infoset_size:
         return None
     likely = policy >= parameters.look_ratio * policy.max()

@@ -249,6 +249,7 @@ SEARCH_KEYS: tuple[Option, ...] = (
     Option("look_ratio", "number", 0.3, 0, 1, help="moves are likely from so much of the top's on"),
     Option("look_worst", "number", 1.0, 0, 1, help="share of the positions, worst ones, that counts"),
     Option("look_alone", "number", 0.0, 0, 1, help="1: nothing but the look counts"),
+    Option("most_nodes", "number", 0.0, 0, 1, help="play the most searched move, of those so likely"),
     Option("max_support", "spin", MAX_SUPPORT, 1, 100, help="moves that purification may mix"),
     Option("puct_c", "number", PUCT_C, 0, 100, help="weight of exploration"),
     Option(
@@ -462,4 +463,5 @@ class Options:
             look_ratio=self.number("look_ratio"),
             look_worst=self.number("look_worst"),
             look_alone=self.number("look_alone"),
+            most_nodes=self.number("most_nodes"),
         )

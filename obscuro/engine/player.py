@@ -209,7 +209,7 @@ class Player(GameFollower):
             # There was no time to expand even one position of our infoset. Any move will do.
             return Choice(names[self.random().integers(len(names))], info=info)
         played = turn_report.played(progress)
-        if search.parameters.look:
+        if search.parameters.look or search.parameters.most_nodes:
             best = look.choose(known, search, progress)
             if best is not None:
                 return Choice(names[best], info=info)

@@ -86,6 +86,7 @@ class SearchParameters:
     look_ratio: float = 0.3
     look_worst: float = 1.0
     look_alone: float = 0.0
+    most_nodes: float = 0.0
 
     @property
     def weighs_belief(self) -> bool:
