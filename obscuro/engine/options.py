@@ -244,12 +244,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         1_000,
         help="iterations of the solver for each expanded leaf, at most",
     ),
-    Option("look", "number", 0.0, 0, 5, help="share of a look at P in the choice among likely moves"),
-    Option("look_at", "spin", 1024, 1, 10000, help="positions of P that are looked at"),
-    Option("look_ratio", "number", 0.3, 0, 1, help="moves are likely from so much of the top's on"),
-    Option("look_worst", "number", 1.0, 0, 1, help="share of the positions, worst ones, that counts"),
-    Option("look_alone", "number", 0.0, 0, 1, help="1: nothing but the look counts"),
-    Option("most_nodes", "number", 0.0, 0, 1, help="play the most searched move, of those so likely"),
     Option("max_support", "spin", MAX_SUPPORT, 1, 100, help="moves that purification may mix"),
     Option("puct_c", "number", PUCT_C, 0, 100, help="weight of exploration"),
     Option(
@@ -458,10 +452,4 @@ class Options:
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),
             posterior_prior=self.number("posterior_prior"),
-            look=self.number("look"),
-            look_at=self.integer("look_at"),
-            look_ratio=self.number("look_ratio"),
-            look_worst=self.number("look_worst"),
-            look_alone=self.number("look_alone"),
-            most_nodes=self.number("most_nodes"),
         )

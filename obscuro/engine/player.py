@@ -11,7 +11,6 @@ from threading import Event
 
 import numpy as np
 
-from obscuro.engine import look
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.game_follower import GameFollower, OwnTurn, Words
 from obscuro.engine.knowledge import GameError
@@ -209,10 +208,6 @@ class Player(GameFollower):
             # There was no time to expand even one position of our infoset. Any move will do.
             return Choice(names[self.random().integers(len(names))], info=info)
         played = turn_report.played(progress)
-        if search.parameters.look or search.parameters.most_nodes:
-            best = look.choose(known, search, progress)
-            if best is not None:
-                return Choice(names[best], info=info)
         return Choice(names[int(self.random().choice(len(names), p=played))], info=info)
 
 

@@ -81,12 +81,6 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
-    look: float = 0.0
-    look_at: int = 1024
-    look_ratio: float = 0.3
-    look_worst: float = 1.0
-    look_alone: float = 0.0
-    most_nodes: float = 0.0
 
     @property
     def weighs_belief(self) -> bool:
