@@ -144,13 +144,11 @@ _MEMORY_MIB = _MEMORY // MEBIBYTE
 _DEFAULT_HASH = max(64, min(1024, _MEMORY_MIB // 8))
 _DEFAULT_POSITIONS = max(100_000, min(WEIGHTED_POSITIONS, _MEMORY // 8 // BYTES_PER_POSITION))
 
-# In this game, as matches chose it (docs/results/strength.md): the root, what its moves tell us, and the
-# solver's share.
+# In this game, as matches chose it (docs/results/strength.md): the root, and the solver's share.
 ROOT_POSITIONS = 96
 ROOT_FRESH_SHARE = 0.33
 ROOT_POSTERIOR_DRAW = 0.5
 ROOT_POSTERIOR_PRIOR = 1.0
-PAWNS_PER_BIT = 0.0
 EDGES_PER_LEAF = 30_000
 ITERATIONS_PER_LEAF = 1
 
@@ -221,14 +219,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         0,
         1,
         help="share of the prior over infosets that goes by how plausibly it played",
-    ),
-    Option(
-        "information_gain",
-        "number",
-        PAWNS_PER_BIT,
-        0,
-        5,
-        help="pawns that a bit is worth which a move tells us",
     ),
     Option(
         "max_kept_infosets",
@@ -425,7 +415,6 @@ class Options:
                 "fresh_share": FRESH_SHARE,
                 "posterior_draw": 0.0,
                 "posterior_prior": 0.0,
-                "information_gain": 0.0,
                 "edges_per_expansion": EDGES_PER_EXPANSION,
                 "iterations_per_expansion": ITERATIONS_PER_EXPANSION,
             }
@@ -463,5 +452,4 @@ class Options:
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),
             posterior_prior=self.number("posterior_prior"),
-            information_gain=self.number("information_gain") / self.number("tau"),
         )

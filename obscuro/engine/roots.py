@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
-from obscuro.engine.information import information_gain
 from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.turn_time import SAMPLING_CHUNK
 from obscuro.rules.key import mix
@@ -189,13 +188,7 @@ def _build_here(
         alternate,
         masses,
     )
-    search.begin(
-        known.key,
-        new,
-        expansions,
-        likelihood=likelihood_of(known, search.parameters),
-        preference=None if late() else preference_of(known, search),
-    )
+    search.begin(known.key, new, expansions, likelihood=likelihood_of(known, search.parameters))
     search.expand_our_infoset(size, late)
 
 
@@ -218,18 +211,6 @@ def likelihood_of(
         return counted.astype(np.float32)
 
     return likelihood
-
-
-def preference_of(known: Knowledge, search: Search) -> npt.NDArray[np.float32] | None:
-    """What our moves are worth for what they tell us, in values: float32[k], at most 0; None: nothing.
-
-    A bit is worth some part of a pawn, which counts the less the surer the result is.
-    """
-    if search.parameters.information_gain <= 0:
-        return None
-    value = search.last_value or 0.0
-    worth = search.parameters.information_gain * (1 - value * value)
-    return np.asarray(worth * information_gain(known), dtype=np.float32)
 
 
 def _wanted(search: Search, known: Knowledge, own_states: Words) -> int:

@@ -29,7 +29,7 @@ from obscuro.search.shares import (
     lend,
     weigh,
 )
-from obscuro.search.solver import add_preference, iterate, match_regrets
+from obscuro.search.solver import iterate, match_regrets
 from obscuro.search.sync import (
     CHANGES,
     ENDED,
@@ -70,14 +70,13 @@ class JointJob(NamedTuple):
     """Iterations for several threads, and what they have done of them; one job after the other.
 
     sync: for the shares and the trunk. visited, control: see the names of their entries.
-    last_absent, preference: see `solver.iterate`, which runs one iteration at least.
+    last_absent: see `solver.iterate`, which runs one iteration at least.
     """
 
     sync: Sync
     visited: npt.NDArray[np.int64]  # [shares * PADDING]
     control: npt.NDArray[np.int64]  # [7]
     last_absent: npt.NDArray[np.int64]  # [actions]
-    preference: npt.NDArray[np.float32]  # [actions]
 
 
 def new_job(threads: int) -> JointJob:
@@ -87,7 +86,6 @@ def new_job(threads: int) -> JointJob:
         np.zeros(threads * PADDING, dtype=np.int64),
         np.zeros(FIRST + 1, dtype=np.int64),
         np.zeros(MAX_ACTIONS, dtype=np.int64),
-        np.zeros(MAX_ACTIONS, dtype=np.float32),
     )
 
 
@@ -178,8 +176,8 @@ def _gather(shares, head, count):
 
 
 @kernel
-def _update_share(tree, shares, share, own_infoset, preference):
-    """Update every infoset of the last sweep that is a share's own. See `solver.iterate`."""
+def _update_share(tree, shares, share):
+    """Update every infoset of the last sweep that is a share's own."""
     begin = shares.starts[share, 0]
     for head in range(begin, begin + shares.used[share, ROWS]):
         if not shares.row_head[head]:
@@ -187,13 +185,9 @@ def _update_share(tree, shares, share, own_infoset, preference):
         if not shares.row_touched[head] and shares.row_next[head] == NO_ROW:
             continue
         infoset = shares.row_infoset[head]
-        count = tree.infoset_actions[infoset]
-        if not _gather(shares, head, count):
+        if not _gather(shares, head, tree.infoset_actions[infoset]):
             continue
         shares.row_stale[head] = 1
-        if infoset == own_infoset:
-            row, reach = shares.row_first[head], shares.row_reach[head]
-            add_preference(preference, shares.sums, row, count, reach)
         if not tree.infoset_frozen[infoset]:
             match_regrets(tree, infoset, shares.sums, shares.row_first[head])
 
@@ -225,13 +219,13 @@ def _note_absent(tree, own_infoset, iteration, last_absent):
 
 
 @kernel
-def _between_sweeps(tree, gadget, shares, player, job):
+def _between_sweeps(tree, gadget, shares, player, visited, control):
     """Bring the trunk up to date after the shares' sweeps for `player`, and the gadget after ▼'s."""
-    trunk, control = shares.used.shape[0] - 1, job.control
+    trunk = shares.used.shape[0] - 1
     control[EDGES_DONE] += _sweep_backward(tree, gadget, shares, trunk, player)
     for thread in range(trunk):
-        control[EDGES_DONE] += job.visited[PADDING * thread + SWEEP]
-    _update_share(tree, shares, trunk, control[OWN], job.preference)
+        control[EDGES_DONE] += visited[PADDING * thread + SWEEP]
+    _update_share(tree, shares, trunk)
     if player == MIN:
         update_gadget(tree, gadget)
         root_strategy(tree, gadget)
@@ -284,7 +278,7 @@ def iterate_jointly(tree, gadget, shares, job, desk, thread, patience):
             phase += 1
             done += trunk + 1
             if claim(sync, trunk, phase):
-                _between_sweeps(tree, gadget, shares, player, job)
+                _between_sweeps(tree, gadget, shares, player, visited, control)
                 if player == MIN:
                     number = control[FIRST] + control[ITERATIONS_DONE]
                     _note_absent(tree, control[OWN], number, job.last_absent)
@@ -298,7 +292,7 @@ def iterate_jointly(tree, gadget, shares, job, desk, thread, patience):
             for turn in range(trunk):
                 share = (thread + turn) % trunk
                 if claim(sync, share, phase):
-                    _update_share(tree, shares, share, control[OWN], job.preference)
+                    _update_share(tree, shares, share)
                     finish(sync)
             part = _wait(sync, done, desk, thread, patience)
             if part != NO_PART:
@@ -394,12 +388,10 @@ class JointSolver:
         own_infoset: int,
         iteration: int,
         last_absent: npt.NDArray[np.int64],
-        preference: npt.NDArray[np.float32],
     ) -> tuple[int, int]:
         """Run `solver.iterate` with as many threads as the tree is worth; returns what it does.
 
-        last_absent: int64[actions]. preference: float32[actions]. The arguments are those of
-        `solver.iterate`.
+        last_absent: int64[actions]. The arguments are those of `solver.iterate`.
         """
         wanted = self.threads_for(int(self._tree.counts[EDGES]))
         if wanted == 1:
@@ -412,7 +404,6 @@ class JointSolver:
                 own_infoset,
                 iteration,
                 last_absent,
-                preference,
             )
             return int(done), int(edges)
         shares, job = self._shares_for(wanted)
@@ -420,7 +411,6 @@ class JointSolver:
         job.visited[:] = 0
         job.control[:] = 0, 0, 0, max_iterations, max_edges, own_infoset, iteration
         job.last_absent[: len(last_absent)] = last_absent
-        job.preference[: len(preference)] = preference
         count(self.desk, OPENED, 1)
         iterate_jointly(self._tree, self._gadget, shares, job, self.desk, 0, 0)
         close_phases(self.desk)

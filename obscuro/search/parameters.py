@@ -61,8 +61,7 @@ class SearchParameters:
     switch off. puct_least_variance: see `selection.explore`. soft_root,
     root_temperature: see `subgame.build_subgame`; the paper's are 0. diverse: new roots are chosen by
     diversity of their values, not drawn uniformly as in the paper. posterior_draw, posterior_prior:
-    shares of new roots and of the prior that go by the belief's weights (ours). information_gain: what
-    a bit that our move tells us is worth in a position of value 0 (ours).
+    shares of new roots and of the prior that go by the belief's weights (ours).
     """
 
     edges_per_expansion: int = EDGES_PER_EXPANSION
@@ -82,7 +81,6 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
-    information_gain: float = 0.0
 
     @property
     def weighs_belief(self) -> bool:

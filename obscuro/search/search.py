@@ -283,7 +283,6 @@ class Search(SearchSteps):
         expansions: Sequence[Expansion],
         root_key: int | None = None,
         likelihood: Callable[[npt.NDArray[np.uint64]], npt.NDArray[np.float32]] | None = None,
-        preference: npt.NDArray[np.float32] | None = None,
     ) -> None:
         """Build the subgame from what `keep` chose and from new roots with their expansions.
 
@@ -291,7 +290,6 @@ class Search(SearchSteps):
         them; None: our infoset is at the roots. expansions: of new.states in their order, in any
         number of pieces; without them the search expands the roots itself. likelihood: returns how
         likely states uint64[n, W] with our key are, float32[n] on any scale; None: all are alike.
-        preference: what each action of our infoset is worth beside its value, float32[k]; None: nothing.
         There must be at least one root in all. Raises ValueError if there is no room for the roots
         (see `most_new_roots`).
         """
@@ -310,7 +308,6 @@ class Search(SearchSteps):
         )
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget
-        self.prefer(preference)
         first_new_root = self.first_new_root = len(kept.offsets) - 1
         self.alternate_value, self.slack = self.last_value, None
         if self.last_value is not None and len(new.values):

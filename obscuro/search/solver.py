@@ -125,35 +125,17 @@ def update_strategies(tree, player):
 
 
 @kernel
-def add_preference(preference, sums, row, count, reach):
-    """Add ▲'s preference to the counterfactual values of our infoset, which begin at sums[row]."""
-    for k in range(count):
-        sums[row + k] += reach * preference[k]
-
-
-@kernel
-def iterate(
-    tree, gadget, max_iterations, max_edges, own_infoset, iteration, last_absent, preference
-):
+def iterate(tree, gadget, max_iterations, max_edges, own_infoset, iteration, last_absent):
     """Run at least one iteration, until one of the limits is reached; returns iterations and edges.
 
     own_infoset: our present infoset, -1: none. last_absent: int64[actions]; written for its
     actions: the number of the last iteration in which each was not in the support. iteration: the
-    number of the first iteration here. preference: float32[actions], what each of its actions is
-    worth to ▲ alone, beside its value. It is in the infoset's cfv, and in no other value.
+    number of the first iteration here.
     """
     done = 0
     edges = 0
     while done < max_iterations and (done == 0 or edges < max_edges):
         edges += sweep(tree, gadget, MAX, True)
-        if own_infoset >= 0 and tree.infoset_touched[own_infoset]:
-            add_preference(
-                preference,
-                tree.cfv,
-                tree.infoset_first[own_infoset],
-                tree.infoset_actions[own_infoset],
-                tree.infoset_reach[own_infoset],
-            )
         update_strategies(tree, MAX)
         edges += sweep(tree, gadget, MIN, True)
         update_strategies(tree, MIN)

@@ -4,7 +4,6 @@ The caller makes sure that no other thread changes the tree meanwhile.
 """
 
 import contextlib
-import functools
 import itertools
 from collections.abc import Iterator, Sequence
 
@@ -77,7 +76,6 @@ class SearchSteps:
         self.nodes_before = 0
         self._fruitless = 0
         self._last_absent = np.zeros(MAX_ACTIONS, dtype=np.int64)
-        self._preference = np.zeros(MAX_ACTIONS, dtype=np.float32)
         self.team = Team(threads)
         self._joint: JointSolver | None = None  # of a search that runs with several threads
         self.forget()
@@ -101,12 +99,6 @@ class SearchSteps:
         self.last_value: float | None = None
         self.random[0] = self.seed
         self.progress = Progress()
-
-    def prefer(self, preference: npt.NDArray[np.float32] | None) -> None:
-        """Set what each action of our infoset is worth beside its value: float32[k]; None: nothing."""
-        self._preference[:] = 0
-        if preference is not None:
-            self._preference[: len(preference)] = preference
 
     def prepare(self) -> None:
         """Note where a search begins."""
@@ -256,10 +248,9 @@ class SearchSteps:
         own = int(find_infoset(self.tree, self.our_key))
         number, absent = self.progress.iterations, self._last_absent
         if self._joint is not None:
-            solve = self._joint.iterate
+            done = self._joint.iterate(max_iterations, max_edges, own, number, absent)
         else:
-            solve = functools.partial(iterate, self.tree, self.gadget)
-        done = solve(max_iterations, max_edges, own, number, absent, self._preference)
+            done = iterate(self.tree, self.gadget, max_iterations, max_edges, own, number, absent)
         iterations, edges = map(int, done)
         self.progress.iterations += iterations
         return edges
@@ -292,7 +283,6 @@ class SearchSteps:
         if own != NO_INFOSET and tree.infoset_reach[own] > 0:
             first, count = int(tree.infoset_first[own]), int(tree.infoset_actions[own])
             values = tree.cfv[first : first + count] / tree.infoset_reach[own]
-            values -= self._preference[:count]
             value = float(np.dot(tree.strategy[first : first + count], values))
         else:
             value = float(np.dot(self.gadget.prior, self.gadget.value))

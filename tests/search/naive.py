@@ -90,7 +90,6 @@ class NaivePcfr:
         self.p_max = float(gadget.p_max[0])
         self.soft = float(gadget.soft[0])
         self.sums: dict[int, list[float]] = defaultdict(list)
-        self.preference: dict[int, list[float]] = {}  # by infoset, what is added to its values
 
     def iterate(self) -> None:
         for player in (MAX, MIN):
@@ -101,8 +100,6 @@ class NaivePcfr:
         self.walk_all(player)
         for i in self.visited:
             infoset = self.infosets[i]
-            for a, preference in enumerate(self.preference.get(i, ())):
-                infoset.cfv[a] += preference * infoset.reach
             if not infoset.frozen:
                 infoset.strategy = predictive_rm_plus(infoset.strategy, infoset.regret, infoset.cfv)
 

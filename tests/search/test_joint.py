@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from obscuro.search import joint
-from obscuro.search.game import MAX
 from obscuro.search.joint import JointSolver
 from obscuro.search.search import Search
 from obscuro.search.solver import iterate
@@ -18,7 +17,6 @@ from tests.search.invariants import check
 from .random_game import RandomGame
 from .trees import (
     NO_LIMIT,
-    NOTHING,
     copied,
     copied_gadget,
     grow_at_random,
@@ -48,21 +46,12 @@ class Pair:
         self.solver = JointSolver(search.tree, search.spare, search.gadget, threads)
         self.team = Expanders([GAME] * threads, Team(threads), self.solver)
         self.absent, self.their_absent = (np.full(16, -1, np.int64) for _ in range(2))
-        self.preference = np.random.default_rng(seed).normal(0, 0.1, 16).astype(np.float32)
         self.seed = seed
-        tree = search.tree
-        ours = (tree.infoset_player == MAX) & (tree.infoset_actions > 2)
-        self.own = int(np.flatnonzero(ours)[0])
 
-    def iterate(self, iterations: int, edges: int = NO_LIMIT) -> tuple[int, int]:
+    def iterate(self, iterations: int, edges: int = NO_LIMIT, own: int = 5) -> tuple[int, int]:
         """Both iterate, and have done as much; returns how much."""
-        done = iterate(
-            self.alone, self.gadget, iterations, edges, self.own, 3, self.absent, self.preference
-        )
-        theirs = self.solver.iterate(
-            iterations, edges, self.own, 3, self.their_absent, self.preference
-        )
-        assert theirs == done
+        done = iterate(self.alone, self.gadget, iterations, edges, own, 3, self.absent)
+        assert self.solver.iterate(iterations, edges, own, 3, self.their_absent) == done
         return int(done[0]), int(done[1])
 
     def grow(self, expansions: int, seed: int) -> None:
@@ -202,8 +191,8 @@ def test_a_full_tree_is_shared_out_too() -> None:
             grow_at_random(tiny.tree, GAME, rng, 32)
         except AssertionError:  # the helper wants all of them attached
             break
-        solver.iterate(2, NO_LIMIT, -1, 0, absent, NOTHING)
-    solver.iterate(2, NO_LIMIT, -1, 0, absent, NOTHING)
+        solver.iterate(2, NO_LIMIT, -1, 0, absent)
+    solver.iterate(2, NO_LIMIT, -1, 0, absent)
     solver.settle()
     check(tiny.tree)
     team.close()

@@ -16,7 +16,6 @@ from .naive import NaivePcfr, NaiveSubgame, all_histories
 from .random_game import OUR_KEY
 from .trees import (
     NO_LIMIT,
-    NOTHING,
     actions_of,
     copied,
     copied_gadget,
@@ -25,8 +24,6 @@ from .trees import (
     run_iterations,
 )
 
-SEVERAL = (1, 2, 8)
-"""Seeds by which our infoset has several actions."""
 SINGLE_STEP = 1e-5
 """Measured at most 1e-6, in 16 games."""
 ROUNDING = {1: 1e-5, 2: 1e-5, 10: 1e-4, 50: 1e-3}
@@ -97,37 +94,6 @@ def test_iterations_with_a_soft_root_are_the_naive_ones(seed: int) -> None:
         naive.iterate()
         assert_equal(search, naive, SINGLE_STEP)
         assert (search.tree.strategy[root] >= 0.3 * search.gadget.prior * (1 - 1e-6)).all()
-
-
-@pytest.mark.parametrize("seed", SEVERAL)
-def test_iterations_with_a_preference_at_our_infoset_are_the_naive_ones(seed: int) -> None:
-    search = random_search(seed)
-    tree, gadget = search.tree, search.gadget
-    own = int(find_infoset(tree, np.uint64(OUR_KEY)))
-    absent = np.zeros(16, np.int64)
-    preference = np.random.default_rng(seed).normal(0, 0.3, 16).astype(np.float32)
-    for _ in range(30):
-        naive = NaivePcfr(tree, gadget)
-        naive.preference[own] = preference[: tree.infoset_actions[own]].tolist()
-        iterate(tree, gadget, 1, NO_LIMIT, own, 0, absent, preference)
-        naive.iterate()
-        assert_equal(search, naive, SINGLE_STEP)
-
-
-def test_a_strong_preference_decides_and_is_in_no_value() -> None:
-    search = random_search(SEVERAL[0])
-    tree = search.tree
-    own = int(find_infoset(tree, np.uint64(OUR_KEY)))
-    search.our_key = np.uint64(OUR_KEY)
-    preference = np.zeros(16, np.float32)
-    preference[1] = 3  # values are in [-1, 1]
-    search.prefer(preference)
-    search.solve(NO_LIMIT, 200)
-    assert tree.strategy[actions_of(tree, own)][1] == 1
-    value = search._value(own)
-    search.prefer(None)
-    sweep(tree, search.gadget, MAX, False)
-    assert value == pytest.approx(search._value(own), abs=0.02)
 
 
 @pytest.mark.parametrize("player", [MAX, MIN])
@@ -231,9 +197,9 @@ def test_frozen_infosets_keep_their_strategies() -> None:
 def test_iterations_end_at_the_limit_of_edges_but_one_is_always_done() -> None:
     search = random_search(0)
     absent = np.zeros(16, np.int64)
-    assert iterate(search.tree, search.gadget, 100, 0, -1, 0, absent, NOTHING)[0] == 1
+    assert iterate(search.tree, search.gadget, 100, 0, -1, 0, absent)[0] == 1
     once = 2 * search.tree.nodes
-    done, edges = iterate(search.tree, search.gadget, 1000, 5 * once, -1, 0, absent, NOTHING)
+    done, edges = iterate(search.tree, search.gadget, 1000, 5 * once, -1, 0, absent)
     assert 5 <= done < 1000
     assert 5 * once <= edges < 6 * once
 
@@ -245,10 +211,10 @@ def test_last_absence_from_the_support_is_noted(seed: int) -> None:
     actions = actions_of(search.tree, own)
     step, whole = copied(search.tree), np.full(16, -1, np.int64)
     gadget = copied_gadget(search.gadget)
-    iterate(search.tree, search.gadget, 20, NO_LIMIT, own, 7, whole, NOTHING)
+    iterate(search.tree, search.gadget, 20, NO_LIMIT, own, 7, whole)
     expected = np.full(16, -1, np.int64)
     for iteration in range(7, 27):
-        iterate(step, gadget, 1, NO_LIMIT, -1, 0, np.zeros(16, np.int64), NOTHING)
+        iterate(step, gadget, 1, NO_LIMIT, -1, 0, np.zeros(16, np.int64))
         expected[: actions.stop - actions.start][step.strategy[actions] == 0] = iteration
     assert np.array_equal(whole, expected)
 

@@ -16,7 +16,6 @@ from obscuro.search.tree import EDGES, INFOSETS, LEAF, NODES, OPEN, Tree, attach
 from .random_game import OUR_KEY, RandomGame
 
 NO_LIMIT = 2**60
-NOTHING = np.zeros(16, np.float32)  # is what ▲ prefers
 
 
 def open_leaves(tree: Tree) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -100,5 +99,5 @@ def copied_gadget(gadget: Gadget) -> Gadget:
 def run_iterations(search: Search, iterations: int) -> None:
     """Solve without expanding."""
     absent = np.zeros(16, np.int64)
-    done, _ = iterate(search.tree, search.gadget, iterations, NO_LIMIT, -1, 0, absent, NOTHING)
+    done, _ = iterate(search.tree, search.gadget, iterations, NO_LIMIT, -1, 0, absent)
     assert done == iterations

@@ -28,7 +28,6 @@ PAPER_RULES: Mapping[str, str] = {
     "sampling": "uniform",  # "get random state s ∈ P∖I" (Fig. 9)
     "posterior_draw": "0.0",  # ours: positions are drawn evenly (Fig. 9)
     "posterior_prior": "0.0",  # ours: all new positions are alike in α (C.3)
-    "information_gain": "0.0",  # ours: a move counts by its value alone
     "max_kept_infosets": "0",  # ours is 96: J₀ holds all J of the kept tree (Fig. 9)
     "puct_c": "1.0",  # C = 1 (C.4)
     "puct_least_variance": "0.0",  # ours is 0.02: σ has no floor (C.4)

@@ -200,10 +200,9 @@ def time_solver(
 ) -> None:
     """Solve in slices of at least SLICE_SIZE edge visits; the first slice is not timed."""
     absent = np.zeros(MAX_ACTIONS, dtype=np.int64)
-    nothing = np.zeros(MAX_ACTIONS, dtype=np.float32)
 
     def work() -> tuple[int, int]:
-        done, edges = iterate(tree, gadget, SLICE_ITERATIONS, SLICE_SIZE, -1, 0, absent, nothing)
+        done, edges = iterate(tree, gadget, SLICE_ITERATIONS, SLICE_SIZE, -1, 0, absent)
         return int(done), int(edges)
 
     work()

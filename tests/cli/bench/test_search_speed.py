@@ -73,8 +73,7 @@ def iterations(tree: Tree, play: object, times: int) -> int:
     gadget = play(tree)  # type: ignore[operator]
     check(tree)
     before = tree.strategy.copy()
-    absent, nothing = np.zeros(64, dtype=np.int64), np.zeros(64, dtype=np.float32)
-    done, edges = iterate(tree, gadget, times, 2**60, -1, 0, absent, nothing)
+    done, edges = iterate(tree, gadget, times, 2**60, -1, 0, np.zeros(64, dtype=np.int64))
     assert done == times
     np.testing.assert_allclose(tree.strategy, before, atol=1e-6)
     check(tree)
