@@ -166,7 +166,8 @@ class InProcess(Dialogue):
                 leave=self.exit_codes.append,
                 tick_seconds=tick_seconds,
             )
-            if self.exit_codes:  # a thread works on: this number must not become another test's pipe
+            if self.exit_codes:
+                # A thread works on, so this number must not become another test's pipe.
                 with open(os.devnull, "wb") as nowhere:
                     os.dup2(nowhere.fileno(), engine_writes)
             else:
