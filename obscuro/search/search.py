@@ -306,6 +306,8 @@ class Search(SearchSteps):
             self.parameters,
             None if likelihood is None else self._likelihoods(kept, new, likelihood),
         )
+        for game in self.games:
+            game.model_share = self.parameters.model_share
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget
         first_new_root = self.first_new_root = len(kept.offsets) - 1

@@ -117,6 +117,7 @@ def _copy_infoset(old, infoset, tree):
     tree.infoset_reach[copy] = old.infoset_reach[infoset]
     for k in range(count):
         tree.strategy[target + k] = old.strategy[source + k]
+        tree.prior[target + k] = old.prior[source + k]
         tree.regret[target + k] = old.regret[source + k]
         tree.cfv[target + k] = old.cfv[source + k]
         tree.picks[target + k] = old.picks[source + k]
