@@ -115,11 +115,12 @@ _MASK = np.uint64(4095)
 
 
 @kernel
-def fill_priors(tables, model, scratch, table, states, players, offsets, moves, share, chance):
-    """Write what the model of moves says that ▼ plays, by what it sees, times share."""
+def fill_priors(tables, model, scratch, table, states, players, offsets, moves, model_share, own_share, keys, root_key, chance):
+    """Write what the model of moves says that a side plays, by what it sees, times its share."""
     known = np.zeros(9, dtype=np.uint64)
     for index in range(states.shape[0]):
-        if players[index] != MIN:
+        share = model_share if players[index] == MIN else own_share
+        if share == 0 or (players[index] == MAX and keys[index, MAX] == root_key):
             continue
         first, last = offsets[index], offsets[index + 1]
         pos = load(states, index)
@@ -162,7 +163,8 @@ class ChessGame:
         self._stalemating = np.float32(value_of_stalemating(stalemate))
         self.evaluations = 0  # children evaluated so far
         self._our_side = 0
-        self.model_share = 0.0
+        self.model_share = self.own_share = 0.0
+        self.root_key = np.uint64(0)
         self._model = None
         self._repeated: Words = np.zeros(0, dtype=np.uint64)
 
@@ -199,10 +201,10 @@ class ChessGame:
             child_keys,
         )
         chance = np.zeros(count, dtype=np.float32)
-        if self.model_share > 0:
+        if self.model_share > 0 or self.own_share > 0:
             if self._model is None:
                 self._model = load_model(), make_scratch(), np.zeros(4096, dtype=np.float32)
-            fill_priors(TABLES, *self._model, states, players, evaluated.offsets, evaluated.moves, np.float32(self.model_share), chance)
+            fill_priors(TABLES, *self._model, states, players, evaluated.offsets, evaluated.moves, np.float32(self.model_share), np.float32(self.own_share), keys, self.root_key, chance)
         return Expansion(
             players,
             evaluated.offsets,

@@ -97,11 +97,11 @@ def match_regrets(tree, infoset, sums, row):
     prior = tree.prior[first : first + count]
     expected = dot(tree.strategy, first, sums, row, count)
     mass = _ZERO
-    if tree.infoset_player[infoset] == MIN:
-        fixed = _ZERO
-        for k in range(count):
-            mass += prior[k]
-            fixed += prior[k] * values[k]
+    fixed = _ZERO
+    for k in range(count):
+        mass += prior[k]
+        fixed += prior[k] * values[k]
+    if mass > 0:
         expected = (expected - fixed) / (_ONE - mass)
     total = _ZERO
     for k in range(count):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.kernels import kernel
-from obscuro.search.game import CHANCE, MAX, MIN
+from obscuro.search.game import CHANCE, MAX
 from obscuro.search.parameters import PRIOR_SPREAD
 
 LEAF = -1  # edge_child of an edge that has not been expanded
@@ -233,7 +233,7 @@ def infoset_for(tree, key, player, values, chance, ours, freeze):
         if better:
             best = k
     tree.strategy[first + best] = 1
-    if player == MIN:
+    if player != CHANCE:
         mass = np.float32(0)
         for k in range(count):
             mass += chance[k]
@@ -307,6 +307,9 @@ def attach(tree, our_key, freeze, edges, nodes, expansion):
         if tree.node_parent[above] < 0:
             ours = np.uint8(tree.edge_keys[edge, MAX] == our_key)
         key = tree.edge_keys[edge, player] if player != CHANCE else np.uint64(0)
+        if player == MAX and key == our_key:
+            for k in range(begin, end):
+                expansion.chance[k] = 0
         infoset = infoset_for(
             tree,
             key,
