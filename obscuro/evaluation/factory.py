@@ -128,7 +128,7 @@ class FallbackEvaluator:
         self._fallback.close()
 
 
-BUILT_IN = ("stockfish", "nnue", "simple", "material", "deep1", "deep2")
+BUILT_IN = ("stockfish", "nnue", "simple", "material")
 
 
 def evaluator_names() -> tuple[str, ...]:
@@ -175,12 +175,12 @@ def make_evaluator(
         evaluator = StockfishEvaluator(
             stockfish or None, tau, search_dominated=False, on_warning=on_warning
         )
-    elif name in ("nnue", "deep1", "deep2"):
+    elif name == "nnue":
         from obscuro.evaluation.nnue.nnue_evaluator import NnueEvaluator  # noqa: PLC0415
         from obscuro.evaluation.stockfish_program import stockfish_path  # noqa: PLC0415
 
         is_installed = stockfish_path(stockfish or None) is not None
-        evaluator = NnueEvaluator(stockfish or None, tau, mode={"nnue": 0, "deep1": 1, "deep2": 2}[name])
+        evaluator = NnueEvaluator(stockfish or None, tau)
         fallback = make_evaluator(
             "stockfish" if is_installed else "material",
             stockfish=stockfish,

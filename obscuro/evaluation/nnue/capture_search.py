@@ -109,7 +109,7 @@ def _value_as_it_stands(tables, weights, work, frame, pos):
 
 
 @kernel
-def _enter(tables, weights, work, frame, pos, target, goes_on, mode):
+def _enter(tables, weights, work, frame, pos, target, goes_on):
     """Compute a position's static value and list the moves that may be better.
 
     target: the target square of the last move. goes_on: whether to try moves at all.
@@ -124,11 +124,7 @@ def _enter(tables, weights, work, frame, pos, target, goes_on, mode):
         work.standing[frame] = value
         work.bests[frame] = value
         work.counts[frame] = 0
-        if goes_on and mode > 0 and ply == 0:
-            if mode == 2:
-                work.bests[frame] = value - MARGIN
-            work.counts[frame] = _list_evasions(tables, pos, work, frame)
-        elif goes_on and value < work.betas[frame]:
+        if goes_on and value < work.betas[frame]:
             only = target if ply >= RECAPTURE_PLY else NOWHERE
             work.counts[frame] = _list_captures(tables, pos, work, frame, only)
     work.alphas[frame] = max(work.alphas[frame], work.bests[frame])
@@ -144,14 +140,11 @@ def search_captures(tables, weights, work, plies):
     recursion each ply has a frame. Written: work.nodes, which counts the valued positions.
     """
     frame = FIRST
-    mode = plies // 100
-    plies = plies % 100
-    most = NODES if mode == 0 else 6 * NODES
     work.alphas[frame] = -INFINITE
     work.betas[frame] = INFINITE
     nodes = 1
     pos = load(work.positions, frame)
-    _enter(tables, weights, work, frame, pos, NOWHERE, plies > 0, mode)
+    _enter(tables, weights, work, frame, pos, NOWHERE, plies > 0)
     while True:
         move, key = np.int64(-1), np.int64(0)
         if work.alphas[frame] < work.betas[frame]:
@@ -181,7 +174,7 @@ def search_captures(tables, weights, work, plies):
         frame += 1
         pos = child
         nodes += 1
-        goes_on = frame - FIRST < plies and nodes < most
-        _enter(tables, weights, work, frame, pos, target_of(move), goes_on, mode)
+        goes_on = frame - FIRST < plies and nodes < NODES
+        _enter(tables, weights, work, frame, pos, target_of(move), goes_on)
     work.nodes[0] += nodes
     return work.bests[FIRST]

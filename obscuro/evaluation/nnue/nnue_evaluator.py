@@ -188,14 +188,13 @@ class NnueEvaluator:
         *,
         searched: bool = True,
         network: Network | None = None,
-        mode: int = 0,
     ) -> None:
         """Store the settings without loading the network."""
         self.name = "nnue"
         self._network = network
         self._stockfish = stockfish
         self._tau = float(tau)
-        self._plies = PLIES + 100 * mode if searched else 0
+        self._plies = PLIES if searched else 0
         self._loaded: tuple[Any, Any] | None = None  # shared weights, own workspace
 
     def start(self) -> None:
