@@ -9,18 +9,16 @@ possible draws when it is better.
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.belief.move_model import load_model, make_scratch, score_moves
-from obscuro.belief.record import OUR_SIDE, PASSED, pack
 from obscuro.evaluation.evaluator import Evaluator
 from obscuro.kernels import kernel
 from obscuro.rules.key import key_after_other_move, key_after_own_move
 from obscuro.rules.layout import KINGS, PAWN, PIECE_SHIFT, STATE, THREE_BITS, WORDS
 from obscuro.rules.make import make_move
-from obscuro.rules.moves import en_passant_square, occupied_squares, pieces_of, side_to_move
+from obscuro.rules.moves import occupied_squares, pieces_of, side_to_move
 from obscuro.rules.position import load, store
 from obscuro.rules.stalemate import LOSS, value_of_stalemating
 from obscuro.rules.tables import TABLES
-from obscuro.rules.vision import observation_hash, vision
+from obscuro.rules.vision import observation_hash
 from obscuro.search.game import MAX, MIN, Expansion
 
 FIFTY_MOVES = 100  # plies without a pawn move or a capture; then the game is drawn
@@ -111,31 +109,6 @@ def _expand(
             values[i] = value
 
 
-_MASK = np.uint64(4095)
-
-
-@kernel
-def fill_priors(tables, model, scratch, table, states, players, offsets, moves, model_share, own_share, keys, root_key, values, temperature, chance):
-    """Write what the model of moves says that a side plays, by what it sees, times its share."""
-    known = np.zeros(9, dtype=np.uint64)
-    for index in range(states.shape[0]):
-        share = model_share if players[index] == MIN else own_share
-        if share == 0 or (players[index] == MAX and keys[index, MAX] == root_key):
-            continue
-        first, last = offsets[index], offsets[index + 1]
-        sign = np.float32(-1) if players[index] == MIN else np.float32(1)
-        best = np.float32(-2)
-        for k in range(first, last):
-            best = max(best, sign * values[k])
-        total = np.float32(0)
-        for k in range(first, last):
-            chance[k] = np.exp((sign * values[k] - best) / temperature)
-            total += chance[k]
-        if total > 0:
-            for k in range(first, last):
-                chance[k] *= share / total
-
-
 class ChessGame:
     """The game as one thread expands it: an evaluator, our side, and what would be a repetition.
 
@@ -151,10 +124,6 @@ class ChessGame:
         self._stalemating = np.float32(value_of_stalemating(stalemate))
         self.evaluations = 0  # children evaluated so far
         self._our_side = 0
-        self.model_share = self.own_share = 0.0
-        self.root_key = np.uint64(0)
-        self.temperature = 0.05
-        self._model = None
         self._repeated: Words = np.zeros(0, dtype=np.uint64)
 
     def set_turn(self, our_side: int, repeated: Words) -> None:
@@ -189,11 +158,6 @@ class ChessGame:
             children,
             child_keys,
         )
-        chance = np.zeros(count, dtype=np.float32)
-        if self.model_share > 0 or self.own_share > 0:
-            if self._model is None:
-                self._model = load_model(), make_scratch(), np.zeros(4096, dtype=np.float32)
-            fill_priors(TABLES, *self._model, states, players, evaluated.offsets, evaluated.moves, np.float32(self.model_share), np.float32(self.own_share), keys, self.root_key, values, np.float32(self.temperature), chance)
         return Expansion(
             players,
             evaluated.offsets,
@@ -201,5 +165,5 @@ class ChessGame:
             child_keys,
             values,
             evaluated.terminal,
-            chance,
+            np.zeros(count, dtype=np.float32),
         )

@@ -172,9 +172,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         known=lambda: ("mixed", "uniform"),
         help="how Resolve weighs the opponent's infosets",
     ),
-    Option("model_share", "number", 0.0, 0, 0.9, help="of what the other side plays, by the model"),
-    Option("own_share", "number", 0.0, 0, 0.9, help="the same of what we play after this move"),
-    Option("share_temperature", "number", 0.05, 0.001, 10, help="of the values by which that is"),
     Option("soft_root", "number", 0.0, 0, 1, help="share of the prior in the root's strategy"),
     Option(
         "root_temperature",
@@ -454,8 +451,5 @@ class Options:
             root_temperature=self.integer("root_temperature") / (100 * self.number("tau")),
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),
-            model_share=self.number("model_share"),
-            own_share=self.number("own_share"),
-            share_temperature=self.number("share_temperature"),
             posterior_prior=self.number("posterior_prior"),
         )

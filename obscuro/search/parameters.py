@@ -81,9 +81,6 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
-    model_share: float = 0.0
-    own_share: float = 0.0
-    share_temperature: float = 0.05
 
     @property
     def weighs_belief(self) -> bool:

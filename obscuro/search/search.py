@@ -306,11 +306,6 @@ class Search(SearchSteps):
             self.parameters,
             None if likelihood is None else self._likelihoods(kept, new, likelihood),
         )
-        for game in self.games:
-            game.model_share = self.parameters.model_share
-            game.own_share = self.parameters.own_share
-            game.temperature = self.parameters.share_temperature
-            game.root_key = np.uint64(our_key)
         self.tree, self.spare = self.spare, self.tree
         self.gadget = gadget
         first_new_root = self.first_new_root = len(kept.offsets) - 1

@@ -94,15 +94,7 @@ def match_regrets(tree, infoset, sums, row):
     values = sums[row : row + count]
     strategy = tree.strategy[first : first + count]
     regret = tree.regret[first : first + count]
-    prior = tree.prior[first : first + count]
     expected = dot(tree.strategy, first, sums, row, count)
-    mass = _ZERO
-    fixed = _ZERO
-    for k in range(count):
-        mass += prior[k]
-        fixed += prior[k] * values[k]
-    if mass > 0:
-        expected = (expected - fixed) / (_ONE - mass)
     total = _ZERO
     for k in range(count):
         instant = values[k] - expected
@@ -112,15 +104,12 @@ def match_regrets(tree, infoset, sums, row):
         strategy[k] = predicted
         total += predicted
     if total > 0:
-        scale = (_ONE - mass) / total
+        scale = _ONE / total
         for k in range(count):
             strategy[k] *= scale
     else:
         for k in range(count):
-            strategy[k] = (_ONE - mass) / np.float32(count)
-    if mass > 0:
-        for k in range(count):
-            strategy[k] += prior[k]
+            strategy[k] = _ONE / np.float32(count)
 
 
 @kernel

@@ -26,7 +26,6 @@ from obscuro.search.tree import (
     TERMINAL,
     Tree,
     add_node,
-    find_infoset,
     new_infoset,
 )
 
@@ -118,30 +117,12 @@ def _copy_infoset(old, infoset, tree):
     tree.infoset_reach[copy] = old.infoset_reach[infoset]
     for k in range(count):
         tree.strategy[target + k] = old.strategy[source + k]
-        tree.prior[target + k] = old.prior[source + k]
         tree.regret[target + k] = old.regret[source + k]
         tree.cfv[target + k] = old.cfv[source + k]
         tree.picks[target + k] = old.picks[source + k]
         tree.value_mean[target + k] = old.value_mean[source + k]
         tree.value_spread[target + k] = old.value_spread[source + k]
     return copy
-
-
-@kernel
-def _clear_prior(tree, key):
-    """What our present infoset plays is its own."""
-    infoset = find_infoset(tree, key)
-    if infoset < 0:
-        return
-    first = tree.infoset_first[infoset]
-    count = tree.infoset_actions[infoset]
-    mass = np.float32(0)
-    for k in range(first, first + count):
-        mass += tree.prior[k]
-    if mass > 0:
-        for k in range(first, first + count):
-            tree.strategy[k] = max(np.float32(0), tree.strategy[k] - tree.prior[k]) / (np.float32(1) - mass)
-            tree.prior[k] = 0
 
 
 @kernel
@@ -297,7 +278,6 @@ def build_subgame(
     _plant_kept(old, tree, kept.offsets, kept.edges, kept.weights, below, above)
     _plant_new(tree, new.offsets, new.states, new.keys, new.weights, new.values)
     _copy_subtrees(old, tree, np.uint64(our_key), not parameters.unfrozen, below, above)
-    _clear_prior(tree, np.uint64(our_key))
     played = np.concatenate((kept.reach, np.zeros(new_count, dtype=np.float32)))
     prior = _root_prior(kept, new, parameters.root_temperature, likelihoods)
     if parameters.mixed_prior and played.sum() > 0:

@@ -63,7 +63,6 @@ class Tree(NamedTuple):
     infoset_frozen: npt.NDArray[np.uint8]  # [i] 1 where the strategy must not change (1-KLSS)
 
     strategy: npt.NDArray[np.float32]  # [a] the current (last) iterate
-    prior: npt.NDArray[np.float32]  # [a] what ▼ plays in any case, less than 1 in all
     regret: npt.NDArray[np.float32]  # [a] R, never negative
     cfv: npt.NDArray[np.float32]  # [a] counterfactual values, its player's view, of the last sweep
     picks: npt.NDArray[np.int32]  # [a] N(I, a)
@@ -109,7 +108,7 @@ _LAYOUT: dict[str, tuple[str, type[np.generic]]] = {
     **dict.fromkeys(("infoset_first", "infoset_actions", "infoset_visits"), ("i", np.int32)),
     "infoset_reach": ("i", np.float32),
     **dict.fromkeys(("infoset_touched", "infoset_frozen"), ("i", np.uint8)),
-    **dict.fromkeys(("strategy", "prior", "regret", "cfv", "value_mean", "value_spread"), ("a", np.float32)),
+    **dict.fromkeys(("strategy", "regret", "cfv", "value_mean", "value_spread"), ("a", np.float32)),
     "picks": ("a", np.int32),
 }
 
@@ -177,7 +176,6 @@ def new_infoset(tree, key, player, actions):
     tree.infoset_frozen[infoset] = 0
     for action in range(first, first + actions):
         tree.strategy[action] = 0
-        tree.prior[action] = 0
         tree.regret[action] = 0
         tree.cfv[action] = 0
         tree.picks[action] = 0
@@ -233,14 +231,6 @@ def infoset_for(tree, key, player, values, chance, ours, freeze):
         if better:
             best = k
     tree.strategy[first + best] = 1
-    if player != CHANCE:
-        mass = np.float32(0)
-        for k in range(count):
-            mass += chance[k]
-        for k in range(count):
-            tree.prior[first + k] = chance[k]
-            tree.strategy[first + k] = chance[k]
-        tree.strategy[first + best] += np.float32(1) - mass
     if freeze and player == MAX and not ours:
         tree.infoset_frozen[infoset] = 1
     return infoset
@@ -307,9 +297,6 @@ def attach(tree, our_key, freeze, edges, nodes, expansion):
         if tree.node_parent[above] < 0:
             ours = np.uint8(tree.edge_keys[edge, MAX] == our_key)
         key = tree.edge_keys[edge, player] if player != CHANCE else np.uint64(0)
-        if player == MAX and key == our_key:
-            for k in range(begin, end):
-                expansion.chance[k] = 0
         infoset = infoset_for(
             tree,
             key,
