@@ -10,8 +10,9 @@ A page `NAME` is the table `[NAME]`. It is the file `NAME.md` beside the manifes
   into lines of Markdown, or `render_runs`, one that does so for all of them (`Loaded`); perhaps
   `planned = true`: then runs without a raw file are still to come and are left out, and the
   function says what made the others; perhaps `others`, runs of other pages that the function gets
-  as well, each written `PAGE.RUN`, or `PAGE:SECTION` for all of a section. A section without runs of
-  its own says nothing of what made its figures, and needs `render_runs`;
+  as well, each written `PAGE.RUN`, which brings all runs with its label, or `PAGE:SECTION` for all
+  of a section. A section without runs of its own says nothing of what made its figures, and needs
+  `render_runs`;
 - `[NAME.pictures.PICTURE]`: `file`, beside the page; `run`, or `section` for all of its runs; `draw`, a
   function that gets the path and the run's data, or a list of all of them;
 - `[NAME.by_hand]`: parts of the page that no command makes, each with the reason.
@@ -98,6 +99,12 @@ class Page:
     by_hand: dict[str, str] = field(default_factory=dict)
     file: str = ""  # from the manifest's folder; empty for NAME.md
 
+    def with_label_of(self, name: str) -> Iterator[Run]:
+        """Yield all runs with the label of a run: tables show them in one row."""
+        run = self.runs[name]
+        parts = (each for each in self.runs.values() if each.label == run.label)
+        yield from parts if run.label else (run,)
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -136,7 +143,7 @@ class Manifest:
                 yield from self.runs_of(self.page(name), self.page(name).sections[part])
             else:
                 name, _, run = other.partition(".")
-                yield self.page(name).runs[run]
+                yield from self.page(name).with_label_of(run)
 
     def runs(self) -> Iterator[Run]:
         """Yield all runs of all pages."""

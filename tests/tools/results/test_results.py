@@ -459,6 +459,20 @@ def test_a_section_may_read_runs_of_another_page(planned: Path) -> None:
     assert "runs: run, away\n" in (planned / "one.md").read_text(encoding="utf-8")
 
 
+def test_a_run_of_another_page_brings_all_with_its_label(planned: Path) -> None:
+    text = PLANNED.replace("planned = true", 'planned = true\nothers = ["two.away"]')
+    two = OTHER.replace('runs = ["away"]', 'runs = ["away", "more", "apart"]')
+    two = two.replace("[two.runs.away]", '[two.runs.away]\nlabel = "row"')
+    for name, label in (("more", "row"), ("apart", "another")):
+        two += f'\n[two.runs.{name}]\ncommand = "obscuro bench"\nraw = "two/{name}.json"\n'
+        two += f'label = "{label}"\n'
+    (planned / "manifest.toml").write_text(text + two, encoding="utf-8")
+    manifest = load(planned / "manifest.toml")
+    page = manifest.page("one")
+    read = manifest.runs_of(page, page.sections["all"])
+    assert [run.name for run in read] == ["run", "later", "away", "more"]
+
+
 def test_a_run_of_another_page_must_exist(planned: Path) -> None:
     text = PLANNED.replace("planned = true", 'planned = true\nothers = ["two.gone"]')
     (planned / "manifest.toml").write_text(text + OTHER, encoding="utf-8")
