@@ -18,7 +18,7 @@ from tools.play import first_moves, level_matches, paper_claims
 from tools.play.paper_tables import counts
 from tools.proofs import small_games
 from tools.results.manifest import Loaded
-from tools.results.matches import match_of_games
+from tools.results.matches import added, match_row
 from tools.results.render import RenderError, wrap
 from tools.speed.search_scale import PAPER, Look
 
@@ -48,18 +48,22 @@ def by_name(loaded: Sequence[Loaded]) -> dict[str, Loaded]:
 def render_strength(loaded: Sequence[Loaded]) -> Iterator[str]:
     """Yield one table: matches against other players, then the levels of strength."""
     found = by_name(loaded)
-    rows = [[MATCHES[name], *_match(found[name])] for name in MATCHES if name in found]
+    rows = []
+    for name, players in MATCHES.items():
+        if name in found:
+            parts = [each for each in loaded if each.run.in_one_row(found[name].run)]
+            rows.append([players, *_match(parts)])
     if "levels.matches" in found:
         rows.append(_levels(found["levels.matches"].raw.data))
     headings = ["players", "time", "games", "won / drawn / lost", "Elo, 95 %", "page"]
     yield from table(headings, rows, "llrrrl")
 
 
-def _match(loaded: Loaded) -> list[str]:
-    assert loaded.raw.games is not None, "the games of all these matches are kept"
-    page = loaded.run.page
-    row = match_of_games(loaded.folder / loaded.raw.games)
-    games = f"[{row.tally.games:,}]({RESULTS}/raw/{page}/{loaded.raw.games})"
+def _match(parts: Sequence[Loaded]) -> list[str]:
+    page = parts[0].run.page
+    row = added([match_row(each.raw, each.folder) for each in parts])
+    kept = f"raw/{page}/{parts[0].raw.games}" if len(parts) == 1 else f"{page}.md#matches"
+    games = f"[{row.tally.games:,}]({RESULTS}/{kept})"
     return [row.time, games, counts(row.tally), row.elo, _link(page)]
 
 

@@ -55,6 +55,11 @@ class Run(NamedTuple):
         """The command, split as a shell does it."""
         return shlex.split(self.command)
 
+    def in_one_row(self, other: Run) -> bool:
+        """Whether tables show both in one row: a match and its parts have one label."""
+        alike = self.label == other.label if self.label else self.name == other.name
+        return alike and self.page == other.page
+
 
 class Section(NamedTuple):
     """A part of a page that is rendered, between its marks."""
@@ -100,10 +105,9 @@ class Page:
     file: str = ""  # from the manifest's folder; empty for NAME.md
 
     def with_label_of(self, name: str) -> Iterator[Run]:
-        """Yield all runs with the label of a run: tables show them in one row."""
+        """Yield a run and the others that tables show in its row."""
         run = self.runs[name]
-        parts = (each for each in self.runs.values() if each.label == run.label)
-        yield from parts if run.label else (run,)
+        yield from (each for each in self.runs.values() if each.in_one_row(run))
 
 
 @dataclass(frozen=True)
