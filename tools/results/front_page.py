@@ -24,7 +24,7 @@ from tools.speed.search_scale import PAPER, Look
 
 MATCHES: Mapping[str, str] = {
     "paper.random": "`obscuro` against `random`",
-    "strength.zs21_1s": "`obscuro` against `zs21`",
+    "strength.zs21_5s": "`obscuro` against `zs21`",
     "opponents.zs21_depth1": "`zs21` against `depth1`",
     "opponents.depth1_greedy": "`depth1` against `greedy`",
     "opponents.greedy_random": "`greedy` against `random`",
