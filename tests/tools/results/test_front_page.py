@@ -49,6 +49,16 @@ def test_all_players_and_the_levels_are_in_the_table_of_strength() -> None:
     assert won[1] == "50 ms a move" and won[3] == "1000 / 0 / 0"
 
 
+def test_a_match_that_was_played_in_parts_is_one_row_of_all_its_games() -> None:
+    runs = loaded("strength")
+    parts = [each for each in runs if each.run.name.startswith("zs21_5s")]
+    assert len(parts) > 1
+    games = sum(matches.match_row(each.raw, each.folder).tally.games for each in parts)
+    found = rows("\n".join(front_page.render_strength(runs)))
+    (row,) = [row for row in found if row[0] == "`obscuro` against `zs21`"]
+    assert row[2] == f"[{games}](docs/results/strength.md#matches)"
+
+
 def test_figures_that_are_not_kept_do_not_get_onto_the_page() -> None:
     copied = [
         each._replace(raw=replace(each.raw, transcribed_from_page=True))
