@@ -60,6 +60,7 @@ def render_strength(loaded: Sequence[Loaded]) -> Iterator[str]:
 
 
 def _match(parts: Sequence[Loaded]) -> list[str]:
+    assert all(each.raw.games for each in parts), "the games of all these matches are kept"
     page = parts[0].run.page
     row = added([match_row(each.raw, each.folder) for each in parts])
     kept = f"raw/{page}/{parts[0].raw.games}" if len(parts) == 1 else f"{page}.md#matches"

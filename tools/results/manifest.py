@@ -55,10 +55,14 @@ class Run(NamedTuple):
         """The command, split as a shell does it."""
         return shlex.split(self.command)
 
+    @property
+    def title(self) -> str:
+        """What tables call it: its label, or else its name."""
+        return self.label or self.name
+
     def in_one_row(self, other: Run) -> bool:
-        """Whether tables show both in one row: a match and its parts have one label."""
-        alike = self.label == other.label if self.label else self.name == other.name
-        return alike and self.page == other.page
+        """Whether both are parts of one match: they have one page and one title."""
+        return (self.page, self.title) == (other.page, other.title)
 
 
 class Section(NamedTuple):

@@ -137,7 +137,7 @@ def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
     headings = ["match", "time", "games", "won / drawn / lost", "score", "Elo, 95 %", "games kept"]
     labels: dict[str, list[Loaded]] = {}
     for each in loaded:
-        labels.setdefault(each.run.label or each.run.name, []).append(each)
+        labels.setdefault(each.run.title, []).append(each)
     cells = []
     for label, parts in labels.items():
         row = added([match_row(part.raw, part.folder) for part in parts])

@@ -106,7 +106,7 @@ def render_section(manifest: Manifest, page: Page, section: Section) -> Iterator
         render: Callable[[Any], Iterator[str]] = find_function(section.render)
         for each in loaded:
             if len(loaded) > 1:
-                yield from (f"**{each.run.label or each.run.name}**", "")
+                yield from (f"**{each.run.title}**", "")
             yield from (*render(each.raw.data), "")
 
 
@@ -129,7 +129,7 @@ def origins(loaded: Sequence[Loaded]) -> Iterator[str]:
         return
     for each in loaded:
         if each.raw.note:
-            yield from wrap(f"- {each.run.label or each.run.name}: {each.raw.note}", "  ")
+            yield from wrap(f"- {each.run.title}: {each.raw.note}", "  ")
     yield ""
 
 

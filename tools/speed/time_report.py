@@ -120,7 +120,7 @@ def render_runs(loaded: Sequence[Loaded]) -> Iterator[str]:
         if each.raw.games is None:
             raise ValueError(f"{each.run.name}: the games were not kept")
         games = list(read_games(each.folder / each.raw.games))
-        rows.append(row(each.run.label or each.run.name, games, overhead))
+        rows.append(row(each.run.title, games, overhead))
     yield from table(HEADINGS, rows)
 
 
