@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
-
 import pytest
 
 from obscuro.cli.main import uci
@@ -13,8 +10,7 @@ from obscuro.installation import how_to_add
 from obscuro.matches.builtin_players import check_entrant
 from obscuro.matches.event import Entrant
 from obscuro.players.roster import PLAYERS, player_kind
-from obscuro.uci.uci import run
-from tests.uci.dialogue import Dialogue
+from tests.uci.dialogue import InProcess
 
 ERROR = "info string error "
 SMALL = {
@@ -26,21 +22,13 @@ SMALL = {
 """Options for tests, where a player has them."""
 
 
-class Talk(Dialogue):
+class Talk(InProcess):
     """The front end of a player in a thread of this process."""
 
     def __init__(self, name: str) -> None:
-        engine_reads, writing = os.pipe()
-        reading, engine_writes = os.pipe()
-        super().__init__(reading, writing)
-        self.kind = player_kind(name)
-
-        def live() -> None:
-            run(engine_reads, engine_writes, kind=self.kind, leave=print, tick_seconds=1000.0)
-            os.close(engine_writes)
-
-        threading.Thread(target=live, daemon=True).start()
-        names = {option.name for option in self.kind.options}
+        kind = player_kind(name)
+        super().__init__(kind.make, kind=kind)
+        names = {option.name for option in kind.options}
         self.say(*(f"setoption name {n} value {v}" for n, v in SMALL.items() if n in names))
 
     def best(self, *lines: str) -> str:
@@ -62,8 +50,7 @@ def test_a_player_introduces_itself_with_the_options_that_it_has(name: str) -> N
     assert lines[2] == f"info string capabilities {' '.join(PLAYERS[name].capabilities)}"
     assert lines[3:-1] == [option.uci() for option in PLAYERS[name].options]
     assert "option name UCI_Variant type combo default fogofwar var fogofwar" in lines
-    talk.end_input()
-    talk.rest()
+    talk.leave()
 
 
 @talks(tuple(PLAYERS))
@@ -79,8 +66,7 @@ def test_a_player_plays_by_both_forms_of_position(name: str) -> None:
     fog = "position fog white startpos turns e2e4 - ********/********/1*******/*1*p1**1/4P3/4*3/"
     assert talk.best(f"{fog}PPPP1PPP/RNBQKBNR", "go nodes 50")
     assert len(moves) == 4
-    talk.end_input()
-    talk.rest()
+    talk.leave()
     assert not [line for line in talk.heard if line.startswith(ERROR)]
 
 
@@ -92,8 +78,7 @@ def test_an_option_of_another_player_is_an_error(name: str) -> None:
     for option in sorted({option.name for option in others} - names):
         talk.say(f"setoption name {option} value 1")
         assert talk.hear() == f"{ERROR}no such option: '{option}'"
-    talk.end_input()
-    talk.rest()
+    talk.leave()
 
 
 def test_an_unknown_player_is_named_with_those_that_exist() -> None:
@@ -110,8 +95,7 @@ def test_a_player_without_a_belief_says_so(name: str) -> None:
     assert said == [f"{ERROR}coverage: the player {name} keeps no belief"]
     lines = talk.ask("d")
     assert lines[-1].startswith("fog fen ") and not any("belief" in line for line in lines)
-    talk.end_input()
-    talk.rest()
+    talk.leave()
 
 
 def test_a_player_without_its_package_says_how_to_install_it(

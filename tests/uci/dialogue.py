@@ -19,7 +19,7 @@ import numpy as np
 
 from obscuro.belief.marginals import Marginals
 from obscuro.engine.options import Options
-from obscuro.engine.player_kind import OBSCURO, MakePlayer
+from obscuro.engine.player_kind import OBSCURO, MakePlayer, PlayerKind
 from obscuro.engine.report import (
     Choice,
     ComparedMove,
@@ -149,7 +149,11 @@ class InProcess(Dialogue):
     """The front end in a thread of this process. exit_codes: what it would have left with, forced."""
 
     def __init__(
-        self, make: MakePlayer, log: str | None = None, tick_seconds: float = 1000.0
+        self,
+        make: MakePlayer,
+        log: str | None = None,
+        tick_seconds: float = 1000.0,
+        kind: PlayerKind = OBSCURO,
     ) -> None:
         engine_reads, writing = os.pipe()
         reading, engine_writes = os.pipe()
@@ -162,7 +166,7 @@ class InProcess(Dialogue):
                 engine_reads,
                 engine_writes,
                 log,
-                kind=dataclasses.replace(OBSCURO, make=make),
+                kind=dataclasses.replace(kind, make=make),
                 leave=self.exit_codes.append,
                 tick_seconds=tick_seconds,
             )
