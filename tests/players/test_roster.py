@@ -27,7 +27,7 @@ class Talk(InProcess):
 
     def __init__(self, name: str) -> None:
         kind = player_kind(name)
-        super().__init__(kind.make, kind=kind)
+        super().__init__(kind)
         names = {option.name for option in kind.options}
         self.say(*(f"setoption name {n} value {v}" for n, v in SMALL.items() if n in names))
 

@@ -146,15 +146,20 @@ class Process(Dialogue):
 
 
 class InProcess(Dialogue):
-    """The front end in a thread of this process. exit_codes: what it would have left with, forced."""
+    """The front end in a thread of this process.
+
+    player: its kind, or what makes the player in place of Obscuro's. exit_codes: what it would have
+    left with, forced.
+    """
 
     def __init__(
         self,
-        make: MakePlayer,
+        player: MakePlayer | PlayerKind,
         log: str | None = None,
         tick_seconds: float = 1000.0,
-        kind: PlayerKind = OBSCURO,
     ) -> None:
+        if not isinstance(player, PlayerKind):
+            player = dataclasses.replace(OBSCURO, make=player)
         engine_reads, writing = os.pipe()
         reading, engine_writes = os.pipe()
         super().__init__(reading, writing)
@@ -166,7 +171,7 @@ class InProcess(Dialogue):
                 engine_reads,
                 engine_writes,
                 log,
-                kind=dataclasses.replace(kind, make=make),
+                kind=player,
                 leave=self.exit_codes.append,
                 tick_seconds=tick_seconds,
             )
