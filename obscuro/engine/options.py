@@ -172,8 +172,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         known=lambda: ("mixed", "uniform"),
         help="how Resolve weighs the opponent's infosets",
     ),
-    Option("alternate_shift", "number", 0.0, -1, 1, help="added to v*"),
-    Option("value_memory", "number", 0.0, 0, 1, help="share of the value before in v*"),
     Option("soft_root", "number", 0.0, 0, 1, help="share of the prior in the root's strategy"),
     Option(
         "root_temperature",
@@ -450,8 +448,6 @@ class Options:
             one_sided=self.flag("one_sided"),
             mixed_prior=self.text("resolve_prior") == "mixed",
             soft_root=self.number("soft_root"),
-            alternate_shift=self.number("alternate_shift"),
-            value_memory=self.number("value_memory"),
             root_temperature=self.integer("root_temperature") / (100 * self.number("tau")),
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),

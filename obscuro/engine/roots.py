@@ -178,10 +178,7 @@ def _build_here(
         # The start is common knowledge: ▼ has no other infoset to choose instead.
         alternate = np.full(done, -1, dtype=np.float32)
     else:
-        last = search.running_value
-        if last is not None:
-            last += search.parameters.alternate_shift
-        alternate = alternate_values(values, last)
+        alternate = alternate_values(values, search.last_value)
     new = NewRoots(
         np.arange(done + 1, dtype=np.int64),
         states,

@@ -97,7 +97,6 @@ class SearchSteps:
         self.our_key = np.uint64(0)
         self.root_key = np.uint64(0)
         self.last_value: float | None = None
-        self.running_value: float | None = None
         self.random[0] = self.seed
         self.progress = Progress()
 
