@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from obscuro.cli.arguments import DRAW_MOVES, DRAW_SCORE, parse
+from obscuro.cli.arguments import parse
 from obscuro.cli.bridge_file import with_file, write_template
 from obscuro.cli.command_support import (
     INTERRUPTED,
@@ -27,6 +27,7 @@ from obscuro.cli.command_support import (
     read_options,
     server_options,
 )
+from obscuro.cli.grammar.service_commands import DRAW_MOVES, DRAW_SCORE
 from obscuro.client.uci_process import EngineError
 from obscuro.installation import page
 from obscuro.signal_handlers import leaving_signals_handled

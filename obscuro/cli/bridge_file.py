@@ -1,6 +1,6 @@
 """The file of `obscuro bridge --config`: every option of the command line by its name, in TOML.
 
-`obscuro.cli.arguments` defines the options once. What the file says is read as if it stood on the
+`obscuro.cli.grammar` defines the options once. What the file says is read as if it stood on the
 command line, so the same limits hold, and the same words say what is wrong.
 """
 
@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from obscuro.cli.arguments import add_bridge_options, parse
+from obscuro.cli.arguments import parse
 from obscuro.cli.command_support import CommandError
+from obscuro.cli.grammar.service_commands import add_bridge_options
 from obscuro.toml_text import TomlError, read_toml
 
 ENGINE = "engine"

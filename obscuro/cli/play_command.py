@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 import chess
 from rich.console import Console
 
-from obscuro.cli.arguments import PLAY_MOVETIME
 from obscuro.cli.command_support import (
     MakePlayer,
     UsageError,
@@ -23,6 +22,7 @@ from obscuro.cli.command_support import (
     read_options,
 )
 from obscuro.cli.drawing import Symbols, draw_board, draw_fogged, move_mask
+from obscuro.cli.grammar.game_commands import PLAY_MOVETIME
 from obscuro.engine.options import OptionError, Options
 from obscuro.engine.strength import Level
 from obscuro.matches.game_record import OWN_OBSERVATIONS, Forfeit, GameRecord, PlayedPly, Turn

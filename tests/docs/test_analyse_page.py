@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from obscuro.cli.arguments import ANALYSIS_QUEUE
+from obscuro.cli.grammar.service_commands import ANALYSIS_QUEUE
 from obscuro.client import analysis_messages
 from obscuro.client.analysis_messages import SCHEMA, AnalysisAnswer, AnalysisQuery
 from obscuro.queries.analysis_service import QUEUE_BYTES
