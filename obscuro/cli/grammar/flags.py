@@ -64,10 +64,15 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
 
 
 def add_option(parser: argparse.ArgumentParser, about: str, flag: str = "--option") -> None:
-    """Add `--option NAME=VALUE`, or another flag of that kind, which makes a list of texts."""
+    """Add `--option NAME=VALUE`, or another flag of that kind."""
+    add_list(parser, flag, about, metavar="NAME=VALUE")
+
+
+def add_list(parser: argparse.ArgumentParser, flag: str, about: str, *, metavar: str) -> None:
+    """Add a flag that may be given several times, and makes a list of texts."""
     parser.add_argument(
         flag,
-        metavar="NAME=VALUE",
+        metavar=metavar,
         action="append",
         default=[],
         help=f"{about}; may be given several times",

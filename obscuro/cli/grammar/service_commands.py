@@ -7,6 +7,7 @@ import argparse
 from obscuro.cli.grammar.flags import (
     Parsers,
     add_command,
+    add_list,
     add_number,
     add_option,
     add_quiet,
@@ -142,13 +143,7 @@ def _add_challenges(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chess960", action="store_true", help="also play from the starts of Chess960"
     )
-    parser.add_argument(
-        "--block",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="play no game with this opponent; may be given several times",
-    )
+    add_list(parser, "--block", "play no game with this opponent", metavar="NAME")
     add_number(parser, "--opponent-games", "games with one opponent within a day", default=50)
 
 
@@ -218,13 +213,8 @@ def _add_web(commands: Parsers) -> None:
         help=f"the address to listen at; default: {host}, this machine only",
     )
     _add_port(parser, 8000)
-    parser.add_argument(
-        "--allowed-host",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a name in browsers' addresses that leads here; may be given several times",
-    )
+    about = "a name in browsers' addresses that leads here"
+    add_list(parser, "--allowed-host", about, metavar="NAME")
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
     parser.add_argument(
         "--data", metavar="DIR", help="where games are kept; default: in the user's data folder"
