@@ -246,8 +246,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
     ),
     Option("max_support", "spin", MAX_SUPPORT, 1, 100, help="moves that purification may mix"),
     Option("puct_c", "number", PUCT_C, 0, 100, help="weight of exploration"),
-    Option("ours_share", "number", 0, 0, 1, help="share of walks that stay in our infoset"),
-    Option("ours_prior", "number", 0, 0, 1, help="exponent of an infoset's share of ours in alpha"),
     Option(
         "puct_least_variance",
         "number",
@@ -444,8 +442,6 @@ class Options:
             max_kept_infosets=self.integer("max_kept_infosets"),
             max_support=self.integer("max_support"),
             puct_c=self.number("puct_c"),
-            ours_share=self.number("ours_share"),
-            ours_prior=self.number("ours_prior"),
             puct_least_variance=self.number("puct_least_variance"),
             purification=self.flag("purification"),
             unfrozen=self.flag("unfrozen"),

@@ -92,7 +92,6 @@ class Exploration(NamedTuple):
     one_sided: bool  # only one player explores in a walk
     puct_c: np.float32  # C
     least_variance: np.float32  # below which σ does not fall
-    ours_share: np.float32  # of the walks that keep to our infoset where they can
 
 
 def exploration(parameters: SearchParameters) -> Exploration:
@@ -101,7 +100,6 @@ def exploration(parameters: SearchParameters) -> Exploration:
         parameters.one_sided,
         np.float32(parameters.puct_c),
         np.float32(parameters.puct_least_variance),
-        np.float32(parameters.ours_share),
     )
 
 
@@ -171,31 +169,6 @@ def explore(tree, infoset, rule, random_state):
 
 
 @kernel
-def _sample_ours(tree, node, random_state):
-    """Draw one of a chance node's edges that lead into our infoset; -1 if none has any weight."""
-    first = tree.node_first_action[node]
-    edge = tree.node_first_edge[node]
-    count = tree.node_edges[node]
-    total = _ZERO
-    for k in range(count):
-        child = tree.edge_child[edge + k]
-        if child != LEAF and tree.node_ours[child]:
-            total += tree.strategy[first + k]
-    if total <= 0:
-        return -1
-    left = uniform(random_state) * total
-    last = -1
-    for k in range(count):
-        child = tree.edge_child[edge + k]
-        if child != LEAF and tree.node_ours[child] and tree.strategy[first + k] > 0:
-            last = k
-            left -= tree.strategy[first + k]
-            if left < 0:
-                return k
-    return last
-
-
-@kernel
 def select_leaf(tree, explorer, rule, random_state):
     """Walk from the root to a leaf that can be expanded, and mark it as in flight.
 
@@ -217,12 +190,7 @@ def select_leaf(tree, explorer, rule, random_state):
         if player != CHANCE and (player == explorer or not rule.one_sided):
             k = explore(tree, tree.node_infoset[node], rule, random_state)
         else:
-            k = -1
-            if player == CHANCE and rule.ours_share > 0:
-                if uniform(random_state) < rule.ours_share:
-                    k = _sample_ours(tree, node, random_state)
-            if k < 0:
-                k = sample(random_state, tree.strategy[first : first + tree.node_edges[node]])
+            k = sample(random_state, tree.strategy[first : first + tree.node_edges[node]])
             if k < 0:
                 return NOTHING, ENDED
         edge = tree.node_first_edge[node] + k

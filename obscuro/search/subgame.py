@@ -282,14 +282,6 @@ def build_subgame(
     prior = _root_prior(kept, new, parameters.root_temperature, likelihoods)
     if parameters.mixed_prior and played.sum() > 0:
         prior = PRIOR_SHARE * played / played.sum() + (1 - PRIOR_SHARE) * prior
-    if parameters.ours_prior > 0:
-        own = old.edge_keys[kept.edges, MAX] == np.uint64(our_key)
-        of = np.repeat(np.arange(kept_count), np.diff(kept.offsets))
-        share = np.ones(roots)
-        share[:kept_count] = np.bincount(of[own], kept.weights[own], kept_count)
-        share = np.where(share > 0.01, np.maximum(share, 0.1), 1)
-        prior = prior / share**parameters.ours_prior
-        prior /= prior.sum()
     alternate = np.concatenate((kept.alternate, new.alternate))
     gadget = new_gadget(alternate, prior.astype(np.float32), parameters.soft_root)
     root_strategy(tree, gadget)
