@@ -5,6 +5,7 @@ docs/analyse.md describes them. `analysis_schema.json` beside this file is their
 
 from __future__ import annotations
 
+import inspect
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -278,6 +279,9 @@ def analysis_schema() -> dict[str, Any]:
     refs, parts = msgspec.json.schema_components(
         [*requests, *answers], ref_template="#/$defs/{name}"
     )
+    for part in parts.values():
+        if "description" in part:  # which msgspec before 0.23 takes from the docstring as indented
+            part["description"] = inspect.cleandoc(part["description"])
     count = len(requests)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
