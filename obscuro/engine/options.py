@@ -149,8 +149,6 @@ ROOT_POSITIONS = 96
 ROOT_FRESH_SHARE = 0.33
 ROOT_POSTERIOR_DRAW = 0.5
 ROOT_POSTERIOR_PRIOR = 1.0
-OURS_SHARE = 0.0
-OURS_PRIOR = 0.0
 EDGES_PER_LEAF = 30_000
 ITERATIONS_PER_LEAF = 1
 
@@ -174,8 +172,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         known=lambda: ("mixed", "uniform"),
         help="how Resolve weighs the opponent's infosets",
     ),
-    Option("alternate_shift", "number", 0.0, -1, 1, help="added to v*"),
-    Option("value_memory", "number", 0.0, 0, 1, help="share of the value before in v*"),
     Option("soft_root", "number", 0.0, 0, 1, help="share of the prior in the root's strategy"),
     Option(
         "root_temperature",
@@ -250,8 +246,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
     ),
     Option("max_support", "spin", MAX_SUPPORT, 1, 100, help="moves that purification may mix"),
     Option("puct_c", "number", PUCT_C, 0, 100, help="weight of exploration"),
-    Option("hiding", "number", 0.0, 0, 5, help="pawns that doubling their P is worth"),
-    Option("knowledge", "number", 0.0, 0, 5, help="pawns that halving our P is worth"),
     Option(
         "puct_least_variance",
         "number",
@@ -259,22 +253,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         0,
         1,
         help="the variance of an action's value never counts as less",
-    ),
-    Option(
-        "ours_share",
-        "number",
-        OURS_SHARE,
-        0,
-        1,
-        help="share of walks from a root that stay among positions that fit what was seen",
-    ),
-    Option(
-        "ours_prior",
-        "number",
-        OURS_PRIOR,
-        0,
-        1,
-        help="how far the prior of an infoset makes up for what of it does not fit what was seen",
     ),
 )
 """The keys of the option `Search`; docs/algorithm.md says what each does."""
@@ -465,19 +443,13 @@ class Options:
             max_support=self.integer("max_support"),
             puct_c=self.number("puct_c"),
             puct_least_variance=self.number("puct_least_variance"),
-            ours_share=self.number("ours_share"),
-            ours_prior=self.number("ours_prior"),
             purification=self.flag("purification"),
             unfrozen=self.flag("unfrozen"),
             one_sided=self.flag("one_sided"),
             mixed_prior=self.text("resolve_prior") == "mixed",
             soft_root=self.number("soft_root"),
-            alternate_shift=self.number("alternate_shift"),
-            value_memory=self.number("value_memory"),
             root_temperature=self.integer("root_temperature") / (100 * self.number("tau")),
             diverse=self.text("sampling") == "diversity",
             posterior_draw=self.number("posterior_draw"),
             posterior_prior=self.number("posterior_prior"),
-            hiding=self.number("hiding") / self.number("tau"),
-            knowledge=self.number("knowledge") / self.number("tau"),
         )

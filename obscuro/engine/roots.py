@@ -15,14 +15,9 @@ import numpy.typing as npt
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
 from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.turn_time import SAMPLING_CHUNK
-from obscuro.kernels import kernel
 from obscuro.rules.key import mix
-from obscuro.rules.layout import KINGS, WORDS
-from obscuro.rules.make import make_move
-from obscuro.rules.moves import generate_moves, pieces_of
-from obscuro.rules.position import hash_positions, load
-from obscuro.rules.tables import TABLES
-from obscuro.rules.vision import observation_hash
+from obscuro.rules.layout import WORDS
+from obscuro.rules.position import hash_positions
 from obscuro.search.game import Expansion, concatenate_expansions, take_leaves
 from obscuro.search.k_centre import k_centres, nearest
 from obscuro.search.parameters import SearchParameters
@@ -183,10 +178,7 @@ def _build_here(
         # The start is common knowledge: ▼ has no other infoset to choose instead.
         alternate = np.full(done, -1, dtype=np.float32)
     else:
-        last = search.running_value
-        if last is not None:
-            last += search.parameters.alternate_shift
-        alternate = alternate_values(values, last)
+        alternate = alternate_values(values, search.last_value)
     new = NewRoots(
         np.arange(done + 1, dtype=np.int64),
         states,
@@ -198,9 +190,6 @@ def _build_here(
     )
     search.begin(known.key, new, expansions, likelihood=likelihood_of(known, search.parameters))
     search.expand_our_infoset(size, late)
-    search.bonus = np.zeros(0, dtype=np.float32)
-    if search.parameters.knowledge + search.parameters.hiding > 0 and len(known.belief) > 1:
-        search.bonus = knowledge_bonus(known, search)
 
 
 def likelihood_of(
@@ -222,86 +211,6 @@ def likelihood_of(
         return counted.astype(np.float32)
 
     return likelihood
-
-
-LOOKED_AT = 48
-
-
-@kernel
-def log_sizes(tables, positions, moves, side, replies, hashes, out):
-    """The mean log2 of how many continuations look alike after each move and a reply: float32[k]."""
-    n = positions.shape[0]
-    for a in range(moves.shape[0]):
-        count = 0
-        ended = 0
-        for i in range(n):
-            pos = load(positions, i)
-            child = make_move(pos, moves[a])
-            if child[KINGS] & pieces_of(child, 1 - side) == 0:
-                ended += 1
-                continue
-            seen = observation_hash(tables, child, side)
-            found = generate_moves(tables, child, replies)
-            for r in range(found):
-                if count >= hashes.shape[0]:
-                    break
-                after = make_move(child, replies[r])
-                if after[KINGS] & pieces_of(after, side) == 0:
-                    continue
-                hashes[count] = mix(seen + mix(observation_hash(tables, after, side)))
-                count += 1
-        each = np.sort(hashes[:count])
-        total = 0.0
-        begin = 0
-        for k in range(1, count + 1):
-            if k == count or each[k] != each[begin]:
-                total += (k - begin) * np.log2(float(k - begin))
-                begin = k
-        out[a] = total / count if count else 0.0
-
-
-@kernel
-def log_likes(tables, positions, moves, side, hashes, out):
-    """The mean log2 of how many of our moves look to the other side like each one: float32[k]."""
-    n = positions.shape[0]
-    for i in range(n):
-        pos = load(positions, i)
-        for a in range(moves.shape[0]):
-            hashes[a] = observation_hash(tables, make_move(pos, moves[a]), 1 - side)
-        for a in range(moves.shape[0]):
-            same = 0
-            for b in range(moves.shape[0]):
-                same += hashes[a] == hashes[b]
-            out[a] += np.log2(float(same)) / n
-
-
-def knowledge_bonus(known, search):
-    """What each of our moves is worth for what it teaches us: float32[k], at most 0."""
-    random = np.random.default_rng(known.plies)
-    positions = known.belief.sample(LOOKED_AT, random, by_weight=1.0)
-    moves = known.legal_moves()
-    out = np.zeros(len(moves), dtype=np.float32)
-    log_sizes(
-        TABLES,
-        np.ascontiguousarray(positions),
-        moves,
-        known.side,
-        np.zeros(512, dtype=np.uint32),
-        np.zeros(LOOKED_AT * 128, dtype=np.uint64),
-        out,
-    )
-    value = search.last_value or 0.0
-    hidden = np.zeros(len(moves), dtype=np.float32)
-    log_likes(
-        TABLES,
-        np.ascontiguousarray(positions),
-        moves,
-        known.side,
-        np.zeros(512, dtype=np.uint64),
-        hidden,
-    )
-    bonus = search.parameters.hiding * hidden - search.parameters.knowledge * out
-    return ((1 - value * value) * (bonus - bonus.max())).astype(np.float32)
 
 
 def _wanted(search: Search, known: Knowledge, own_states: Words) -> int:

@@ -404,7 +404,6 @@ class JointSolver:
                 own_infoset,
                 iteration,
                 last_absent,
-                np.zeros(0, dtype=np.float32),
             )
             return int(done), int(edges)
         shares, job = self._shares_for(wanted)

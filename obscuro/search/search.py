@@ -127,9 +127,6 @@ class Search(SearchSteps):
             with self.solving_jointly() as solver:
                 self._run_together(clock, after_slice, solver)
         self.last_value = self.summary(clock).value
-        memory = self.parameters.value_memory if self.running_value is not None else 0.0
-        before = 0.0 if self.running_value is None else self.running_value
-        self.running_value = memory * before + (1 - memory) * self.last_value
         return self.progress
 
     def _run_alone(self, clock: Clock, after_slice: Callable[[], None]) -> None:

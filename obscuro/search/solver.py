@@ -125,7 +125,7 @@ def update_strategies(tree, player):
 
 
 @kernel
-def iterate(tree, gadget, max_iterations, max_edges, own_infoset, iteration, last_absent, bonus):
+def iterate(tree, gadget, max_iterations, max_edges, own_infoset, iteration, last_absent):
     """Run at least one iteration, until one of the limits is reached; returns iterations and edges.
 
     own_infoset: our present infoset, -1: none. last_absent: int64[actions]; written for its
@@ -136,10 +136,6 @@ def iterate(tree, gadget, max_iterations, max_edges, own_infoset, iteration, las
     edges = 0
     while done < max_iterations and (done == 0 or edges < max_edges):
         edges += sweep(tree, gadget, MAX, True)
-        if own_infoset >= 0 and tree.infoset_touched[own_infoset]:
-            first = tree.infoset_first[own_infoset]
-            for k in range(min(tree.infoset_actions[own_infoset], bonus.shape[0])):
-                tree.cfv[first + k] += bonus[k] * tree.infoset_reach[own_infoset]
         update_strategies(tree, MAX)
         edges += sweep(tree, gadget, MIN, True)
         update_strategies(tree, MIN)

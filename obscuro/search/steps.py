@@ -78,7 +78,6 @@ class SearchSteps:
         self._last_absent = np.zeros(MAX_ACTIONS, dtype=np.int64)
         self.team = Team(threads)
         self._joint: JointSolver | None = None  # of a search that runs with several threads
-        self.bonus = np.zeros(0, dtype=np.float32)  # what our actions teach us
         self.forget()
         if threads > 1:  # have the kernels loaded that one thread does not need
             JointSolver(self.tree, self.spare, self.gadget, threads).load()
@@ -98,7 +97,6 @@ class SearchSteps:
         self.our_key = np.uint64(0)
         self.root_key = np.uint64(0)
         self.last_value: float | None = None
-        self.running_value: float | None = None
         self.random[0] = self.seed
         self.progress = Progress()
 
@@ -252,9 +250,7 @@ class SearchSteps:
         if self._joint is not None:
             done = self._joint.iterate(max_iterations, max_edges, own, number, absent)
         else:
-            done = iterate(
-                self.tree, self.gadget, max_iterations, max_edges, own, number, absent, self.bonus
-            )
+            done = iterate(self.tree, self.gadget, max_iterations, max_edges, own, number, absent)
         iterations, edges = map(int, done)
         self.progress.iterations += iterations
         return edges
@@ -287,8 +283,6 @@ class SearchSteps:
         if own != NO_INFOSET and tree.infoset_reach[own] > 0:
             first, count = int(tree.infoset_first[own]), int(tree.infoset_actions[own])
             values = tree.cfv[first : first + count] / tree.infoset_reach[own]
-            if len(self.bonus) == count:
-                values = values - self.bonus
             value = float(np.dot(tree.strategy[first : first + count], values))
         else:
             value = float(np.dot(self.gadget.prior, self.gadget.value))

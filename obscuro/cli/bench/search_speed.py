@@ -202,9 +202,7 @@ def time_solver(
     absent = np.zeros(MAX_ACTIONS, dtype=np.int64)
 
     def work() -> tuple[int, int]:
-        done, edges = iterate(
-            tree, gadget, SLICE_ITERATIONS, SLICE_SIZE, -1, 0, absent, absent[:0].astype(np.float32)
-        )
+        done, edges = iterate(tree, gadget, SLICE_ITERATIONS, SLICE_SIZE, -1, 0, absent)
         return int(done), int(edges)
 
     work()
