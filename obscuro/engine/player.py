@@ -11,7 +11,6 @@ from threading import Event
 
 import numpy as np
 
-from obscuro.engine.deep_look import DeepLook
 from obscuro.engine.equipment import Equipment
 from obscuro.engine.game_follower import GameFollower, OwnTurn, Words
 from obscuro.engine.knowledge import GameError
@@ -42,7 +41,6 @@ class Player(GameFollower):
     def __init__(self, options: Options, warn: Callable[[str], None]) -> None:
         super().__init__(options, warn)
         self.equipment = Equipment(self.options, warn)
-        self._deep: DeepLook | None = None
         self.searched_at = 0  # plies of the game at the roots of the last search
 
     # -- life ------------------------------------------------------------------------------------
@@ -210,32 +208,7 @@ class Player(GameFollower):
             # There was no time to expand even one position of our infoset. Any move will do.
             return Choice(names[self.random().integers(len(names))], info=info)
         played = turn_report.played(progress)
-        index = int(self.random().choice(len(names), p=played))
-        parameters = search.parameters
-        size = len(known.belief)
-        if parameters.look > 0 and known.belief.exact and size <= parameters.look_most:
-            if self._deep is None:
-                self._deep = DeepLook()
-            if size <= parameters.look:
-                positions = known.belief.positions
-                weights = known.belief.weights_of(positions)
-            else:
-                positions = known.belief.sample(
-                    parameters.look, np.random.default_rng(known.plies), by_weight=1.0
-                )
-                weights = np.ones(len(positions))
-            nodes = turn.limits.nodes or 60_000
-            index = self._deep.better(
-                positions,
-                weights,
-                names,
-                progress.policy,
-                index,
-                parameters.look_nodes * nodes,
-                self.options.number("tau"),
-                parameters.look_margin,
-            )
-        return Choice(names[index], info=info)
+        return Choice(names[int(self.random().choice(len(names), p=played))], info=info)
 
 
 def _fewer(nodes: int | None, strength: Strength | None) -> int | None:

@@ -81,10 +81,6 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
-    look: int = 0
-    look_most: int = 16
-    look_nodes: float = 1.0
-    look_margin: float = 0.02
 
     @property
     def weighs_belief(self) -> bool:
