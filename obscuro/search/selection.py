@@ -92,7 +92,6 @@ class Exploration(NamedTuple):
     one_sided: bool  # only one player explores in a walk
     puct_c: np.float32  # C
     least_variance: np.float32  # below which σ does not fall
-    follow: bool  # the strategy itself, and not evenly its support
 
 
 def exploration(parameters: SearchParameters) -> Exploration:
@@ -101,7 +100,6 @@ def exploration(parameters: SearchParameters) -> Exploration:
         parameters.one_sided,
         np.float32(parameters.puct_c),
         np.float32(parameters.puct_least_variance),
-        parameters.follow,
     )
 
 
@@ -153,12 +151,7 @@ def explore(tree, infoset, rule, random_state):
         if optimistic > best_value:
             best_value = optimistic
             best = action - first
-    by_puct = uniform(random_state) < _EXPLORE_BY_PUCT
-    if not by_puct and rule.follow:
-        drawn = sample(random_state, tree.strategy[first : first + count])
-        if drawn >= 0:
-            best = drawn
-    elif not by_puct:
+    if uniform(random_state) >= _EXPLORE_BY_PUCT:
         support = 0
         for k in range(count):
             if tree.strategy[first + k] > 0:
