@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
-from obscuro.engine.gifts import gifts
 from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.turn_time import SAMPLING_CHUNK
 from obscuro.rules.key import mix
@@ -180,14 +179,6 @@ def _build_here(
         alternate = np.full(done, -1, dtype=np.float32)
     else:
         alternate = alternate_values(values, search.last_value)
-        if search.parameters.gift > 0 and search.last_value is not None:
-            given = values - gifts(search, known, states, keys, random)
-            told = np.isfinite(given)
-            if told.any():
-                v = np.float32(search.last_value)
-                apart = np.float32(search.parameters.gift) * (given - given[told].mean())
-                better = np.clip(np.minimum(values, v + apart), -1, 1)
-                alternate = np.where(told, better, alternate).astype(np.float32)
     new = NewRoots(
         np.arange(done + 1, dtype=np.int64),
         states,
