@@ -223,6 +223,7 @@ def server_config(app: Any, limits: WebLimits, proxy: str | None, **others: Any)
         ws=_SocketProtocol,
         ws_max_size=limits.message,
         ws_per_message_deflate=False,
+        proxy_headers=False,  # uvicorn would trust any proxy of this machine
         timeout_keep_alive=_NEVER,  # the table ends idle connections, and none that waits its turn
         **others,
     )

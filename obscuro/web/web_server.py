@@ -340,7 +340,6 @@ class WebService:
             log_level="error",  # or every request that is none makes a line
             access_log=False,
             server_header=False,
-            proxy_headers=False,
             backlog=BACKLOG,
             timeout_graceful_shutdown=LEAVING_SECONDS,
         )

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, WebSocketRoute, expect
+from playwright.sync_api import Browser, Route, WebSocketRoute, expect
 
 from tests.web.board_page import BoardPage
 from tests.web.served_app import ServedApp, served_app
@@ -146,6 +146,21 @@ def test_choices_that_can_not_be_read_are_passed_over(board: BoardPage) -> None:
         expect(board.page.locator("#time")).not_to_have_value("")
     board.button("Play").click()
     board.await_turn()
+
+
+def test_a_game_can_be_asked_for_when_its_choices_are_there(board: BoardPage) -> None:
+    held: list[Route] = []
+    board.page.route(re.compile("/api/settings"), lambda route: held.append(route))
+    board.page.goto(board.url)
+    box = board.button("Play").bounding_box()
+    assert box is not None
+    board.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(board.notice).to_have_text("")
+    assert len(held) == 1
+    held[0].continue_()
+    board.button("Play").click()
+    board.await_turn()
+    assert board.unexpected_faults() == []
 
 
 def test_after_a_reload_the_game_goes_on(board: BoardPage) -> None:

@@ -162,6 +162,7 @@ function fill(settings) {
   byId("watch").hidden = !settings.limits.matches;
   recallChoices();
   showClock();
+  for (const id of ["new-game", "watch"]) byId(id).inert = false; // before, they had no choices
 }
 
 /** @param {OwnGame[]} games */
