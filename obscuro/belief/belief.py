@@ -159,7 +159,6 @@ class Belief:
         self._ply = 0
         self._weighted = weighted
         self._weights: Weights | None = None
-        self.before = None  # trial: known, records and weights before the last reply
         self._recapture = 0  # a mask of the square where our last move captured
 
     def __len__(self) -> int:
@@ -276,11 +275,6 @@ class Belief:
         """
         self._expect_turn(1 - self.side)
         expected, self._expected = self._expected, None
-        self.before = (
-            self._known.copy(),
-            self.records.copy(),
-            None if self.weights is None else self.weights.copy(),
-        )
         self._recollection.note_other_move()
         rng, ranking = self._randomness()
         known = known_after_other_move(self._known, observation)

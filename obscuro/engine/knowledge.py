@@ -67,7 +67,7 @@ class Knowledge:
         self.start = starts[0] if len(starts) == 1 else None
         self._en_passant_told = True  # whether the referee tells of all that we may capture so
         self.start_key = int(initial_key(side, np.uint64(self.observation.key())))
-        self.key = self.key_before = self.start_key
+        self.key = self.start_key
         self._warn = warn
         self._lost_place = lost_place
         self._queue: list[Ply] = []
@@ -181,7 +181,6 @@ class Knowledge:
         lost = self.observation.pieces(self.side) & ~observation.pieces(self.side)
         self._count_ply(quiet=not lost)
         seen = np.uint64(observation.key())
-        self.key_before = self.key
         self.key = int(key_after_other_move(np.uint64(self.key), seen))
         self._see(observation, self.side, update.warning)
         return True

@@ -172,7 +172,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         known=lambda: ("mixed", "uniform"),
         help="how Resolve weighs the opponent's infosets",
     ),
-    Option("earlier", "number", 0.0, 0, 10, help="replies; above 0: roots one own turn earlier"),
     Option("soft_root", "number", 0.0, 0, 1, help="share of the prior in the root's strategy"),
     Option(
         "root_temperature",
@@ -448,7 +447,6 @@ class Options:
             unfrozen=self.flag("unfrozen"),
             one_sided=self.flag("one_sided"),
             mixed_prior=self.text("resolve_prior") == "mixed",
-            earlier=self.number("earlier"),
             soft_root=self.number("soft_root"),
             root_temperature=self.integer("root_temperature") / (100 * self.number("tau")),
             diverse=self.text("sampling") == "diversity",

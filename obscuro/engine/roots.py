@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
-from obscuro.engine.earlier import before_reply, possible
 from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.turn_time import SAMPLING_CHUNK
 from obscuro.rules.key import mix
@@ -151,9 +150,6 @@ def _build_here(
     most = max(wanted, MOST_CANDIDATES) if choosing else wanted
     by_weight = search.parameters.posterior_draw
     states = sample_root_states(known, most, own_states, random, by_weight)
-    if search.parameters.earlier > 0 and len(states) and wanted < len(known.belief) and possible(known):
-        _build_earlier(search, known, states, random, late)
-        return
     keys = root_keys(states, known.key)
     expansions: list[Expansion] = []
     size = SAMPLING_CHUNK * search.threads
@@ -193,58 +189,6 @@ def _build_here(
         masses,
     )
     search.begin(known.key, new, expansions, likelihood=likelihood_of(known, search.parameters))
-    search.expand_our_infoset(size, late)
-
-
-def _build_earlier(
-    search: Search,
-    known: Knowledge,
-    states: Words,
-    random: np.random.Generator,
-    late: Callable[[], bool],
-) -> None:
-    """As `_build_here`, where new roots begin before the other side's last move, if they can."""
-    before, parents = before_reply(known, states, random)
-    plain = np.flatnonzero(parents < 0)
-    of = np.array([np.flatnonzero(parents == k)[0] for k in range(len(before))], dtype=np.int64)
-    masses = np.concatenate((np.ones(len(plain)), np.bincount(parents[parents >= 0])))
-    stand_for = np.concatenate((states[plain], states[of]))
-    roots = np.concatenate((states[plain], before))
-    keys = np.concatenate(
-        (root_keys(states[plain], known.key), root_keys(before, known.key_before))
-    )
-    size = SAMPLING_CHUNK * search.threads
-    expansions = [
-        search.expand_roots(roots[begin : begin + size], keys[begin : begin + size])
-        for begin in range(0, len(roots), size)
-    ]
-    ranges = [
-        expansion.values[begin:end]
-        for expansion in expansions
-        for begin, end in zip(expansion.offsets, expansion.offsets[1:], strict=False)
-    ]
-    values = np.array(
-        [each.max() if i < len(plain) else each.min() for i, each in enumerate(ranges)],
-        dtype=np.float32,
-    )
-    new = NewRoots(
-        np.arange(len(roots) + 1, dtype=np.int64),
-        roots,
-        keys,
-        np.ones(len(roots), dtype=np.float32),
-        values,
-        alternate_values(values, search.last_value),
-        masses.astype(np.float32),
-        early=len(before),
-        stand_for=stand_for,
-    )
-    search.begin(
-        known.key,
-        new,
-        expansions,
-        root_key=known.key_before if len(before) else None,
-        likelihood=likelihood_of(known, search.parameters),
-    )
     search.expand_our_infoset(size, late)
 
 

@@ -81,7 +81,6 @@ class SearchParameters:
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0
-    earlier: float = 0.0
 
     @property
     def weighs_belief(self) -> bool:

@@ -63,11 +63,10 @@ def respond_best(tree: Tree, player: int, weights: Values) -> Values:
     """
     count, roots = int(tree.counts[NODES]), int(tree.counts[ROOTS])
     parents, depths = tree.node_parent[:count], tree.node_depth[:count]
-    levels = [np.flatnonzero(depths == depth) for depth in range(int(depths.min()), int(depths.max()) + 1)]
+    levels = [np.flatnonzero(depths == depth) for depth in range(-1, int(depths.max()) + 1)]
     reach = np.empty(count)
     reach[:roots] = weights
     for nodes in levels[1:]:
-        nodes = nodes[parents[nodes] != NO_PARENT]
         above = parents[nodes]
         chance = tree.strategy[tree.node_parent_action[nodes]].astype(np.float64)
         reach[nodes] = reach[above] * np.where(tree.node_player[above] == player, 1.0, chance)

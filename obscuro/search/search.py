@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.search.game import MAX, MIN, Expansion, concatenate_expansions
+from obscuro.search.game import MAX, Expansion, concatenate_expansions
 from obscuro.search.joint import JointSolver
 from obscuro.search.keeping import (
     KeptRoots,
@@ -243,8 +243,7 @@ class Search(SearchSteps):
     ) -> npt.NDArray[np.float32]:
         """How likely each root infoset J is, float32[m]: the mean over its histories in I."""
         own = self.tree.edge_keys[kept.edges, MAX] == self.our_key
-        stand_for = new.states if new.stand_for is None else new.stand_for
-        states = np.concatenate((self.tree.edge_state[kept.edges[own]], stand_for))
+        states = np.concatenate((self.tree.edge_state[kept.edges[own]], new.states))
         of = np.concatenate(
             [
                 np.repeat(np.arange(len(each.offsets) - 1), np.diff(each.offsets)) + start
@@ -344,14 +343,6 @@ class Search(SearchSteps):
         edges = np.flatnonzero(ours).astype(np.int32)
         firsts = tree.node_first_edge[: int(tree.counts[NODES])]
         above = (np.searchsorted(firsts, edges, side="right") - 1).astype(np.int32)
-        if self.parameters.earlier > 0 and self.root_key != self.our_key:
-            order = np.lexsort((tree.edge_value[edges], above))
-            starts = np.searchsorted(above[order], above[order], side="left")
-            rank = np.empty(len(edges), dtype=np.int64)
-            rank[order] = np.arange(len(edges)) - starts
-            replies = tree.node_player[above] == MIN
-            wanted = ~replies | (rank < int(self.parameters.earlier))
-            edges, above = edges[wanted], above[wanted]
         for begin in range(0, len(edges), chunk):
             part = slice(begin, begin + chunk)
             expansion = self.expand_roots(tree.edge_state[edges[part]], tree.edge_keys[edges[part]])

@@ -46,8 +46,6 @@ class NewRoots(NamedTuple):
     values: Reals  # [n] ▲'s view
     alternate: Reals  # [m] alternate values, ▲'s view
     masses: Reals | None = None  # [m] how many J each stands for, mean 1; None: 1 each
-    early: int = 0  # so many of the last ones begin before ▼'s last move
-    stand_for: Words | None = None  # [n, W] states for whose likelihood they count
 
 
 def alternate_values(
@@ -153,14 +151,12 @@ def _plant_kept(old, tree, offsets, edges, weights, below, above):
 
 
 @kernel
-def _plant_new(tree, offsets, states, keys, weights, values, early):
+def _plant_new(tree, offsets, states, keys, weights, values):
     """Write the new infosets as the next roots; their histories are leaves."""
     for j in range(offsets.shape[0] - 1):
         begin = offsets[j]
         end = offsets[j + 1]
-        node, first = _add_root(tree, weights[begin:end])
-        if j >= offsets.shape[0] - 1 - early:
-            tree.node_depth[node] = -2
+        _, first = _add_root(tree, weights[begin:end])
         for k in range(end - begin):
             i = begin + k
             _set_leaf(tree, first + k, values[i], keys[i], states[i])
@@ -280,7 +276,7 @@ def build_subgame(
     below = np.full(nodes, -1, dtype=np.int32)
     above = np.full(nodes, -1, dtype=np.int32)
     _plant_kept(old, tree, kept.offsets, kept.edges, kept.weights, below, above)
-    _plant_new(tree, new.offsets, new.states, new.keys, new.weights, new.values, new.early)
+    _plant_new(tree, new.offsets, new.states, new.keys, new.weights, new.values)
     _copy_subtrees(old, tree, np.uint64(our_key), not parameters.unfrozen, below, above)
     played = np.concatenate((kept.reach, np.zeros(new_count, dtype=np.float32)))
     prior = _root_prior(kept, new, parameters.root_temperature, likelihoods)
