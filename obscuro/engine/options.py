@@ -435,6 +435,8 @@ class Options:
                 "posterior_prior": 0.0,
                 "edges_per_expansion": EDGES_PER_EXPANSION,
                 "iterations_per_expansion": ITERATIONS_PER_EXPANSION,
+                "ours_share": 0.0,
+                "ours_prior": 0.0,
             }
             default = {key.name: key.default for key in SEARCH_KEYS}
             for name, value in measured.items():
