@@ -149,6 +149,8 @@ ROOT_POSITIONS = 96
 ROOT_FRESH_SHARE = 0.33
 ROOT_POSTERIOR_DRAW = 0.5
 ROOT_POSTERIOR_PRIOR = 1.0
+OURS_SHARE = 0.5
+OURS_PRIOR = 1.0
 EDGES_PER_LEAF = 30_000
 ITERATIONS_PER_LEAF = 1
 
@@ -253,6 +255,22 @@ SEARCH_KEYS: tuple[Option, ...] = (
         0,
         1,
         help="the variance of an action's value never counts as less",
+    ),
+    Option(
+        "ours_share",
+        "number",
+        OURS_SHARE,
+        0,
+        1,
+        help="share of walks from a root that stay among positions that fit what was seen",
+    ),
+    Option(
+        "ours_prior",
+        "number",
+        OURS_PRIOR,
+        0,
+        1,
+        help="how far the prior of an infoset makes up for what of it does not fit what was seen",
     ),
 )
 """The keys of the option `Search`; docs/algorithm.md says what each does."""
@@ -417,6 +435,8 @@ class Options:
                 "posterior_prior": 0.0,
                 "edges_per_expansion": EDGES_PER_EXPANSION,
                 "iterations_per_expansion": ITERATIONS_PER_EXPANSION,
+                "ours_share": 0.0,
+                "ours_prior": 0.0,
             }
             default = {key.name: key.default for key in SEARCH_KEYS}
             for name, value in measured.items():
@@ -443,6 +463,8 @@ class Options:
             max_support=self.integer("max_support"),
             puct_c=self.number("puct_c"),
             puct_least_variance=self.number("puct_least_variance"),
+            ours_share=self.number("ours_share"),
+            ours_prior=self.number("ours_prior"),
             purification=self.flag("purification"),
             unfrozen=self.flag("unfrozen"),
             one_sided=self.flag("one_sided"),

@@ -58,10 +58,11 @@ class SearchParameters:
     `max_kept_infosets`, all.
 
     purification, unfrozen, one_sided, mixed_prior: techniques that the ablations of Obscuro §4.1
-    switch off. puct_least_variance: see `selection.explore`. soft_root,
-    root_temperature: see `subgame.build_subgame`; the paper's are 0. diverse: new roots are chosen by
-    diversity of their values, not drawn uniformly as in the paper. posterior_draw, posterior_prior:
-    shares of new roots and of the prior that go by the belief's weights (ours).
+    switch off. puct_least_variance: see `selection.explore`. soft_root, root_temperature,
+    ours_prior: see `subgame.build_subgame`; the paper's are 0. ours_share: the share of walks that
+    stay in our infoset, see `selection.select_leaf`; the paper's is 0. diverse: new roots are chosen
+    by diversity of their values, not drawn uniformly as in the paper. posterior_draw,
+    posterior_prior: shares of new roots and of the prior that go by the belief's weights (ours).
     """
 
     edges_per_expansion: int = EDGES_PER_EXPANSION
@@ -72,12 +73,14 @@ class SearchParameters:
     max_support: int = MAX_SUPPORT
     puct_c: float = PUCT_C
     puct_least_variance: float = PUCT_LEAST_VARIANCE
+    ours_share: float = 0.0
     purification: bool = True
     unfrozen: bool = True
     one_sided: bool = True
     mixed_prior: bool = True
     soft_root: float = 0.0
     root_temperature: float = 0.0
+    ours_prior: float = 0.0
     diverse: bool = False
     posterior_draw: float = 0.0
     posterior_prior: float = 0.0

@@ -92,6 +92,7 @@ class Exploration(NamedTuple):
     one_sided: bool  # only one player explores in a walk
     puct_c: np.float32  # C
     least_variance: np.float32  # below which σ does not fall
+    ours_share: np.float32  # of the walks that stay in our infoset at a chance node
 
 
 def exploration(parameters: SearchParameters) -> Exploration:
@@ -100,6 +101,7 @@ def exploration(parameters: SearchParameters) -> Exploration:
         parameters.one_sided,
         np.float32(parameters.puct_c),
         np.float32(parameters.puct_least_variance),
+        np.float32(parameters.ours_share),
     )
 
 
@@ -169,8 +171,33 @@ def explore(tree, infoset, rule, random_state):
 
 
 @kernel
+def _sample_ours(tree, node, random_state):
+    """Draw one of a root's edges that lead into our infoset by its probability; -1 if none has any.
+
+    Only histories that were expanded are drawn; those of our infoset are, before a search begins.
+    """
+    first = tree.node_first_action[node]
+    edge = tree.node_first_edge[node]
+    total = _ZERO
+    drawn = -1
+    # Each edge takes the place of the one drawn so far with its share of the total up to it.
+    for k in range(tree.node_edges[node]):
+        child = tree.edge_child[edge + k]
+        probability = tree.strategy[first + k]
+        if child != LEAF and tree.node_ours[child] and probability > 0:
+            total += probability
+            if uniform(random_state) * total < probability:
+                drawn = k
+    return drawn
+
+
+@kernel
 def select_leaf(tree, explorer, rule, random_state):
     """Walk from the root to a leaf that can be expanded, and mark it as in flight.
+
+    Where ▼ picked its infoset J, a history of J is drawn by chance's probabilities, but in
+    `ours_share` of the walks among those of our infoset alone, if J has any: the others are known to
+    be false, and ▼'s ignorance of that is all that they are there for.
 
     Returns (edge, node above it), or (NOTHING, why).
     """
@@ -190,7 +217,12 @@ def select_leaf(tree, explorer, rule, random_state):
         if player != CHANCE and (player == explorer or not rule.one_sided):
             k = explore(tree, tree.node_infoset[node], rule, random_state)
         else:
-            k = sample(random_state, tree.strategy[first : first + tree.node_edges[node]])
+            k = -1
+            stay = player == CHANCE and rule.ours_share > 0 and tree.node_edges[node] > 1
+            if stay and uniform(random_state) < rule.ours_share:
+                k = _sample_ours(tree, node, random_state)
+            if k < 0:
+                k = sample(random_state, tree.strategy[first : first + tree.node_edges[node]])
             if k < 0:
                 return NOTHING, ENDED
         edge = tree.node_first_edge[node] + k

@@ -222,6 +222,18 @@ def _copy_subtrees(old, tree, our_key, freeze, below, above):
                 above[child] = node
 
 
+LEAST_OURS = 0.1  # by which α(J) is divided: it is no more than ten times as large
+NOT_OURS = 0.01  # a J of which no more than this is ours counts as it is
+
+
+def _ours(old: Tree, kept: KeptRoots, our_key: int) -> Reals:
+    """The share of each kept J that is in our infoset, by the reach of ▲ and chance: float32[k]."""
+    ours = old.edge_keys[kept.edges, MAX] == np.uint64(our_key)
+    counts = np.diff(kept.offsets)
+    infoset = np.repeat(np.arange(len(counts)), counts)
+    return np.bincount(infoset, kept.weights * ours, len(counts)).astype(np.float32)
+
+
 def _root_prior(
     kept: KeptRoots, new: NewRoots, temperature: float, likelihoods: Reals | None
 ) -> Reals:
@@ -265,6 +277,8 @@ def build_subgame(
     that a new one stands for (`NewRoots.masses`), times likelihoods, float32[m] on any scale. With
     a `root_temperature` T above 0 it is in proportion to that times exp(−artanh(u) / T), where u is
     J's value for ▲: so J that are good for ▼ are likelier.
+    `ours_prior` x: α(J) is divided by s^x, where s is the share of J that is in our infoset, and what
+    is ours of J has α(J) for itself. s counts LEAST_OURS at least, and 1 up to NOT_OURS.
     """
     kept_count, new_count = len(kept.offsets) - 1, len(new.offsets) - 1
     roots = kept_count + new_count
@@ -282,6 +296,11 @@ def build_subgame(
     prior = _root_prior(kept, new, parameters.root_temperature, likelihoods)
     if parameters.mixed_prior and played.sum() > 0:
         prior = PRIOR_SHARE * played / played.sum() + (1 - PRIOR_SHARE) * prior
+    if parameters.ours_prior > 0:
+        ours = _ours(old, kept, our_key)
+        ours = np.where(ours > NOT_OURS, np.maximum(ours, LEAST_OURS), 1)
+        prior[:kept_count] /= ours**parameters.ours_prior
+        prior /= prior.sum()
     alternate = np.concatenate((kept.alternate, new.alternate))
     gadget = new_gadget(alternate, prior.astype(np.float32), parameters.soft_root)
     root_strategy(tree, gadget)

@@ -18,6 +18,8 @@ DEFAULTS = SearchParameters(
     max_kept_infosets=96,
     posterior_draw=0.5,
     posterior_prior=1.0,
+    ours_share=0.5,
+    ours_prior=1.0,
 )
 """The settings of the engine's search without any key."""
 

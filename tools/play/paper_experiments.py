@@ -31,6 +31,8 @@ PAPER_RULES: Mapping[str, str] = {
     "max_kept_infosets": "0",  # ours is 96: J₀ holds all J of the kept tree (Fig. 9)
     "puct_c": "1.0",  # C = 1 (C.4)
     "puct_least_variance": "0.0",  # ours is 0.02: σ has no floor (C.4)
+    "ours_share": "0.0",  # ours is 0.5: chance draws from J as it is (C.4)
+    "ours_prior": "0.0",  # ours is 1: α is what C.3 says
 }
 """The engine as the paper describes it: values of options, and of keys of the option `Search`."""
 
