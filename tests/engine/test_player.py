@@ -268,7 +268,9 @@ def test_every_switch_of_the_paper_changes_the_search_and_still_plays():
 
 @pytest.mark.parametrize("prior", ["mixed", "uniform"])
 def test_the_resolve_prior_follows_the_last_strategy_or_not(prior):
-    player = Player(options(resolve_prior=prior, posterior_prior=0, ours_prior=0), lambda text: None)
+    player = Player(
+        options(resolve_prior=prior, posterior_prior=0, ours_prior=0), lambda text: None
+    )
     words = tell(player, 0, "")
     choice = player.search(go(nodes=20_000), Event())
     for uci in choice.info.line[:2]:  # the reply that the last strategy holds likeliest

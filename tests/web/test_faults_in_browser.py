@@ -150,7 +150,11 @@ def test_choices_that_can_not_be_read_are_passed_over(board: BoardPage) -> None:
 
 def test_a_game_can_be_asked_for_when_its_choices_are_there(board: BoardPage) -> None:
     held: list[Route] = []
-    board.page.route(re.compile("/api/settings"), lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    board.page.route(re.compile("/api/settings"), hold)
     board.page.goto(board.url)
     box = board.button("Play").bounding_box()
     assert box is not None
