@@ -34,6 +34,8 @@ Reals = npt.NDArray[np.float32]
 
 MOST_VALUE = 0.95  # larger values count as this where J are weighed by their values
 CARRY_SHARE = np.float32(0.75)  # of the next tree, for what is kept: the rest is for growth
+LEAST_OURS = 0.1  # by which α(J) is divided: it is no more than ten times as large
+NOT_OURS = 0.01  # a J of which no more than this is ours counts as it is
 
 
 class NewRoots(NamedTuple):
@@ -222,16 +224,11 @@ def _copy_subtrees(old, tree, our_key, freeze, below, above):
                 above[child] = node
 
 
-LEAST_OURS = 0.1  # by which α(J) is divided: it is no more than ten times as large
-NOT_OURS = 0.01  # a J of which no more than this is ours counts as it is
-
-
 def _ours(old: Tree, kept: KeptRoots, our_key: int) -> Reals:
     """The share of each kept J that is in our infoset, by the reach of ▲ and chance: float32[k]."""
     ours = old.edge_keys[kept.edges, MAX] == np.uint64(our_key)
-    counts = np.diff(kept.offsets)
-    infoset = np.repeat(np.arange(len(counts)), counts)
-    return np.bincount(infoset, kept.weights * ours, len(counts)).astype(np.float32)
+    shares = np.add.reduceat(kept.weights * ours, kept.offsets[:-1], dtype=np.float64)
+    return np.asarray(shares, dtype=np.float32)
 
 
 def _root_prior(

@@ -238,11 +238,10 @@ def test_every_switch_of_the_paper_changes_the_search_and_still_plays():
 
     def played(opening: str, **values: object) -> tuple[object, ...]:
         """From the start the first moves are mixed; later, positions are added at the root."""
-        values = {"ours_share": 0, "ours_prior": 0, **values}
         player = Player(options(**values), lambda text: None)
         words = tell(player, 0, opening)
         seen: list[object] = []
-        for nodes in (3000, 6000, 6000):
+        for nodes in (20_000, 20_000, 6000):
             choice = player.search(go(nodes=nodes), Event())
             check(player.equipment.search.tree)
             assert choice.info is not None and choice.move is not None
