@@ -154,7 +154,7 @@ def test_a_game_can_be_asked_for_when_its_choices_are_there(board: BoardPage) ->
     def hold(route: Route) -> None:
         held.append(route)
 
-    board.page.route(re.compile("/api/settings"), hold)
+    board.page.route(re.compile("/api/settings"), hold, times=1)  # the game's page asks, too
     board.page.goto(board.url)
     box = board.button("Play").bounding_box()
     assert box is not None
