@@ -47,7 +47,7 @@ from obscuro.search.root_values import (
 )
 from obscuro.search.rows import COMPILED
 from obscuro.search.selection import Batch, joined_batches
-from obscuro.search.solver import refresh_values, share_lessons
+from obscuro.search.solver import refresh_values
 from obscuro.search.steps import NO_INFOSET, SearchSteps
 from obscuro.search.subgame import NewRoots, build_subgame
 from obscuro.search.team import Expanded, Expanders
@@ -110,7 +110,6 @@ class Search(SearchSteps):
         Raises an exception of a game's `expand`; the tree stays intact.
         """
         self.prepare()
-        self._replies = None
         clock = Clock(self.progress, limits, stop, self.parameters.edges_per_expansion)
         next_report = time.monotonic()
 
@@ -135,8 +134,6 @@ class Search(SearchSteps):
         while True:
             found: list[Batch] = []
             try:
-                if self.parameters.lessons > 0:
-                    self._share_lessons()
                 if not clock.expanding_over():
                     # The last turn's leaves are NEW until an iteration has passed them.
                     self.solve(SLICE_EDGES, self.parameters.iterations_per_expansion)
@@ -150,20 +147,6 @@ class Search(SearchSteps):
                 self.expand(batch)
             if clock.over():
                 return
-
-    def _share_lessons(self) -> None:
-        size = len(self.tree.strategy)
-        if getattr(self, "_lesson_sums", None) is None or len(self._lesson_sums) != size:
-            self._lesson_sums = np.zeros(size, dtype=np.float32)
-            self._lesson_counts = np.zeros(size, dtype=np.int32)
-        share = np.float32(self.parameters.lessons)
-        share_lessons(self.tree, self._lesson_sums, self._lesson_counts, share)
-        if self.parameters.replies > 0:
-            from obscuro.engine.replies import Replies
-
-            if self._replies is None:
-                self._replies = Replies(self)
-            self._replies.look(share)
 
     def _run_together(
         self, clock: Clock, after_slice: Callable[[], None], solver: JointSolver

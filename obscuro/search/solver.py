@@ -13,7 +13,7 @@ from obscuro.kernels import kernel
 from obscuro.search.gadget import root_strategy, update_gadget
 from obscuro.search.game import MAX, MIN
 from obscuro.search.rows import dot, dot_and_add, dot_and_set, prefetch_row
-from obscuro.search.tree import ACTIONS, INFOSETS, LEAF, NODES, ROOT_INFOSET, ROOTS, TERMINAL
+from obscuro.search.tree import INFOSETS, NODES, ROOT_INFOSET, ROOTS
 
 AHEAD = 6  # nodes; about the time that a row takes to come from memory
 LINE = 16  # float32 of a cache line
@@ -159,45 +159,3 @@ def refresh_values(tree, gadget):
     sweep(tree, gadget, MIN, False)
     for infoset in range(tree.counts[INFOSETS]):
         tree.infoset_touched[infoset] = 0
-
-
-_DECIDED = np.float32(0.95)  # values beyond are mates and kings: they are as they are
-_MOST_LEARNT = np.float32(0.3)  # of one history
-_DOUBT = np.float32(2)  # histories
-
-
-@kernel
-def share_lessons(tree, sums, counts, share):
-    """Correct leaves by what expanding the same action in other histories of its infoset taught.
-
-    sums: float32[a], counts: int32[a], scratch. share: float32, of the correction.
-    """
-    actions = tree.counts[ACTIONS]
-    for action in range(actions):
-        sums[action] = 0
-        counts[action] = 0
-    roots = tree.counts[ROOTS]
-    nodes = tree.counts[NODES]
-    for node in range(roots, nodes):
-        parent = tree.node_parent[node]
-        if parent < roots or tree.node_new[node]:
-            continue
-        edge = tree.node_parent_edge[node]
-        static = tree.edge_static[edge]
-        if abs(static) > _DECIDED:
-            continue
-        action = tree.node_parent_action[node]
-        learnt = tree.edge_value[edge] - static
-        sums[action] += max(-_MOST_LEARNT, min(_MOST_LEARNT, learnt))
-        counts[action] += 1
-    for node in range(roots, nodes):
-        first = tree.node_first_action[node]
-        edge = tree.node_first_edge[node]
-        for k in range(tree.node_edges[node]):
-            if counts[first + k] == 0 or tree.edge_child[edge + k] != LEAF:
-                continue
-            static = tree.edge_static[edge + k]
-            if tree.edge_status[edge + k] == TERMINAL or abs(static) > _DECIDED:
-                continue
-            shift = share * sums[first + k] / (np.float32(counts[first + k]) + _DOUBT)
-            tree.edge_value[edge + k] = max(-_DECIDED, min(_DECIDED, static + shift))

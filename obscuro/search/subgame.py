@@ -101,7 +101,6 @@ def _add_root(tree, weights):
 @kernel
 def _set_leaf(tree, edge, value, keys, state):
     tree.edge_value[edge] = value
-    tree.edge_static[edge] = value
     tree.edge_child[edge] = LEAF
     tree.edge_status[edge] = OPEN
     tree.edge_keys[edge] = keys
@@ -219,7 +218,6 @@ def _copy_subtrees(old, tree, our_key, freeze, below, above):
         tree.node_new[node] = old.node_new[source]
         start = tree.node_first_edge[node]
         for k in range(last - first):
-            tree.edge_static[start + k] = old.edge_static[first + k]
             child = old.edge_child[first + k]
             if child != LEAF:
                 below[child] = start + k

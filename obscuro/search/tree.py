@@ -48,7 +48,6 @@ class Tree(NamedTuple):
     node_reach: npt.NDArray[np.float32]  # [n] scratch of the solver
 
     edge_value: npt.NDArray[np.float32]  # [e] ▲'s view
-    edge_static: npt.NDArray[np.float32]  # [e] ▲'s view, as the evaluator gave it
     edge_child: npt.NDArray[np.int32]  # [e] node or LEAF
     edge_status: npt.NDArray[np.uint8]  # [e] OPEN, TERMINAL or IN_FLIGHT
     edge_keys: npt.NDArray[np.uint64]  # [e, 2] ▲'s and ▼'s information keys below the edge
@@ -103,7 +102,6 @@ _LAYOUT: dict[str, tuple[str, type[np.generic]]] = {
     **dict.fromkeys(("node_new", "node_ours"), ("n", np.uint8)),
     "node_reach": ("n", np.float32),
     "edge_value": ("e", np.float32),
-    "edge_static": ("e", np.float32),
     "edge_child": ("e", np.int32),
     "edge_status": ("e", np.uint8),
     "infoset_key": ("i", np.uint64),
@@ -265,7 +263,6 @@ def add_node(tree, edge, above, player, infoset, ours, states, keys, values, ter
     tree.node_reach[node] = 0
     for k in range(count):
         tree.edge_value[first + k] = values[k]
-        tree.edge_static[first + k] = values[k]
         tree.edge_child[first + k] = LEAF
         tree.edge_status[first + k] = TERMINAL if terminal[k] else OPEN
         tree.edge_keys[first + k] = keys[k]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from obscuro.evaluation import scale
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
-from obscuro.evaluation.king_safety import attacked_squares, king_is_attacked
+from obscuro.evaluation.king_safety import attacked_squares
 from obscuro.evaluation.nnue.accumulator import refresh, update
 from obscuro.evaluation.nnue.capture_search import FIRST, MATED, PLIES, search_captures
 from obscuro.evaluation.nnue.captures import PAWN_UNITS
@@ -25,9 +25,9 @@ from obscuro.evaluation.scale import TAU
 from obscuro.evaluation.stockfish_program import UNITS_PER_PAPER_PAWN
 from obscuro.kernels import kernel
 from obscuro.rules.bits import lowest_square, popcount
-from obscuro.rules.layout import KINGS, MAX_MOVES, ONE, PAWNS, QUEENS, ROOKS, WORDS
+from obscuro.rules.layout import KINGS, ONE, PAWNS, QUEENS, ROOKS, WORDS
 from obscuro.rules.make import make_move
-from obscuro.rules.moves import generate_moves, occupied_squares, pieces_of, side_to_move
+from obscuro.rules.moves import occupied_squares, pieces_of, side_to_move
 from obscuro.rules.position import from_fen, load, store
 from obscuro.rules.tables import TABLES
 
@@ -161,51 +161,6 @@ def fill_values(tables, weights, work, positions, offsets, moves, plies, tau, va
             values[child] = leaf_value(tables, after, units, tau)
 
 
-@kernel
-def fill_replies(tables, weights, work, positions, wanted, plies, tau, buffer, values):
-    """Write the values of some moves, in the mover's view, NaN where a move is not legal.
-
-    positions: uint64[n, 8]; wanted: uint32[n, m], 0 for none; values: float32[n, m]. Returns how
-    many have a value.
-    """
-    done = 0
-    for index in range(positions.shape[0]):
-        pos = load(positions, index)
-        side = side_to_move(pos)
-        enemy_king = pos[KINGS] & pieces_of(pos, 1 - side)
-        count = generate_moves(tables, pos, buffer)
-        ready = False
-        for j in range(wanted.shape[1]):
-            values[index, j] = np.nan
-            move = wanted[index, j]
-            if move == 0:
-                continue
-            legal = False
-            for k in range(count):
-                if buffer[k] == move:
-                    legal = True
-                    break
-            if not legal:
-                continue
-            done += 1
-            after = make_move(pos, move)
-            if pieces_of(after, 1 - side) & enemy_king == 0:
-                values[index, j] = 1.0
-                continue
-            if king_is_attacked(tables, after, side):
-                values[index, j] = -1.0
-                continue
-            if not ready:
-                refresh(weights, work, FIRST - 1, pos, 0)
-                refresh(weights, work, FIRST - 1, pos, 1)
-                ready = True
-            update(weights, work, FIRST - 1, FIRST, pos, after, move)
-            store(work.positions, FIRST, after)
-            units = -search_captures(tables, weights, work, plies)
-            values[index, j] = leaf_value(tables, after, units, tau)
-    return done
-
-
 _sharing = threading.Lock()
 _shared: dict[str, Any] = {}  # weights by the path of their network
 
@@ -278,17 +233,6 @@ class NnueEvaluator:
             children.values,
         )
         return children
-
-    def reply_values(self, positions, wanted):
-        """Values of some moves; see `fill_replies`."""
-        loaded = self._loaded or self._load()
-        self._loaded = loaded
-        values = np.empty(wanted.shape, dtype=np.float32)
-        buffer = np.empty(MAX_MOVES, dtype=np.uint32)
-        done = fill_replies(
-            TABLES, *loaded, positions, wanted, self._plies, self._tau, buffer, values
-        )
-        return values, done
 
     def forget(self) -> None:
         """Do nothing: the remembered sums change no value. See `Evaluator`."""
