@@ -256,7 +256,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         1,
         help="the variance of an action's value never counts as less",
     ),
-    Option("root_draw", "number", 0.0, 0, 1, help="trial"),
     Option(
         "ours_share",
         "number",
@@ -465,7 +464,6 @@ class Options:
             puct_c=self.number("puct_c"),
             puct_least_variance=self.number("puct_least_variance"),
             ours_share=self.number("ours_share"),
-            root_draw=self.number("root_draw"),
             ours_prior=self.number("ours_prior"),
             purification=self.flag("purification"),
             unfrozen=self.flag("unfrozen"),

@@ -74,7 +74,6 @@ class SearchParameters:
     puct_c: float = PUCT_C
     puct_least_variance: float = PUCT_LEAST_VARIANCE
     ours_share: float = 0.0
-    root_draw: float = 0.0
     purification: bool = True
     unfrozen: bool = True
     one_sided: bool = True

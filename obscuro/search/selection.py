@@ -93,21 +93,15 @@ class Exploration(NamedTuple):
     puct_c: np.float32  # C
     least_variance: np.float32  # below which σ does not fall
     ours_share: np.float32  # of the walks that stay in our infoset at a chance node
-    root_draw: np.float32  # of ▼'s choices at the root, by the root's strategy or α
-    prior: npt.NDArray[np.float32]  # [m] α
 
 
-def exploration(
-    parameters: SearchParameters, prior: npt.NDArray[np.float32] | None = None
-) -> Exploration:
+def exploration(parameters: SearchParameters) -> Exploration:
     """The parameters of selection."""
     return Exploration(
         parameters.one_sided,
         np.float32(parameters.puct_c),
         np.float32(parameters.puct_least_variance),
         np.float32(parameters.ours_share),
-        np.float32(parameters.root_draw if prior is not None else 0),
-        prior if prior is not None else np.zeros(0, dtype=np.float32),
     )
 
 
@@ -209,15 +203,7 @@ def select_leaf(tree, explorer, rule, random_state):
     """
     first = tree.infoset_first[ROOT_INFOSET]
     if explorer == MIN or not rule.one_sided:
-        node = -1
-        if rule.root_draw > 0 and uniform(random_state) < rule.root_draw:
-            if uniform(random_state) < np.float32(0.5):
-                root = tree.strategy[first : first + tree.infoset_actions[ROOT_INFOSET]]
-                node = sample(random_state, root)
-            else:
-                node = sample(random_state, rule.prior)
-        if node < 0:
-            node = explore(tree, ROOT_INFOSET, rule, random_state)
+        node = explore(tree, ROOT_INFOSET, rule, random_state)
     else:
         root = tree.strategy[first : first + tree.infoset_actions[ROOT_INFOSET]]
         node = sample(random_state, root)

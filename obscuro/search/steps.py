@@ -120,7 +120,7 @@ class SearchSteps:
         found = select_batch(
             self.tree,
             explorer,
-            exploration(self.parameters, self.gadget.prior),
+            exploration(self.parameters),
             random,
             edges,
             nodes,
