@@ -104,7 +104,9 @@ def test_two_engines_are_watched_from_a_random_start(tab: LookTab, server: Serve
     page = tab.page
     with server.engine.frozen():
         page.goto(tab.url)
-        page.locator("#watch").get_by_label("A random start (Chess960)").focus()
+        form = page.locator("#watch")
+        expect(form).to_have_js_property("inert", False)  # before, nothing in it takes the focus
+        form.get_by_label("A random start (Chess960)").focus()
         page.keyboard.press("Space")
         with page.expect_request("**/api/matches") as asked:
             tab.button("Watch").click()
