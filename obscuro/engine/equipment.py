@@ -107,7 +107,7 @@ class Equipment:
         search.parameters = self.options.search_parameters()
         self._warned.clear()
         for game in self.games:
-            game.set_turn(side, repeated)
+            game.set_turn(side, repeated, self.options.number("contempt"))
         return search
 
     @property

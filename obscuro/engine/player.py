@@ -27,6 +27,7 @@ from obscuro.rules.observation import Observation
 from obscuro.rules.position import move_to_uci
 from obscuro.search.pace import Limits, Progress
 from obscuro.search.search import Search
+from obscuro.search.tree import ROOTS
 
 
 class Player(GameFollower):
@@ -169,11 +170,14 @@ class Player(GameFollower):
         def late() -> bool:
             return stop.is_set() or (deadline is not None and time.monotonic() >= deadline)
 
+        if known.recurred():  # it was no draw, so what is below is not capped any more
+            search.tree.counts[ROOTS] = 0
         share = EXTRA_SHARE / SAMPLING_SHARE
         extra = ExtraTime(None if deadline is None else share * (deadline - time.monotonic()))
         self.searched_at = set_roots(
             search, known, self.random(), self.searched_at, late, extra.is_over
         )
+        self.equipment.games[0].cap(search.tree)
 
     def choose(self, turn: OwnTurn) -> Choice:
         """Search for one of several moves."""
