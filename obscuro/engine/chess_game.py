@@ -20,7 +20,6 @@ from obscuro.rules.stalemate import LOSS, value_of_stalemating
 from obscuro.rules.tables import TABLES
 from obscuro.rules.vision import observation_hash
 from obscuro.search.game import MAX, MIN, Expansion
-from obscuro.search.tree import NO_PARENT, NODES, Tree
 
 FIFTY_MOVES = 100  # plies without a pawn move or a capture; then the game is drawn
 REPETITIONS = 3
@@ -63,7 +62,7 @@ def _expand(
     our_side,
     repeated,
     stalemating,
-    most,
+    kept,
     offsets,
     moves,
     values,
@@ -76,7 +75,8 @@ def _expand(
 
     keys: uint64[B, 2], of the states. repeated: sightings that would be a third repetition,
     uint64[r]. stalemating: float32, what it is worth to leave the other side without a move, in the
-    mover's view. offsets: int64[B + 1], moves: uint32[N], values: float32[N], terminal: uint8[N]:
+    mover's view. kept: float32, by which values above 0 count where the game may have been drawn.
+    offsets: int64[B + 1], moves: uint32[N], values: float32[N], terminal: uint8[N]:
     the children as an evaluator gives them. values come in the view of the side to move in the
     parent, and go out in ▲'s.
     """
@@ -106,31 +106,9 @@ def _expand(
                 value = stalemating
             if column != MAX:
                 value = -value
-            if draw_word & CAPPED and value > most:
-                value = most
+            if draw_word & CAPPED and value > 0:
+                value *= kept
             values[i] = value
-
-
-@kernel
-def _cap(tables, tree, our_side, repeated, most):
-    """Mark and cap the edges below the roots' histories that may be draws, and all below them."""
-    for node in range(tree.counts[NODES]):
-        if tree.node_parent[node] == NO_PARENT:
-            continue
-        above = tree.edge_state[tree.node_parent_edge[node], DRAW_WORD] & CAPPED
-        first = tree.node_first_edge[node]
-        for edge in range(first, first + tree.node_edges[node]):
-            capped = above | (tree.edge_state[edge, DRAW_WORD] & CAPPED)
-            if not capped:
-                child = load(tree.edge_state, edge)
-                seen = sighting(observation_hash(tables, child, our_side), child[STATE])
-                for sight in repeated:
-                    if sight == seen:
-                        capped = CAPPED
-            if capped:
-                tree.edge_state[edge, DRAW_WORD] |= CAPPED
-                if tree.edge_value[edge] > most:
-                    tree.edge_value[edge] = most
 
 
 class ChessGame:
@@ -149,21 +127,16 @@ class ChessGame:
         self.evaluations = 0  # children evaluated so far
         self._our_side = 0
         self._repeated: Words = np.zeros(0, dtype=np.uint64)
-        self._most = np.float32(0)
+        self._kept = np.float32(0)
 
-    def set_turn(self, our_side: int, repeated: Words, contempt: float = 0.0) -> None:
+    def set_turn(self, our_side: int, repeated: Words, drawn: float = 1.0) -> None:
         """Set whose search it is, 0 = White, and what would be a third repetition: uint64[r].
 
-        contempt: what a possible draw costs, in [0, 1].
+        drawn: how likely such a repetition is a draw.
         """
         self._our_side = our_side
         self._repeated = repeated
-        self._most = np.float32(-contempt)
-
-    def cap(self, tree: Tree) -> None:
-        """Cap what a tree holds that may be drawn, by this turn's sightings."""
-        if len(self._repeated):
-            _cap(TABLES, tree, self._our_side, self._repeated, self._most)
+        self._kept = np.float32(1 - drawn)
 
     def expand(self, states: Words, keys: Words) -> Expansion:
         """Expand states uint64[B, 9] with keys uint64[B, 2]; see `obscuro.search.game.Game`.
@@ -184,7 +157,7 @@ class ChessGame:
             self._our_side,
             self._repeated,
             self._stalemating,
-            self._most,
+            self._kept,
             evaluated.offsets,
             evaluated.moves,
             values,

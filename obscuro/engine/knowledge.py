@@ -140,11 +140,6 @@ class Knowledge:
                 return index, True
         return (0, False) if len(moves) == 1 else None
 
-    def recurred(self) -> bool:
-        """Whether what we see now was there twice before."""
-        turn = np.uint64(int(self.any_position()[STATE]) & 1)
-        return self._sightings.get(int(sighting(np.uint64(self.observation.key()), turn)), 0) >= 3
-
     def repeated(self) -> Words:
         """The sightings that may be a third repetition if they come once more: uint64[n]."""
         often = [s for s, count in self._sightings.items() if count >= REPETITIONS - 1]

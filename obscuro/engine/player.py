@@ -27,7 +27,9 @@ from obscuro.rules.observation import Observation
 from obscuro.rules.position import move_to_uci
 from obscuro.search.pace import Limits, Progress
 from obscuro.search.search import Search
-from obscuro.search.tree import ROOTS
+
+
+FEW = 16  # positions of P up to which a possible repetition counts as one
 
 
 class Player(GameFollower):
@@ -170,21 +172,19 @@ class Player(GameFollower):
         def late() -> bool:
             return stop.is_set() or (deadline is not None and time.monotonic() >= deadline)
 
-        if known.recurred():  # it was no draw, so what is below is not capped any more
-            search.tree.counts[ROOTS] = 0
         share = EXTRA_SHARE / SAMPLING_SHARE
         extra = ExtraTime(None if deadline is None else share * (deadline - time.monotonic()))
         self.searched_at = set_roots(
             search, known, self.random(), self.searched_at, late, extra.is_over
         )
-        self.equipment.games[0].cap(search.tree)
 
     def choose(self, turn: OwnTurn) -> Choice:
         """Search for one of several moves."""
         deadline, report, names = turn.deadline, turn.report, turn.names
         latest = turn.time.latest if turn.time is not None and turn.time.flexible else None
         known, equipment = self.knowledge, self.equipment
-        search = equipment.begin_turn(known.side, known.repeated())
+        drawn = 1.0 if len(known.belief) <= FEW else self.options.number("repetition")
+        search = equipment.begin_turn(known.side, known.repeated(), drawn)
         evaluations = equipment.evaluations
         cache_before = equipment.cache_use
         self.begin_search(search, share_of(deadline, time.monotonic(), SAMPLING_SHARE), turn.stop)
