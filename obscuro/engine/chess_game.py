@@ -62,7 +62,6 @@ def _expand(
     our_side,
     repeated,
     stalemating,
-    kept,
     offsets,
     moves,
     values,
@@ -75,8 +74,7 @@ def _expand(
 
     keys: uint64[B, 2], of the states. repeated: sightings that would be a third repetition,
     uint64[r]. stalemating: float32, what it is worth to leave the other side without a move, in the
-    mover's view. kept: float32, by which values above 0 count where the game may have been drawn.
-    offsets: int64[B + 1], moves: uint32[N], values: float32[N], terminal: uint8[N]:
+    mover's view. offsets: int64[B + 1], moves: uint32[N], values: float32[N], terminal: uint8[N]:
     the children as an evaluator gives them. values come in the view of the side to move in the
     parent, and go out in ▲'s.
     """
@@ -107,7 +105,7 @@ def _expand(
             if column != MAX:
                 value = -value
             if draw_word & CAPPED and value > 0:
-                value *= kept
+                value = np.float32(0)
             values[i] = value
 
 
@@ -127,16 +125,11 @@ class ChessGame:
         self.evaluations = 0  # children evaluated so far
         self._our_side = 0
         self._repeated: Words = np.zeros(0, dtype=np.uint64)
-        self._kept = np.float32(0)
 
-    def set_turn(self, our_side: int, repeated: Words, drawn: float = 1.0) -> None:
-        """Set whose search it is, 0 = White, and what would be a third repetition: uint64[r].
-
-        drawn: how likely such a repetition is a draw.
-        """
+    def set_turn(self, our_side: int, repeated: Words) -> None:
+        """Set whose search it is, 0 = White, and what would be a third repetition: uint64[r]."""
         self._our_side = our_side
         self._repeated = repeated
-        self._kept = np.float32(1 - drawn)
 
     def expand(self, states: Words, keys: Words) -> Expansion:
         """Expand states uint64[B, 9] with keys uint64[B, 2]; see `obscuro.search.game.Game`.
@@ -157,7 +150,6 @@ class ChessGame:
             self._our_side,
             self._repeated,
             self._stalemating,
-            self._kept,
             evaluated.offsets,
             evaluated.moves,
             values,

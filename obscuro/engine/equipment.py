@@ -98,17 +98,16 @@ class Equipment:
         if self._search is not None:
             self._search.forget(self._seed)
 
-    def begin_turn(self, side: int, repeated: Words, drawn: float = 1.0) -> Search:
+    def begin_turn(self, side: int, repeated: Words) -> Search:
         """Set the search and its games up for a turn, and return the search.
 
         side: ours, 0 = White. repeated: sightings that would be a third repetition, uint64[n].
-        drawn: how likely one is a draw.
         """
         search = self.search
         search.parameters = self.options.search_parameters()
         self._warned.clear()
         for game in self.games:
-            game.set_turn(side, repeated, drawn)
+            game.set_turn(side, repeated)
         return search
 
     @property

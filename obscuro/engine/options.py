@@ -246,14 +246,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         1_000,
         help="iterations of the solver for each expanded leaf, at most",
     ),
-    Option(
-        "repetition",
-        "number",
-        1.0,
-        0,
-        1,
-        help="how likely a possible repetition is a draw, where more than 16 positions are possible",
-    ),
     Option("max_support", "spin", MAX_SUPPORT, 1, 100, help="moves that purification may mix"),
     Option("puct_c", "number", PUCT_C, 0, 100, help="weight of exploration"),
     Option(

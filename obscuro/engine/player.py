@@ -29,9 +29,6 @@ from obscuro.search.pace import Limits, Progress
 from obscuro.search.search import Search
 
 
-FEW = 16  # positions of P up to which a possible repetition counts as one
-
-
 class Player(GameFollower):
     """Plays one side of one game at a time.
 
@@ -183,8 +180,7 @@ class Player(GameFollower):
         deadline, report, names = turn.deadline, turn.report, turn.names
         latest = turn.time.latest if turn.time is not None and turn.time.flexible else None
         known, equipment = self.knowledge, self.equipment
-        drawn = 1.0 if len(known.belief) <= FEW else self.options.number("repetition")
-        search = equipment.begin_turn(known.side, known.repeated(), drawn)
+        search = equipment.begin_turn(known.side, known.repeated())
         evaluations = equipment.evaluations
         cache_before = equipment.cache_use
         self.begin_search(search, share_of(deadline, time.monotonic(), SAMPLING_SHARE), turn.stop)
