@@ -20,7 +20,6 @@ from obscuro.rules.stalemate import LOSS, value_of_stalemating
 from obscuro.rules.tables import TABLES
 from obscuro.rules.vision import observation_hash
 from obscuro.search.game import MAX, MIN, Expansion
-from obscuro.search.tree import LEAF, NO_PARENT, NODES, Tree
 
 FIFTY_MOVES = 100  # plies without a pawn move or a capture; then the game is drawn
 REPETITIONS = 3
@@ -53,49 +52,6 @@ def _next_draw_word(pos, child, move, word):
     if plies >= FIFTY_MOVES:
         capped = CAPPED
     return capped | plies
-
-
-@kernel
-def _mark_draws(tables, tree, our_side, repeated, stale):
-    """See `mark_draws`. stale: uint8[nodes], set to 1 for the nodes that it returns."""
-    for node in range(tree.counts[NODES]):
-        at_roots = tree.node_parent[node] == NO_PARENT
-        above = np.uint64(0)
-        if not at_roots:
-            above = tree.edge_state[tree.node_parent_edge[node], DRAW_WORD] & CAPPED
-        first = tree.node_first_edge[node]
-        for edge in range(first, first + tree.node_edges[node]):
-            before = tree.edge_state[edge, DRAW_WORD]
-            capped = above
-            if not at_roots and not capped:
-                if before & _PLIES >= FIFTY_MOVES:
-                    capped = CAPPED
-                elif repeated.shape[0] > 0:
-                    child = load(tree.edge_state, edge)
-                    seen = sighting(observation_hash(tables, child, our_side), child[STATE])
-                    for sight in repeated:
-                        if sight == seen:
-                            capped = CAPPED
-            tree.edge_state[edge, DRAW_WORD] = capped | (before & _PLIES)
-            if tree.edge_child[edge] != LEAF or at_roots:
-                continue
-            if capped:
-                tree.edge_value[edge] = min(tree.edge_value[edge], np.float32(0))
-            elif before & CAPPED:
-                stale[node] = 1
-
-
-def mark_draws(tree: Tree, our_side: int, repeated: Words) -> npt.NDArray[np.int64]:
-    """Find anew what may be drawn below the roots of a tree that was carried over.
-
-    The game has gone on, so it was not drawn before the roots. And what was expanded before may be a
-    third repetition now. our_side, repeated: see `ChessGame.set_turn`. Caps the leaves that may be
-    drawn. Returns the nodes with leaves that were capped and no longer are, int64[n]: their values
-    are lost.
-    """
-    stale = np.zeros(int(tree.counts[NODES]), dtype=np.uint8)
-    _mark_draws(TABLES, tree, our_side, repeated, stale)
-    return np.flatnonzero(stale)
 
 
 @kernel

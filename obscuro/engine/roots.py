@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS, mark_draws
+from obscuro.engine.chess_game import DRAW_WORD, STATE_WORDS
 from obscuro.engine.knowledge import Knowledge
 from obscuro.engine.turn_time import SAMPLING_CHUNK
 from obscuro.rules.key import mix
@@ -189,9 +189,7 @@ def _build_here(
         masses,
     )
     search.begin(known.key, new, expansions, likelihood=likelihood_of(known, search.parameters))
-    stale = mark_draws(search.tree, known.side, known.repeated())
     search.expand_our_infoset(size, late)
-    search.value_again(stale, size, late)
 
 
 def likelihood_of(

@@ -350,26 +350,6 @@ class Search(SearchSteps):
             if late():
                 break
 
-    def value_again(
-        self, nodes: npt.NDArray[np.int64], chunk: int, late: Callable[[], bool]
-    ) -> None:
-        """Give the leaves below these nodes, int64[n], the values that an expansion has now.
-
-        chunk, late: see `expand_our_infoset`.
-        """
-        tree = self.tree
-        for done in range(0, len(nodes), chunk):
-            if late():
-                break
-            part = nodes[done : done + chunk]
-            above = tree.node_parent_edge[part]
-            values = self.expand_roots(tree.edge_state[above], tree.edge_keys[above]).values
-            counts = tree.node_edges[part]
-            firsts = tree.node_first_edge[part] - np.cumsum(counts) + counts
-            edges = np.repeat(firsts, counts) + np.arange(len(values))
-            leaves = tree.edge_child[edges] == LEAF
-            tree.edge_value[edges[leaves]] = values[leaves]
-
     def line(self, moves: int = 8) -> tuple[npt.NDArray[np.uint64], list[int]] | None:
         """The likeliest play from our infoset on, for a principal variation.
 

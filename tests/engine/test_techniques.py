@@ -10,20 +10,12 @@ from threading import Event
 import numpy as np
 import pytest
 
-from obscuro.engine.chess_game import (
-    CAPPED,
-    DRAW_WORD,
-    FIFTY_MOVES,
-    STATE_WORDS,
-    ChessGame,
-    mark_draws,
-    sighting,
-)
+from obscuro.engine.chess_game import CAPPED, DRAW_WORD, STATE_WORDS, ChessGame
 from obscuro.engine.options import Options
 from obscuro.engine.player import Player
 from obscuro.evaluation.factory import make_evaluator
 from obscuro.machine import MEBIBYTE
-from obscuro.rules.layout import STATE, WORDS
+from obscuro.rules.layout import WORDS
 from obscuro.rules.observation import Observation
 from obscuro.rules.position import from_fen, legal_moves
 from obscuro.search.game import MAX, MIN
@@ -378,57 +370,6 @@ def test_what_may_be_drawn_is_capped_with_all_that_is_below_it_in_the_tree():
     for node in below:
         edges = int(tree.node_first_edge[node]) + np.arange(int(tree.node_edges[node]))
         assert capped[edges].all()
-    player.close()
-
-
-def may_be_drawn(tree: Tree, repeated: np.ndarray) -> np.ndarray:
-    """Whether White, who moves at the roots, may be drawn at each edge or above it, naively."""
-    drawn = np.zeros(int(tree.counts[EDGES]), dtype=bool)
-    for node in range(int(tree.counts[ROOTS]), int(tree.counts[NODES])):
-        above = tree.node_parent_edge[node]
-        for edge in int(tree.node_first_edge[node]) + np.arange(int(tree.node_edges[node])):
-            state = tree.edge_state[edge]
-            seen = sighting(np.uint64(Observation.of(state[:WORDS], 0).key()), state[STATE])
-            quiet_plies = int(state[DRAW_WORD] & ~CAPPED)
-            drawn[edge] = drawn[above] or quiet_plies >= FIFTY_MOVES or seen in repeated
-    return drawn
-
-
-def test_a_game_that_goes_on_was_not_drawn():
-    player = Player(options(), quiet)
-    words = tell(player, 0, "")
-    carried = []
-    there_and_back = (("g1f3", "g8f6"), ("f3g1", "f6g8"), ("g1f3", "b8c6"), ("f3g1", "c6b8"))
-    for turn, (ours, theirs) in enumerate((*there_and_back, *there_and_back)):
-        choice = player.search(go(nodes=3000), Event())
-        assert choice.info is not None
-        carried.append(choice.info.carried)
-        tree = search_of(player).tree
-        capped = tree.edge_state[: tree.counts[EDGES], DRAW_WORD] & CAPPED > 0
-        assert (capped == may_be_drawn(tree, player.knowledge.repeated())).all()
-        assert capped.any() == (turn > 3) and not capped.all()
-        words = play_on(player, words, ours, theirs)
-    assert any(carried[5:])  # below what had been seen for the third time
-    player.close()
-
-
-def test_leaves_that_are_no_longer_drawn_have_their_values_again():
-    player = Player(options(), quiet)
-    tell(player, 0, "", from_fen("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"))
-    player.search(go(nodes=3000), Event())
-    search = search_of(player)
-    tree = search.tree
-    edges = int(tree.counts[EDGES])
-    leaves = tree.edge_child[:edges] == LEAF
-    values = tree.edge_value[:edges][leaves]
-    child = tree.edge_state[edges_below(tree, np.arange(1))[0]]
-    seen = sighting(np.uint64(Observation.of(child[:WORDS], 0).key()), child[STATE])
-    assert not len(mark_draws(tree, 0, np.array([seen], dtype=np.uint64)))
-    assert (tree.edge_value[:edges][leaves] < values).any()
-    stale = mark_draws(tree, 0, np.zeros(0, dtype=np.uint64))
-    assert len(stale)
-    search.value_again(stale, 16, lambda: False)
-    assert (tree.edge_value[:edges][leaves] == values).all()
     player.close()
 
 
