@@ -12,7 +12,7 @@ from obscuro.engine.chess_game import ChessGame, Words
 from obscuro.engine.options import LEAST_HASH, Options
 from obscuro.evaluation.cache import ExpansionCache
 from obscuro.evaluation.evaluator import CacheUse, Evaluator
-from obscuro.evaluation.factory import make_evaluator, unwrapped
+from obscuro.evaluation.factory import make_evaluator
 from obscuro.machine import MEBIBYTE, usable_mebibytes
 from obscuro.search.search import Search
 
@@ -108,9 +108,6 @@ class Equipment:
         self._warned.clear()
         for game in self.games:
             game.set_turn(side, repeated)
-            leaves = unwrapped(game.evaluator)
-            leaves.chooser = 1 - side
-            leaves.share = self.options.number("unseen")
         return search
 
     @property

@@ -246,7 +246,6 @@ SEARCH_KEYS: tuple[Option, ...] = (
         1_000,
         help="iterations of the solver for each expanded leaf, at most",
     ),
-    Option("unseen", "number", 0.0, 0, 1, help="share of what a capture out of the fog gains"),
     Option("max_support", "spin", MAX_SUPPORT, 1, 100, help="moves that purification may mix"),
     Option("puct_c", "number", PUCT_C, 0, 100, help="weight of exploration"),
     Option(

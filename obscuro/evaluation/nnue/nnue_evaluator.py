@@ -14,16 +14,10 @@ import numpy.typing as npt
 from obscuro.evaluation import scale
 from obscuro.evaluation.children import expand
 from obscuro.evaluation.evaluator import ChildValues, EvaluatorFailed
-from obscuro.evaluation.king_safety import attacked_squares, king_is_attacked
+from obscuro.evaluation.king_safety import attacked_squares
 from obscuro.evaluation.nnue.accumulator import refresh, update
 from obscuro.evaluation.nnue.capture_search import FIRST, MATED, PLIES, search_captures
-from obscuro.evaluation.nnue.captures import (
-    PAWN_UNITS,
-    captured_piece,
-    exchange_pays,
-    generate_captures,
-    promotion_of,
-)
+from obscuro.evaluation.nnue.captures import PAWN_UNITS
 from obscuro.evaluation.nnue.install import InstalledNetwork, load_networks
 from obscuro.evaluation.nnue.layers import pieces_units
 from obscuro.evaluation.nnue.network import Network, NetworkError, arrange, make_workspace
@@ -31,25 +25,11 @@ from obscuro.evaluation.scale import TAU
 from obscuro.evaluation.stockfish_program import UNITS_PER_PAPER_PAWN
 from obscuro.kernels import kernel
 from obscuro.rules.bits import lowest_square, popcount
-from obscuro.rules.layout import (
-    BISHOPS,
-    EN_PASSANT_SHIFT,
-    KINGS,
-    KNIGHTS,
-    ONE,
-    PAWNS,
-    QUEENS,
-    ROOKS,
-    SQUARE_BITS,
-    STATE,
-    WHITE,
-    WORDS,
-)
+from obscuro.rules.layout import KINGS, ONE, PAWNS, QUEENS, ROOKS, WORDS
 from obscuro.rules.make import make_move
 from obscuro.rules.moves import occupied_squares, pieces_of, side_to_move
 from obscuro.rules.position import from_fen, load, store
 from obscuro.rules.tables import TABLES
-from obscuro.rules.vision import vision
 
 EXPOSED_PAWNS = 6.0  # of a king to move, all of whose squares are attacked
 CONFINED_PAWNS = 2.0  # of a king without a square, beside one that may go everywhere
@@ -158,54 +138,11 @@ def leaf_value(tables, pos, units, tau):
 
 
 @kernel
-def value_after_unseen_capture(tables, weights, work, after, plies, tau):
-    """Return the best value after a capture out of the fog by the side that moved, in its view.
-
-    after: the position, whose side to move does not see the capturing piece and is not in check. The
-    capture loses no material. Returns -1 without such a capture. The frame FIRST is overwritten.
-    """
-    best = np.float32(-1)
-    taker = 1 - side_to_move(after)
-    hidden = pieces_of(after, taker) & ~vision(tables, after, 1 - taker)
-    state = (after[STATE] ^ ONE) & ~(SQUARE_BITS << EN_PASSANT_SHIFT)
-    turned = (
-        after[PAWNS],
-        after[KNIGHTS],
-        after[BISHOPS],
-        after[ROOKS],
-        after[QUEENS],
-        after[KINGS],
-        after[WHITE],
-        state,
-    )
-    count = generate_captures(tables, turned, work.moves, FIRST - 1)
-    for k in range(count):
-        move = np.uint64(work.moves[FIRST - 1, k])
-        if not hidden & (ONE << (move & SQUARE_BITS)) or promotion_of(move):
-            continue
-        if not exchange_pays(tables, turned, move, captured_piece(turned, move)):
-            continue
-        taken = make_move(turned, move)
-        if king_is_attacked(tables, taken, taker):
-            continue
-        refresh(weights, work, FIRST, taken, 0)
-        refresh(weights, work, FIRST, taken, 1)
-        store(work.positions, FIRST, taken)
-        units = -search_captures(tables, weights, work, plies)
-        best = max(best, np.float32(leaf_value(tables, taken, units, tau)))
-    return best
-
-
-@kernel
-def fill_values(
-    tables, weights, work, positions, offsets, moves, plies, tau, values, chooser, share
-):
+def fill_values(tables, weights, work, positions, offsets, moves, plies, tau, values):
     """Write the value of every child without a value, in the view of the side that moved.
 
     positions: uint64[n, 8]. offsets, moves, values: the arrays of their ChildValues. plies:
-    see `search_captures`. A position with an undecided child must have both kings. chooser: the side,
-    0 = White, that may capture out of the fog at a leaf, where the other one is to move; the gain
-    counts by `share`. NO_SIDE: none.
+    see `search_captures`. A position with an undecided child must have both kings.
     """
     for index in range(positions.shape[0]):
         pos = load(positions, index)
@@ -222,11 +159,6 @@ def fill_values(
             store(work.positions, FIRST, after)
             units = -search_captures(tables, weights, work, plies)
             values[child] = leaf_value(tables, after, units, tau)
-            mover = side_to_move(after)
-            if mover == 1 - chooser and not king_is_attacked(tables, after, mover):
-                other = value_after_unseen_capture(tables, weights, work, after, plies, tau)
-                if other > values[child]:
-                    values[child] += share * (other - values[child])
 
 
 _sharing = threading.Lock()
@@ -264,8 +196,6 @@ class NnueEvaluator:
         self._tau = float(tau)
         self._plies = PLIES if searched else 0
         self._loaded: tuple[Any, Any] | None = None  # shared weights, own workspace
-        self.chooser = NO_SIDE  # who may capture out of the fog at leaves, where we are to move
-        self.share = 0.0
 
     def start(self) -> None:
         """Load the network and compile the kernels. Raises EvaluatorFailed. See `Evaluator`."""
@@ -301,8 +231,6 @@ class NnueEvaluator:
             self._plies,
             self._tau,
             children.values,
-            self.chooser if self.share else NO_SIDE,
-            np.float32(self.share),
         )
         return children
 
